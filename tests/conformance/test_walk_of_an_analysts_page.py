@@ -17,7 +17,7 @@ from tests.support import filled
 from tests.support.surveys import small
 from tests.support.walks import walk
 
-MAX_CHANGES = 240
+MAX_CHANGES = 200
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def _cell_pulls(linear: Linear, tally: Tally) -> Pulls:
     return Pulls(cell_shares, np.broadcast_to(tally.counts[:, None], cell_shares.shape))
 
 
-def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
+def swing(subject: Tally | Combined, share: float, *, linear: Linear | None = None) -> tuple[Interval, ...]:
     """Return between which values each share lies if some responses were fabricated, whichever they are.
 
     For each category it is the smallest and the largest estimate from the other responses alone, over all choices of
@@ -84,6 +84,7 @@ def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
         subject: the counts; or the combined estimate of stages, with this share of the respondents at every stage. The
             weights of the stages are kept.
         share: of the responses that may be fabricated, from 0 to below 1.
+        linear: the left inverse of the tally's channel, where it is at hand.
 
     Raises:
         InvalidRequest: another share.
@@ -99,7 +100,7 @@ def swing(subject: Tally | Combined, share: float) -> tuple[Interval, ...]:
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
         raise InvalidRequest(f"the share is {quoted(share)}; expected a number from 0 to below 1, such as 0.01.")
     if isinstance(subject, Tally):
-        low, high = _swung(left_inverse(subject.design.channel), subject, share)
+        low, high = _swung(linear or left_inverse(subject.design.channel), subject, share)
     else:
         low, high = (vector(sum(ends)) for ends in zip(*_mixed(subject, share), strict=True))
     return tuple(map(Interval, low.tolist(), high.tolist()))

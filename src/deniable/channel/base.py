@@ -174,7 +174,7 @@ class Channel(ABC):
         """Return the cells of the tally that a response counts in."""
         return (response,)
 
-    @property
+    @cached_property
     def own_cells(self) -> bool:
         """Whether each response has a cell of the tally to itself, numbered as the response is."""
         return type(self).cells_of is Channel.cells_of

@@ -206,7 +206,7 @@ class Sets(TwoLevel):
 
         return PackedRows(self)
 
-    @property
+    @cached_property
     def own_cells(self) -> bool:
         """Whether a tally counts each set apart: up to twelve categories."""
         return self.size <= MOST_COUNTED_APART

@@ -188,14 +188,13 @@ def print_tallies(tally: Any, *, as_json: bool) -> None:
 def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
     """Yield tallies of everybody, each with what it counts."""
     from deniable.groups.separate import SeparateTallies
-    from deniable.groups.tallies import GroupedTally
 
     if isinstance(tally, SeparateTallies):
-        for key, each in tally.tallies.items():
-            yield from _titled(each, key.column, *([] if key.device is None else [f"asked with {key.device}"]))
-    elif isinstance(tally, GroupedTally):
-        for group, each in tally.items():
-            yield ", ".join([*words, group_title(tally.by, group)]), each
+        for key, part in tally.tallies.items():
+            yield from _titled(part, key.column, *([] if key.device is None else [f"asked with {key.device}"]))
+    elif hasattr(tally, "by"):
+        for group, part in tally.items():
+            yield ", ".join([*words, group_title(tally.by, group)]), part
     else:
         yield ", ".join(words), tally
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
 from dataclasses import replace
@@ -23,6 +24,8 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.formats import ENDINGS, check_ending, sheet, written
 from deniable.files.columns import BINARY, guess
 from deniable.rendering import MOST_ROWS, to_text
+from deniable.types import operation
+from deniable.verbs import estimate as fit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,35 +72,37 @@ def estimate(
     Args:
         design: the design of the tally; or the mapping file (.toml) with which several columns were counted.
         tally: a tally, as written by `deniable tally`, or - for stdin.
-        method (NAME): for a design inversion, likelihood, customary; for a ladder information, likelihood, linear,
-            strata. By default the first.
-        interval (NAME): for a design score, normal, chebyshev, exact, profile, wide; for a ladder score, wide,
-            normal, chebyshev, profile. By default the one that keeps its coverage.
-        simultaneous: widen the intervals, so that all of them together hold with this level.
-        population: how many people there are in all, where those who responded are a large part of them.
+        method (inversion|likelihood|customary|information|linear|strata): for a design inversion, likelihood or
+            customary; for a ladder information, likelihood, linear or strata. By default the first.
+        interval (score|normal|chebyshev|exact|profile|wide): for a ladder without exact. By default the one that keeps
+            its coverage.
+        simultaneous: widen the intervals, so that all of them together cover with this level.
+        population: the size of the population, where those who responded are a large part of it.
         candidates: for strings: those that may occur, one on each line.
-        differences (pairs|rest): of groups: in place of their shares, by how much each differs from each other one,
-            or from the rest.
+        differences (pairs|rest): for groups: show differences instead of shares, between all pairs or of each group
+            from the rest.
     """
     from deniable.groups.separate import SeparateTallies
 
     check_files(out, chart, force=force)
-    counted = collected.read_tally(read_counts(tally), collected.read_designs(design))
-    told: dict[str, Any] = {"level": level, "method": interval, "simultaneous": simultaneous}
+    counts = collected.read_tally(read_counts(tally), collected.read_designs(design))
+    shown: dict[str, Any] = {"level": level, "method": interval, "simultaneous": simultaneous}
     options: dict[str, Any] = {"method": method, "population": population}
-    if isinstance(counted, SeparateTallies):
-        found = collected.SeparateResults.of(counted, lambda each: _fitted(each, options, candidates, differences))
-        _show_apart(found, told, out, chart, force=force, as_json=as_json)
+    if isinstance(counts, SeparateTallies):
+        results = collected.SeparateResults.of(
+            counts, lambda column: _estimate(column, options, candidates, differences)
+        )
+        _show_apart(results, shown, out, chart, force=force, as_json=as_json)
         return
-    made = _fitted(counted, options, candidates, differences)
+    result = _estimate(counts, options, candidates, differences)
     if as_json:
-        print_json(made.to_json(**told, indent=2))
+        print_json(result.to_json(**shown, indent=2))
     else:
-        _show_result(made, told)
+        _show_result(result, shown)
     if chart is not None:
-        save_picture(made.plot(level=level, method=interval), chart)
+        save_picture(result.plot(level=level, method=interval), chart)
     if out is not None:
-        write_result(made, out, **told, force=force)
+        write_result(result, out, **shown, force=force)
 
 
 def check_files(out: Path | None, chart: Path | None, *, force: bool) -> None:
@@ -134,46 +139,44 @@ def _are_responses(head: bytes) -> bool:
     return head.startswith(BINARY) or b'"response":' in first or {b"response", b"design"} <= header
 
 
-def _fitted(counted: Any, options: dict[str, Any], candidates: Path | None, differences: str | None) -> Any:
-    from deniable.groups.estimates import GroupedEstimate
-    from deniable.verbs import estimate as fit
-
-    design = getattr(counted, "design", None)  # None of several devices
-    if design is not None and design.asks == "strings":
-        if candidates is None and not hasattr(design.bloom, "alphabet"):
-            raise InvalidRequest(
-                "strings are found among candidates, and there are none; expected --candidates FILE, one on each line."
-            )
+def _estimate(counts: Any, options: dict[str, Any], candidates: Path | None, differences: str | None) -> Any:
+    design = getattr(counts, "design", None)  # None of several devices
+    if design is not None and "candidates" in inspect.signature(operation(design, "estimate")).parameters:
         listed = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
         options = {**options, "candidates": listed}
-    made: Any = fit(counted, **options)
+    try:
+        result: Any = fit(counts, **options)
+    except InvalidRequest as error:
+        if options.get("candidates", ...) is not None:
+            raise
+        raise InvalidRequest(error.problem, "Name a file with one on each line: --candidates FILE.") from None
     if differences is None:
-        return made
-    if not isinstance(made, GroupedEstimate) or differences not in ("pairs", "rest"):
+        return result
+    compare = getattr(result, {"pairs": "pairwise", "rest": "against_rest"}.get(differences, ""), None)
+    if compare is None:
         raise InvalidRequest(
             f"--differences {differences:.40}: expected pairs or rest, with a tally by groups.",
             "Count groups apart: deniable tally DESIGN FILE --by COLUMN.",
         )
-    return made.pairwise() if differences == "pairs" else made.against_rest()
+    return compare()
 
 
-def _show_result(made: Any, told: dict[str, Any]) -> None:
+def _show_result(result: Any, options: dict[str, Any]) -> None:
     """Print a result; of a few groups also by how much they differ, in pairs, of more each from the rest."""
-    from deniable.groups.estimates import GroupedEstimate
-
-    summary = made.summary(**told)
+    summary = result.summary(**options)
     show(summary)
-    if isinstance(made, GroupedEstimate) and 1 < len(made.groups) <= _MOST_COMPARED:
+    groups = getattr(result, "groups", ()) if hasattr(result, "pairwise") else ()
+    if 1 < len(groups) <= _MOST_COMPARED:
         console().print()
-        apart = made.pairwise() if len(made.groups) <= _FEW_GROUPS else made.against_rest()
-        compared = apart.summary(level=told["level"], simultaneous=told["simultaneous"])
-        new = tuple(note for note in compared.notes if note not in summary.notes)  # the others stand above
-        show(replace(compared, notes=new, warnings=()))
+        differences = result.pairwise() if len(groups) <= _FEW_GROUPS else result.against_rest()
+        compared = differences.summary(level=options["level"], simultaneous=options["simultaneous"])
+        notes = tuple(note for note in compared.notes if note not in summary.notes)  # the others stand above
+        show(replace(compared, notes=notes, warnings=()))
 
 
 def _show_apart(
-    found: collected.SeparateResults,
-    told: dict[str, Any],
+    results: collected.SeparateResults,
+    options: dict[str, Any],
     out: Path | None,
     chart: Path | None,
     *,
@@ -182,11 +185,11 @@ def _show_apart(
 ) -> None:
     if chart is not None:
         raise InvalidRequest("a picture shows one estimate, and these are several; expected no --chart.")
-    text = "" if out is None else found.written(out, told)
+    text = "" if out is None else results.written(out, options)
     if as_json:
-        print_json(found.to_json(told))
+        print_json(results.to_json(options))
     else:
-        found.print(lambda made: _show_result(made, told))
+        results.print(lambda result: _show_result(result, options))
     if out is not None:
         write(out, text, force=force)
         say(f"wrote {out}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Callable, Mapping
@@ -32,16 +31,19 @@ from deniable.cli.estimates import (
     save_picture,
     write_result,
 )
+from deniable.cli.reading import read_any_design
+from deniable.engines.files import tally_file
 from deniable.errors import InvalidRequest
 from deniable.estimates.charts import MOST_BARS
-from deniable.rendering import formats
+from deniable.estimates.formats import sheet
+from deniable.rendering.terminal import to_rich
+from deniable.types import operation
+from deniable.verbs import estimate as fit
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from deniable.types.edges.estimate import EdgeEstimate
     from deniable.types.key_value.draw import GraphDesign, GraphTally
-    from deniable.types.key_value.estimate import KeyValueEstimate
 
 app = typer.Typer(
     cls=CommandList,
@@ -58,12 +60,13 @@ class GraphFamilies(FamilyCommands):
         from deniable.types.edges.design import one_edge
         from deniable.types.key_value import design as designs
 
-        named = {name: getattr(designs, name) for name in designs.__all__}
-        kind = designs.KeyValueDesign.__name__
-        found = {
-            name: each for name, each in named.items() if getattr(each, "__annotations__", {}).get("return") == kind
+        public = {name: getattr(designs, name) for name in designs.__all__}
+        families = {
+            name: value
+            for name, value in public.items()
+            if getattr(value, "__annotations__", {}).get("return") == designs.KeyValueDesign.__name__
         }
-        return {**found, "one_edge": one_edge}
+        return {**families, "one_edge": one_edge}
 
     def show(self, design: GraphDesign) -> None:
         _show(design)
@@ -89,9 +92,9 @@ def show(design: Path, *, as_json: bool = False) -> None:
     Args:
         design: a design, as written by `deniable graph design`.
     """
-    known = read_design(design)
+    known = _read_design(design)
     if as_json:
-        print_json(_told(known))
+        print_json(_facts(known))
     else:
         _show(known)
 
@@ -126,7 +129,7 @@ def respond(
     """
     from deniable.engines.record_files import read_edge_file, respond_edges
 
-    known = read_design(design)
+    known = _read_design(design)
     check_out(out, force=force)
     if out.exists() and edges.exists() and out.samefile(edges):
         raise InvalidRequest("the responses would replace the edges; expected another file.")
@@ -154,7 +157,7 @@ def tally(
         responses: files of responses, tallies (.json) to add, or - for stdin.
         out: write the result to this file.
     """
-    known = read_design(design)
+    known = _read_design(design)
     check_out(out, force=force)
     total: Any = None
     for path in responses:
@@ -194,120 +197,73 @@ def estimate(
         top (1…): how many items to show.
     """
     check_files(out, chart, force=force)
-    made = _fitted(read_design(design), read_counts(tally), scaling, population)
-    if as_json:
-        print_json(made.to_json(level=level, indent=2))
-    else:
-        _print_summary(made, level, top)
-    if chart is not None:
-        save_picture(_drawn(made, min(top, MOST_BARS), level), chart)
-    if out is not None:
-        write_result(made, out, level=level, force=force)
-
-
-def _count(known: GraphDesign, path: Path) -> GraphTally:
-    from deniable.engines.files import tally_file
-    from deniable.types.edges.count import EdgeTally
-    from deniable.types.edges.design import EdgeDesign
-    from deniable.types.key_value.count import KeyValueTally
-
-    if str(path) == "-":
-        return tally_file(known, sys.stdin.buffer)  # type: ignore[no-any-return]
-    if path.suffix.lower() != ".json":
-        return tally_file(known, path)  # type: ignore[no-any-return]
-    if isinstance(known, EdgeDesign):
-        return EdgeTally.from_json(path.read_bytes(), known)
-    return KeyValueTally.from_json(path.read_bytes(), known)
-
-
-def _fitted(
-    known: GraphDesign, counts: bytes, scaling: str | None, population: str | None
-) -> KeyValueEstimate | EdgeEstimate:
-    from deniable.types.edges import estimate as edges
-    from deniable.types.edges.count import EdgeTally
-    from deniable.types.edges.design import EdgeDesign
-    from deniable.types.key_value import estimate as items
-    from deniable.types.key_value.count import KeyValueTally
-
+    known = _read_design(design)
     size = int(population) if population is not None and population.isdecimal() else population
-    if not isinstance(known, EdgeDesign):
-        return items.estimate(KeyValueTally.from_json(counts, known), scaling=scaling, population=size)
-    if scaling is not None or isinstance(size, str):
-        raise InvalidRequest("of one edge each the population is a whole number, and nothing is scaled; expected that.")
-    return edges.estimate(EdgeTally.from_json(counts, known), population=size).about("mean")
+    options = {name: value for name, value in (("scaling", scaling), ("population", size)) if value is not None}
+    result: Any = fit(_read_tally(known, read_counts(tally)), **options)
+    shown = result if hasattr(known, "scheme") else result.about("mean")  # of one edge each, everybody has one
+    if as_json:
+        print_json(shown.to_json(level=level, indent=2))
+    else:
+        summary = shown.summary(level=level, count=top)
+        console().print(to_rich(sheet(summary)))
+        print_notes(summary)
+    if chart is not None:
+        save_picture(_draw(shown, min(top, MOST_BARS), level), chart)
+    if out is not None:
+        write_result(shown, out, level=level, force=force)
 
 
-def _print_summary(made: KeyValueEstimate | EdgeEstimate, level: float, count: int) -> None:
-    from deniable.estimates.formats import sheet
-    from deniable.rendering.terminal import to_rich
-
-    out = console()
-    summary = made.summary(level=level, count=count)
-    out.print(to_rich(sheet(summary)))
-    print_notes(summary)
+def _count(design: GraphDesign, path: Path) -> GraphTally:
+    if str(path) == "-":
+        return tally_file(design, sys.stdin.buffer)  # type: ignore[no-any-return]
+    return _read_tally(design, path.read_bytes()) if path.suffix.lower() == ".json" else tally_file(design, path)
 
 
-def _drawn(made: KeyValueEstimate | EdgeEstimate, count: int, level: float) -> Figure:
+def _read_tally(design: GraphDesign, text: bytes) -> GraphTally:
+    tally: GraphTally = operation(design, "TALLY").from_json(text, design)
+    return tally
+
+
+def _draw(result: Any, count: int, level: float) -> Figure:
     from deniable.report.graphs import weighted_graph
-    from deniable.types.key_value.estimate import KeyValueEstimate
 
-    if isinstance(made, KeyValueEstimate) and made.linear.frequency is not None:
-        return weighted_graph(made, count=count, level=level)
-    return made.plot(level=level)
-
-
-def read_design(path: Path) -> GraphDesign:
-    """Read a design of either kind."""
-    from deniable.types.edges.design import EdgeDesign
-    from deniable.types.key_value.design import KeyValueDesign
-
-    text = path.read_bytes()
-    try:
-        schema = json.loads(text).get("schema", "")
-    except (ValueError, AttributeError):
-        schema = ""
-    kind: type[EdgeDesign | KeyValueDesign] = EdgeDesign if f"/{EdgeDesign.SCHEMA}/" in str(schema) else KeyValueDesign
-    return kind.from_json(text)
+    linear = getattr(result, "linear", None)
+    if linear is not None and linear.frequency is not None:
+        return weighted_graph(result, count=count, level=level)
+    figure: Figure = result.plot(level=level)
+    return figure
 
 
-def _show(known: GraphDesign) -> None:
+def _read_design(path: Path) -> GraphDesign:
+    """Read a design of either type.
+
+    Raises:
+        InvalidRequest: a design of another type.
+    """
+    design: GraphDesign = read_any_design(path)
+    if not hasattr(design, "items"):
+        raise InvalidRequest(
+            f"{path.name} asks for {design.asks}; expected a design of items and weights.",
+            "Build one: deniable graph design --help.",
+        )
+    return design
+
+
+def _show(design: GraphDesign) -> None:
     out = console()
-    out.print(repr(known), style="bold", markup=False)
-    out.print(f"{known.hash}\n", style="dim", markup=False)
-    for sentence in _sentences(known):
+    out.print(repr(design), style="bold", markup=False)
+    out.print(f"{design.hash}\n", style="dim", markup=False)
+    for sentence in operation(design, "privacy_sentences")(design):
         out.print(sentence, markup=False)
 
 
-def _sentences(known: GraphDesign) -> list[str]:
-    from deniable.types.edges.design import EdgeDesign
-
-    odds = f"the odds between any two {'weights' if isinstance(known, EdgeDesign) else 'rows of items and weights'}"
-    told = [
-        f"Whatever is sent, {odds} change by a factor of at most {formats.factor(known.parity)} "
-        f"(ε = {formats.epsilon(known.epsilon)})."
-    ]
-    if isinstance(known, EdgeDesign):
-        return [*told, known.caveat]
-    key, value = known.scheme.parts
-    told.append(
-        f"Key and value on their own change odds by up to {formats.factor(key)} and {formats.factor(value)}; "
-        "one after the other they "
-        f"would be charged ε = {formats.epsilon(known.sequential)}, {formats.number(known.saving)} more than is spent."
-    )
-    return told
-
-
-def _told(known: GraphDesign) -> dict[str, Any]:
-    from deniable.types.edges.design import EdgeDesign
-
-    told: dict[str, Any] = {
-        "hash": known.hash,
-        "epsilon": None if known.epsilon == math.inf else known.epsilon,
-        "items": len(known.items),
-        "sentences": _sentences(known),
+def _facts(design: GraphDesign) -> dict[str, Any]:
+    """Return what `show` prints, for programs; an infinite number as null."""
+    return {
+        "hash": design.hash,
+        "epsilon": None if design.epsilon == math.inf else design.epsilon,
+        "items": len(design.items),
+        "sentences": operation(design, "privacy_sentences")(design),
+        **operation(design, "privacy_facts")(design),
     }
-    if not isinstance(known, EdgeDesign):
-        told |= {"name": known.name, "sequential": known.sequential, "saving": known.saving}
-        symbol = known.scheme.symbol
-        told["symbol"] = [[str(symbol.probability(i, given=j)) for j in range(3)] for i in range(symbol.responses)]
-    return told

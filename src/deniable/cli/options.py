@@ -2,7 +2,7 @@
 
 A parameter before `*` is an argument of the command, one after it an option. Its line in the section *Args* is its
 help; `name (VALUE): text` says what stands for the value in help, and a range of whole numbers, such as `1…` or
-`0…65535`, bounds it.
+`0…65535`, bounds it. Values such as `pairs|rest` are completed.
 """
 
 from __future__ import annotations
@@ -156,6 +156,8 @@ def shell_parameter(parameter: inspect.Parameter, help: ParameterHelp | None, hi
         "min": int(limits[1]) if limits else None,
         "max": int(limits[2]) if limits and limits[2] else None,
     }
+    if re.fullmatch(r"\w+(\|\w+)+", metavar):
+        settings["autocompletion"] = lambda: metavar.split("|")
     is_argument = parameter.kind is not parameter.KEYWORD_ONLY
     if is_argument:
         many = "…" if get_origin(kind.type) is list else ""

@@ -22,11 +22,19 @@ from deniable.cli.common import (
     write,
 )
 from deniable.cli.reading import read_design
-from deniable.errors import InvalidRequest
-from deniable.rendering import formats
+from deniable.errors import Incompatible, InvalidRequest
+from deniable.order.ladders import Ladder
+from deniable.order.relaxation import ladder
+from deniable.release.ledger import Ledger, finite
+from deniable.release.market import Market, Prices
+from deniable.release.receipts import Receipt
+from deniable.release.receipts import read as read_receipts
+from deniable.rendering import Sheet, formats
+from deniable.rendering.terminal import to_rich
+from deniable.types.strings.design import CohortDesign
 
 if TYPE_CHECKING:
-    from deniable.order.ladders import Ladder
+    from deniable.documents import HashedDocument
     from deniable.release.book import Staged
     from deniable.release.ledger import Released, Standing
 
@@ -48,8 +56,6 @@ def open_(path: Path, *, budget: str | None = None, as_json: bool = False) -> No
     Args:
         budget (ε): the most that may be spent.
     """
-    from deniable.release.ledger import Ledger
-
     with Ledger.create(path, budget=budget) as ledger:
         status = ledger.status()
     say(f"made {path}; nothing is out, and {_limit(status.budget)} may be spent in all")
@@ -80,13 +86,10 @@ def answer(
         budget (ε): the most that may be spent.
         keep: for a planned question: keep the answer, for stages beyond the plan.
     """
-    from deniable.order.ladders import Ladder
-    from deniable.release.ledger import Ledger
-
-    known = _about(about)
+    known = _read_about(about)
     with Ledger.open(path) as ledger:
         ledger.answer(question, _read_answer(), known, budget=budget, keep=keep)
-    planned = len(known) if isinstance(known, Ladder) else 0
+    planned = len(getattr(known, "designs", ()))  # of a ladder
     say(
         f"answered {question!r}: " + (f"{planned} stages are drawn" if planned else "stages come as they are asked for")
     )
@@ -115,23 +118,17 @@ def stage(
         number (1…): a stage that is drawn, counted from 1, the coarsest.
         to (NAME): who is given it, for the receipt.
     """
-    from deniable.release.ledger import Ledger
-
     if design is not None and number is not None:
         raise InvalidRequest("expected a design or --number, not both.")
-    wanted = _one(design) if design is not None else None if number is None else number - 1
+    requested = _read_staged(design) if design is not None else None if number is None else number - 1
     with Ledger.open(path) as ledger:
-        _tell(ledger.release(question, wanted, to=to), as_json=as_json)
+        _tell(ledger.release(question, requested, to=to), as_json=as_json)
 
 
 @app.command()
 @guarded
 def show(path: Path, *, as_json: bool = False) -> None:
     """Show what is out, what was spent, and what is left. Answers are not shown."""
-    from deniable.release.ledger import Ledger
-    from deniable.rendering import Sheet
-    from deniable.rendering.terminal import to_rich
-
     with Ledger.open(path) as ledger:
         status = ledger.status()
     if as_json:
@@ -139,13 +136,13 @@ def show(path: Path, *, as_json: bool = False) -> None:
         return
     lines = [
         (
-            each.question,
-            formats.epsilon(each.epsilon, 6),
-            _limit(_least(each.left, status.left)),
-            _stages(each),
-            _holders(each),
+            standing.question,
+            formats.epsilon(standing.epsilon, 6),
+            _limit(_least(standing.left, status.left)),
+            _stages(standing),
+            _holders(standing),
         )
-        for each in status.questions
+        for standing in status.questions
     ]
     lines.append(("all together", formats.epsilon(status.epsilon, 6), _limit(status.left), "", ""))
     heads = ("question", "ε spent", "ε left", "ε of its stages", "given to")
@@ -161,8 +158,6 @@ def receipts(path: Path, *, out: Path | None = None, force: bool = False) -> Non
     Args:
         out: write them to this file.
     """
-    from deniable.release.ledger import Ledger
-
     check_out(out, force=force)
     with Ledger.open(path) as ledger:
         text = ledger.history()
@@ -189,25 +184,22 @@ def verify(
         ledger (LEDGER): it must be the whole history of this ledger.
         holding: a receipt that must be in it. May be repeated.
     """
-    from deniable.release.ledger import finite
-    from deniable.release.receipts import Receipt, read
-
-    held = [Receipt.from_json(each.read_bytes()) for each in holding or ()]
-    found = read(history.read_bytes(), holding=held)
+    expected = [Receipt.from_json(path.read_bytes()) for path in holding or ()]
+    receipts = read_receipts(history.read_bytes(), holding=expected)
     if ledger is not None:
         _compare(ledger, history)
-    spent = found[-1].total_after if found else 0.0
-    say(f"{history}: {len(found)} receipts, whole and in order; ε = {formats.epsilon(spent, 6)} was spent in all")
+    spent = receipts[-1].total_after if receipts else 0.0
+    say(f"{history}: {len(receipts)} receipts, whole and in order; ε = {formats.epsilon(spent, 6)} was spent in all")
     if as_json:
-        print_json({"receipts": len(found), "total": finite(spent), "ledger": found[0].ledger if found else None})
+        print_json(
+            {"receipts": len(receipts), "total": finite(spent), "ledger": receipts[0].ledger if receipts else None}
+        )
 
 
 @app.command()
 @guarded
 def forget(path: Path, question: str) -> None:
     """Erase an answer: only stages that are drawn, and coarser ones, can be released after that."""
-    from deniable.release.ledger import Ledger
-
     with Ledger.open(path) as ledger:
         ledger.forget(question)
     say(f"the answer to {question!r} was erased")
@@ -221,15 +213,13 @@ def withdraw(path: Path, question: str | None = None, *, as_json: bool = False) 
     Args:
         question: one question; all of them, if none is named.
     """
-    from deniable.release.ledger import Ledger, finite
-
     with Ledger.open(path) as ledger:
-        told = ledger.withdraw(question)
+        withdrawal = ledger.withdraw(question)
     if as_json:
-        out = [{"question": name, "epsilon": finite(cost), "holders": list(who)} for name, cost, who in told.out]
-        print_json({"questions": list(told.questions), "cannot_be_undone": out})
+        out = [{"question": name, "epsilon": finite(cost), "holders": list(who)} for name, cost, who in withdrawal.out]
+        print_json({"questions": list(withdrawal.questions), "cannot_be_undone": out})
     else:
-        typer.echo(told.told)
+        typer.echo(withdrawal.told)
 
 
 def _read_answer() -> str:
@@ -257,10 +247,6 @@ def offer(
         prices (P,P,…): a price for each stage, in their order.
         currency: what prices are in.
     """
-    from deniable.order.relaxation import ladder
-    from deniable.release.ledger import Ledger
-    from deniable.release.market import Market, Prices
-
     listed = Prices(ladder(map(read_design, stages)), prices.split(","), currency=currency)
     with Ledger.open(path) as ledger:
         Market(ledger).offer(question, listed)
@@ -278,9 +264,6 @@ def consent(path: Path, question: str, buyer: str, *, up_to: int, purpose: str =
         up_to (1…): the finest stage that may be sold, counted from 1.
         purpose: what for; it goes into each receipt.
     """
-    from deniable.release.ledger import Ledger
-    from deniable.release.market import Market
-
     with Ledger.open(path) as ledger:
         Market(ledger).consent(question, buyer, up_to=up_to - 1, purpose=purpose)
     say(f"stages of {question!r} up to {up_to} may be sold to {buyer!r}")
@@ -292,9 +275,6 @@ def revoke(path: Path, question: str, buyer: str) -> None:
     """Take back a consent: nothing more is sold to this buyer, even where anybody else may buy.
 
     What was sold stays with the buyer."""
-    from deniable.release.ledger import Ledger
-    from deniable.release.market import Market
-
     with Ledger.open(path) as ledger:
         Market(ledger).revoke(question, buyer)
     say(f"nothing more of {question!r} is sold to {buyer!r}")
@@ -309,9 +289,6 @@ def sell(path: Path, question: str, buyer: str, *, number: int, as_json: bool = 
     Args:
         number (1…): the stage on offer, counted from 1.
     """
-    from deniable.release.ledger import Ledger
-    from deniable.release.market import Market
-
     with Ledger.open(path) as ledger:
         sale = Market(ledger).sell(question, buyer, number - 1)
     if as_json:
@@ -322,22 +299,21 @@ def sell(path: Path, question: str, buyer: str, *, number: int, as_json: bool = 
     say(f"{buyer!r} owes {sale.price} {sale.receipt.details.get('currency', '')}".rstrip())
 
 
-def _about(paths: list[Path]) -> Staged | Ladder:
-    from deniable.order.ladders import Ladder
-    from deniable.order.relaxation import ladder
-
+def _read_about(paths: list[Path]) -> Staged | Ladder:
+    """Read the design of a question, or the stages of a ladder."""
     if len(paths) > 1:
-        return ladder(_one(each) for each in paths)  # type: ignore[misc]  # designs, or refused
+        return ladder(_read_staged(path) for path in paths)  # type: ignore[misc]  # designs, or refused
     text = paths[0].read_bytes()
-    return Ladder.from_json(text) if b'"deniable/ladder/' in text[:200] else _one(paths[0])
+    return Ladder.from_json(text) if _has_schema(text, Ladder) else _read_staged(paths[0])
 
 
-def _one(path: Path) -> Staged:
-    from deniable.designs import Design
-    from deniable.types.strings.design import CohortDesign
-
+def _read_staged(path: Path) -> Staged:
     text = path.read_bytes()
-    return CohortDesign.from_json(text) if b'"deniable/cohort-design/' in text[:200] else Design.from_json(text)
+    return CohortDesign.from_json(text) if _has_schema(text, CohortDesign) else read_design(path)
+
+
+def _has_schema(text: bytes, kind: type[HashedDocument]) -> bool:
+    return f'"deniable/{kind.SCHEMA}/'.encode() in text[:200]
 
 
 def _tell(released: Released, *, as_json: bool) -> None:
@@ -347,15 +323,12 @@ def _tell(released: Released, *, as_json: bool) -> None:
         print_json({**{name: json.loads(text) for name, text in both.items()}, "fresh": released.fresh})
         return
     typer.echo(released.response.to_json())
-    spent, total = (formats.epsilon(each, 6) for each in (receipt.epsilon_after, receipt.total_after))
+    spent, total = (formats.epsilon(epsilon, 6) for epsilon in (receipt.epsilon_after, receipt.total_after))
     cost = f"ε = {spent} is spent on {receipt.question!r}, {total} in all"
     say(cost if released.fresh else f"released before; {cost}")
 
 
 def _compare(ledger: Path, history: Path) -> None:
-    from deniable.errors import Incompatible
-    from deniable.release.ledger import Ledger
-
     with Ledger.open(ledger) as known:
         known.check()
         if known.history().encode() != history.read_bytes():
@@ -364,7 +337,7 @@ def _compare(ledger: Path, history: Path) -> None:
 
 def _least(*limits: float | None) -> float | None:
     """Return what is left of a question: of its own budget or of that of all questions, whichever is less."""
-    return min((each for each in limits if each is not None), default=None)
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def _limit(epsilon: float | None) -> str:
@@ -374,10 +347,10 @@ def _limit(epsilon: float | None) -> str:
 def _stages(standing: Standing) -> str:
     if standing.withdrawn:
         return "withdrawn"
-    told = [f"{formats.epsilon(each.epsilon)}{'' if each.released else ' (not out)'}" for each in standing.stages]
-    return ", ".join(told) or "none yet"
+    stages = [f"{formats.epsilon(stage.epsilon)}{'' if stage.released else ' (not out)'}" for stage in standing.stages]
+    return ", ".join(stages) or "none yet"
 
 
 def _holders(standing: Standing) -> str:
-    names = dict.fromkeys(name for each in standing.stages for name in each.holders if name)
+    names = dict.fromkeys(name for stage in standing.stages for name in stage.holders if name)
     return ", ".join(names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from pathlib import Path
@@ -13,10 +12,11 @@ import typer
 from deniable.cli.common import guarded, print_json, progress, quiet_crashes, say
 from deniable.cli.reading import read_any_design
 from deniable.errors import InvalidAnswer, InvalidRequest
+from deniable.files.writers import line
+from deniable.types import find_operation, operation
 
 if TYPE_CHECKING:
-    from deniable.designs import AnyDesign, Design
-    from deniable.types.drawn.design import DrawnDesign
+    from deniable.designs import AnyDesign
 
 
 @quiet_crashes
@@ -80,9 +80,9 @@ def respond(
                 "from stdin each response is printed as it is drawn; expected no options but --labels or --json.",
                 "For files name --answers, --column and --out.",
             )
-        _from_stdin(_one_by_one(design), labels=labels)
+        _from_stdin(read_any_design(design), labels=labels)
         return
-    asked, column = _asked(design, columns or [])
+    designs, column = _read_designs(design, columns or [])
     if answers is None or out is None:
         raise InvalidRequest(
             "expected --answers, --column and --out together, or none of them.",
@@ -93,11 +93,11 @@ def respond(
     from deniable.engines import Local
     from deniable.engines.files import respond_file
 
-    given: Any = sys.stdin.buffer if answers == ["-"] else answers
+    source: Any = sys.stdin.buffer if answers == ["-"] else answers
     with progress("responding") as told:
         written = respond_file(
-            asked,
-            given,
+            designs,
+            source,
             out,
             column=column,
             keep=keep or (),
@@ -113,10 +113,10 @@ def respond(
     if keep_order:
         say("The rows are in the order of the answers: who knows that order knows whose response is whose.")
     if as_json:
-        print_json({"path": str(out), **_named(asked), "rows": written.rows, "missing": written.missing})
+        print_json({"path": str(out), **_hashes(designs), "rows": written.rows, "missing": written.missing})
 
 
-def _asked(design: Path | None, columns: list[str]) -> tuple[Any, str | None]:
+def _read_designs(design: Path | None, columns: list[str]) -> tuple[Any, str | None]:
     """Return the design and its column; or designs by column."""
     if design is not None:
         if len(columns) > 1:
@@ -125,81 +125,44 @@ def _asked(design: Path | None, columns: list[str]) -> tuple[Any, str | None]:
                 "For several columns name the design of each: --column smokes=smokes.json --column age=age.json.",
             )
         return read_any_design(design), columns[0] if columns else None
-    found: dict[str, AnyDesign] = {}
-    for each in columns:
-        name, equals, path = each.rpartition("=")
-        if not equals or not name or name in found:
+    designs: dict[str, AnyDesign] = {}
+    for column in columns:
+        name, equals, path = column.rpartition("=")
+        if not equals or not name or name in designs:
             raise InvalidRequest(
-                f"--column {each} names no design, or a column again; expected NAME=DESIGN, each column once.",
+                f"--column {column} names no design, or a column again; expected NAME=DESIGN, each column once.",
                 "For example --column smokes=smokes.json.",
             )
-        found[name] = read_any_design(Path(path))
-    if not found:
+        designs[name] = read_any_design(Path(path))
+    if not designs:
         raise InvalidRequest("there is no design; expected its file.", "deniable respond --help shows how.")
-    return found, None
+    return designs, None
 
 
-def _named(asked: Any) -> dict[str, Any]:
-    if isinstance(asked, dict):
-        return {"designs": {name: each.hash for name, each in asked.items()}}
-    return {"design": asked.hash}
+def _hashes(designs: Any) -> dict[str, Any]:
+    if isinstance(designs, dict):
+        return {"designs": {name: design.hash for name, design in designs.items()}}
+    return {"design": designs.hash}
 
 
-def _one_by_one(path: Path) -> Design | DrawnDesign:
-    known: Any = read_any_design(path)
-    if known.asks not in ("categories", "numbers", "drawn items"):
+def _from_stdin(design: AnyDesign, *, labels: bool) -> None:
+    parse = find_operation(design, "parse_answer")
+    if parse is None:
         raise InvalidRequest(
-            f"answers to a design that asks for {known.asks} are no lines; expected --answers, --column and --out."
+            f"answers to a design that asks for {design.asks} are no lines; expected --answers, --column and --out."
         )
-    return known  # type: ignore[no-any-return]
-
-
-def _from_stdin(design: Design | DrawnDesign, *, labels: bool) -> None:
+    draw = operation(design, "respond")
     interactive = sys.stdin.isatty()
     if interactive:
-        say(f"Type {_expected(design)} and press Enter; Ctrl-D ends.")
-    for number, line in enumerate(sys.stdin, start=1):
+        say(f"Type {operation(design, 'expected_answer')(design)} and press Enter; Ctrl-D ends.")
+    for number, text in enumerate(sys.stdin, start=1):
+        answer = text.rstrip("\r\n")
         try:
-            typer.echo(_response(design, line.rstrip("\r\n"), labels=labels))
+            symbol = draw(design, parse(design, answer)).symbol if answer else None
+            typer.echo((symbol or "") if labels else line(design.hash, symbol))
         except InvalidAnswer as error:
             problem = InvalidAnswer(f"line {number:,}: {error.problem}", error.hint)
             if not interactive:
                 raise problem from None
             say(problem.problem)
         sys.stdout.flush()  # whoever waits for this response should have it now
-
-
-def _expected(design: Design | DrawnDesign) -> str:
-    """Say what a line may hold."""
-    from deniable.designs import Design, NumberDesign
-    from deniable.designs.labels import shown
-
-    if isinstance(design, NumberDesign):
-        return f"a number from {design.range.low} to {design.range.high}"
-    if isinstance(design, Design):
-        return f"one of {shown(design.categories)}"
-    return f"an answer to each question, {json.dumps({name: part.categories[0] for name, part in design.factors})},"
-
-
-def _response(design: Design | DrawnDesign, answer: str, *, labels: bool) -> str:
-    from deniable.designs import Design
-    from deniable.files.writers import line
-    from deniable.responses import respond as draw
-    from deniable.types.drawn.respond import respond as draw_hand
-    from deniable.types.numbers.respond import category_of
-
-    if isinstance(design, Design):
-        symbol = draw(design, category_of(design, answer)).symbol if answer else None
-    else:
-        symbol = draw_hand(design, _parsed(answer)).symbol if answer else None
-    return (symbol or "") if labels else line(design.hash, symbol)
-
-
-def _parsed(line: str) -> dict[str, str]:
-    try:
-        given = json.loads(line)
-    except (ValueError, RecursionError):
-        given = None
-    if not isinstance(given, dict):
-        raise InvalidAnswer("this is no JSON object; expected an answer to each question by its name.")
-    return given

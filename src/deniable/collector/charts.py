@@ -58,8 +58,10 @@ def axis(low: float, high: float, write: Callable[[float], str], *, most: int = 
     step = next(each * power for each in _ROUND_STEPS if room / (each * power) <= most)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     made = Axis(first * step, last * step, ())
-    ticks = tuple(Tick(made.at(number * step), write(number * step)) for number in range(first, last + 1))
-    return Axis(made.low, made.high, ticks)
+    values = [round(number * step, 9) for number in range(first, last + 1)]  # 0.3, not 0.30000000000000004
+    texts = [write(value) for value in values]
+    ticks = [Tick(made.at(value), text) for value, text in zip(values, texts, strict=True)]
+    return Axis(made.low, made.high, tuple(ticks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +177,7 @@ def shares_chart(rows: Sequence[ShareRow], labels: Sequence[str]) -> SharesChart
     """Return the picture of an estimate; the axis always shows 0."""
     pairs = largest(list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate)
     ends = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
-    scale = axis(min(0.0, *ends), max(0.01, *ends), lambda share: formats.percent(round(share, 3)))
+    scale = axis(min(0.0, *ends), max(0.01, *ends), formats.percent)
     lines = tuple(
         ShareLine(label, *map(scale.at, (row.estimate, row.low, row.high, row.direct_low, row.direct_high)))
         for row, label in pairs

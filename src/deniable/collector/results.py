@@ -6,27 +6,29 @@ import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from deniable.attacks import doubts, fabricated, swing
 from deniable.collector.small_cells import counts_shown
 from deniable.collector.store import ShownCounts, ShownQuestion
-from deniable.designs import Design, NumberDesign
+from deniable.designs import Design
 from deniable.display import privacy_texts
 from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
 from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
 from deniable.estimates.differences import REST
 from deniable.estimates.shares import fitted
-from deniable.estimates.stages import Combined, combine
+from deniable.estimates.stages import Combined
 from deniable.groups.estimates import GroupedEstimate
 from deniable.groups.tallies import GroupedTally
+from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 from deniable.report import result_texts
-from deniable.survey import Survey
+from deniable.survey import Question, Survey
 from deniable.tallies import Tally, marginal
 from deniable.tallies.stages import StageTallies
-from deniable.types.numbers.estimate import NumberEstimate
+from deniable.types import find_operation, operation
 
 LEVEL = 0.95
 _CACHED_DESIGNS = 256  # whose sentences are kept: they do not change
@@ -200,10 +202,13 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
         NotAllowed: too few responses, or a group that is hidden.
     """
     counts = counts_shown(shown, group)
-    question, estimate = shown.question, _estimate(counts.tally)
+    question = shown.question
+    estimate = _estimate(question, counts.tally)
     summary = estimate.summary(level=LEVEL)
     shares = _share_results(shown, summary, estimate)
-    numbers = _numbers(estimate)
+    numbers = _numbers(question, estimate)
+    sentences = _design_sentences(question.about)
+    joint = None if shown.is_staged or not shown.question.design.factors else cast(Tally, counts.tally)
     return Results(
         respondents=summary.respondents,
         level=LEVEL,
@@ -212,13 +217,13 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
         sentence=_sentence(shares, numbers, question.check),
         shares=shares,
         notes=numbers.notes if numbers else summary.notes,
-        protection=_protection(question.designs, staged=question.ladder is not None),
-        device=_device_sentences(question.designs[-1]),
+        protection=sentences.protection,
+        device=sentences.device,
         signals=(*_fabrication_signals(counts), *_compliance_signals(estimate)),
-        stages=_stages(estimate),
+        stages=_stages(cast(Combined, estimate)) if shown.is_staged else (),
         numbers=numbers.rows if numbers else (),
-        margins=_margins(shown, estimate),
-        pairs=_pairs(estimate),
+        margins=() if joint is None else _margins(shown, joint),
+        pairs=() if joint is None else _pairs(joint),
     )
 
 
@@ -227,11 +232,11 @@ def groups(shown: ShownQuestion) -> tuple[GroupResult, ...]:
     results = []
     for number, counts in shown.groups.items():
         try:
-            estimate = _estimate(counts.tally)
+            estimate = _estimate(shown.question, counts.tally)
         except NotEstimable:
             continue
         shares = _share_results(shown, estimate.summary(level=LEVEL), estimate)
-        numbers = _numbers(estimate)
+        numbers = _numbers(shown.question, estimate)
         results.append(
             GroupResult(
                 shown.entry.survey.groups[number],
@@ -251,8 +256,8 @@ def compared(shown: ShownQuestion) -> tuple[str, ...]:
     """
     question, survey = shown.question, shown.entry.survey
     tallies = {survey.groups[number]: counts.tally for number, counts in shown.groups.items()}
-    if len(tallies) < 2 or question.ladder or isinstance(question.design, NumberDesign):
-        return ()
+    if len(tallies) < 2 or shown.is_staged or find_operation(question.about, "NumberEstimate"):
+        return ()  # only shares of categories are compared
     try:
         estimates = GroupedEstimate(GroupedTally(question.design, tallies))
         differences = estimates.against_rest()
@@ -292,11 +297,11 @@ def comparisons(shown: ShownQuestion, others: Iterable[ShownQuestion]) -> tuple[
 def _compare_arms(shown: ShownQuestion, other: ShownQuestion) -> ArmResult:
     question = other.question
     try:
-        first, second = (_estimate(counts_shown(arm).tally) for arm in (shown, other))
+        first, second = (_estimate(arm.question, counts_shown(arm).tally) for arm in (shown, other))
     except (NotAllowed, NotEstimable):
         return ArmResult(question.name, question.design.name, 0, ())
     differences = []
-    labels = shown.question.labels(shown.entry.survey.language)
+    labels = shown.question.labels(shown.language)
     for category, label in zip(shown.question.design.categories, labels, strict=True):
         contrast = first.contrast({category: 1.0}) - second.contrast({category: 1.0})
         bounds = contrast.interval(level=LEVEL)
@@ -305,59 +310,58 @@ def _compare_arms(shown: ShownQuestion, other: ShownQuestion) -> ArmResult:
     return ArmResult(question.name, question.design.name, respondents, tuple(differences))
 
 
-def _estimate(counts: Tally | StageTallies) -> Estimate | Combined:
-    return combine(counts) if isinstance(counts, StageTallies) else fitted(counts)
+def _estimate(question: Question, tally: Tally | StageTallies) -> Estimate | Combined:
+    """Return the shares of the categories; doubts about the responses are among its warnings."""
+    shares: Estimate | Combined = operation(question.about, "fitted")(tally)
+    return shares
 
 
 def _share_results(
     shown: ShownQuestion, summary: Summary[ShareRow], estimate: Estimate | Combined
 ) -> tuple[CategoryResult, ...]:
-    subject = estimate if isinstance(estimate, Combined) else estimate.tally
     try:
-        intervals = [swing(subject, share) for share in FAKES]
+        if shown.is_staged:
+            intervals = [swing(cast(Combined, estimate), share) for share in FAKES]
+        else:
+            single = cast(Estimate, estimate)
+            intervals = [swing(single.tally, share, linear=single.basis.linear) for share in FAKES]
     except NotEstimable:  # a design for which the bound is not known
         intervals = []
-    labels = shown.question.labels(shown.entry.survey.language)
+    labels = shown.question.labels(shown.language)
     rows = enumerate(zip(labels, summary.rows, strict=True))
     return tuple(CategoryResult(label, row, tuple(fakes[j] for fakes in intervals)) for j, (label, row) in rows)
 
 
-def _numbers(estimate: Estimate | Combined) -> Summary[Row] | None:
+def _numbers(question: Question, estimate: Estimate | Combined) -> Summary[Row] | None:
     """Return mean, deviation and quantiles where the categories are levels of a number."""
-    if isinstance(estimate, Combined) or not isinstance(estimate.design, NumberDesign):
+    about_numbers = find_operation(question.about, "NumberEstimate")
+    if about_numbers is None:
         return None
-    return NumberEstimate(estimate).summary(level=LEVEL)
+    summary: Summary[Row] = about_numbers(estimate).summary(level=LEVEL)
+    return summary
 
 
-def _margins(shown: ShownQuestion, estimate: Estimate | Combined) -> tuple[MarginResult, ...]:
+def _margins(shown: ShownQuestion, tally: Tally) -> tuple[MarginResult, ...]:
     """Return each of several questions that were answered together by itself, with its own words if it has any."""
-    if isinstance(estimate, Combined) or not estimate.design.factors:
-        return ()
-    question, language = shown.question, shown.entry.survey.language
+    question, language = shown.question, shown.language
     texts = question.texts[language].parts
-    attributes = estimate.design.attributes
+    attributes = question.design.attributes
     names = [part.text for part in texts] if texts else attributes
-    labels = (
-        question.part_labels(language) if texts else [tuple(part.categories) for _, part in estimate.design.factors]
-    )
+    labels = question.part_labels(language) if texts else [tuple(part.categories) for _, part in tally.design.factors]
     return tuple(
-        MarginResult(
-            attribute,
-            name,
-            categories,
-            fitted(marginal(estimate.tally, attribute)).summary(level=LEVEL).rows,
-        )
+        MarginResult(attribute, name, categories, fitted(marginal(tally, attribute)).summary(level=LEVEL).rows)
         for attribute, name, categories in zip(attributes, names, labels, strict=True)
     )
 
 
-def _pairs(estimate: Estimate | Combined) -> tuple[PairResult, ...]:
+def _pairs(tally: Tally) -> tuple[PairResult, ...]:
     """Return the table of each two of several questions; of very many, or with very many cells, none."""
-    if isinstance(estimate, Combined) or len(estimate.design.factors) > MOST_TABLED:
+    names = tally.design.attributes
+    if len(names) > MOST_TABLED:
         return ()
-    results, names = [], estimate.design.attributes
+    results = []
     for rows, columns in itertools.combinations(range(len(names)), 2):
-        table = cross_table(estimate.tally, rows=names[rows], columns=names[columns])
+        table = cross_table(tally, rows=names[rows], columns=names[columns])
         if table.shares.size > MOST_TABLE_CELLS:
             continue
         cells = table.summary(level=LEVEL).rows
@@ -379,39 +383,41 @@ def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, ch
     return result_texts.about(chosen.row, chosen.label)
 
 
+class _DesignSentences(NamedTuple):
+    """What a response reveals at most; and what people send, answer by answer, at the finest stage."""
+
+    protection: tuple[str, ...]
+    device: tuple[str, ...]
+
+
 @lru_cache(maxsize=_CACHED_DESIGNS)
-def _protection(designs: tuple[Design, ...], *, staged: bool) -> tuple[str, ...]:
-    """Return what a response reveals at most, in sentences; where it is released in stages, of each stage."""
-    last = designs[-1]
+def _design_sentences(about: Design | Ladder) -> _DesignSentences:
+    """Describe a design, or the stages of a ladder."""
+    designs = getattr(about, "designs", None)
+    last: Design = designs[-1] if designs else cast(Design, about)
     caveat = (last.caveat,) if last.caveat else ()
-    if not staged:
-        return (*privacy_texts.promise(last), *caveat)
+    device = (*privacy_texts.frequencies(last), *privacy_texts.odds(last))
+    if not designs:
+        return _DesignSentences((*privacy_texts.promise(last), *caveat), device)
     promises = [f"Up to stage {number}: {privacy_texts.promise(design)[0]}" for number, design in enumerate(designs, 1)]
-    return (*promises, "All stages together reveal what the finest one reveals, and no more.", *caveat)
-
-
-@lru_cache(maxsize=_CACHED_DESIGNS)
-def _device_sentences(design: Design) -> tuple[str, ...]:
-    """Return what people send, answer by answer."""
-    return (*privacy_texts.frequencies(design), *privacy_texts.odds(design))
+    together = "All stages together reveal what the finest one reveals, and no more."
+    return _DesignSentences((*promises, together, *caveat), device)
 
 
 def _compliance_signals(estimate: Estimate | Combined) -> tuple[Signal, ...]:
-    rate = plausible.RATE if isinstance(estimate, Estimate) else stages.RATE
+    rates = {plausible.IMPLAUSIBLE: plausible.RATE, stages.DIFFER: stages.RATE}
     return tuple(
-        Signal("compliance", capital(doubt.text), rate)
-        for doubt in estimate.warnings
-        if doubt.code in (plausible.IMPLAUSIBLE, stages.DIFFER)
+        Signal("compliance", capital(caution.text), rates[caution.code])
+        for caution in estimate.warnings
+        if caution.code in rates
     )
 
 
-def _stages(estimate: Estimate | Combined) -> tuple[StageResult, ...]:
-    if isinstance(estimate, Estimate):
-        return ()
+def _stages(estimate: Combined) -> tuple[StageResult, ...]:
     counts = estimate.tallies
     rows = zip(counts.design.epsilons, counts.seen, counts.finest, estimate.weights, strict=True)
     return tuple(
-        StageResult(epsilon, seen.respondents, left.respondents, weight) for epsilon, seen, left, weight in rows
+        StageResult(epsilon, seen.respondents, finest.respondents, weight) for epsilon, seen, finest, weight in rows
     )
 
 

@@ -24,9 +24,8 @@ def counts_shown(shown: ShownQuestion, group: int | None = None) -> ShownCounts:
             "Read the counts of everybody instead, or wait for more responses.",
         )
     counts = shown.everybody if group is None else shown.groups[group]
-    least = fewest_shown(entry)
-    if counts.tally.respondents < least:
-        needed = least if shown.is_over else max(least, shown.next_steps[group])
+    if counts.tally.respondents < shown.fewest:
+        needed = shown.fewest if shown.is_over else max(shown.fewest, shown.next_steps[group])
         raise _too_few(entry, shown.number, needed)
     return counts
 

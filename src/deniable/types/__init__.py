@@ -46,7 +46,13 @@ FILES: dict[str, str] = {
     "forms": "storage",
     "of_cells": "storage",
     "estimate": "estimate",
+    "fitted": "estimate",
+    "NumberEstimate": "estimate",
     "estimate_sampled": "sampling",
+    "parse_answer": "form",
+    "expected_answer": "form",
+    "privacy_sentences": "claims",
+    "privacy_facts": "claims",
     "DESIGN": "design",
     "known_answers": "design",
     "sheet": "display",
@@ -90,6 +96,11 @@ count_labels(design, columns) → TALLY, of columns of text in a file
 forms(design, *, labels) → a `StoredForm` for each column of responses in a table
 of_cells(design, stages, refused) → TALLY, of the cells that a query counted
 estimate(tally) → a result
+fitted(tally) → the shares of the categories, without Python's warnings, of types that the collector counts
+NumberEstimate(shares) → a result about numbers, of the shares of their levels
+parse_answer(design, text) → the answer that a line holds, of types that are answered in lines
+expected_answer(design) → in words, what such a line may hold
+privacy_sentences(design) → what a response reveals at most, of types for graphs; privacy_facts(design) for programs
 estimate_sampled(responses, sampling) → a result, of people with weights
 sheet(design) → a `Sheet` of response probabilities; tally_sheet(tally) → a `Sheet` of counts
 views(design, *, pictured) → a `ChannelView` for each part; tally_picture(tally, *, title) → a picture of counts

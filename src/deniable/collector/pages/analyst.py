@@ -249,6 +249,8 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
     selected = survey.group(group) if group else None
     result, why = _results(shown, selected)
     groups = results.groups(shown)
+    differences, arms = results.compared(shown), results.comparisons(shown, others)
+    names = {line.name for line in groups}
     facts = QuestionFacts(
         survey=name,
         pilot=survey.pilot,
@@ -258,9 +260,9 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         results=result,
         why=why,
         groups=groups,
-        compared=results.compared(shown),
-        hidden=tuple(name for name in survey.groups if name not in {line.name for line in groups}),
-        comparisons=results.comparisons(shown, others),
+        compared=differences,
+        hidden=tuple([name for name in survey.groups if name not in names]),
+        comparisons=arms,
         next_step=shown.next_steps[selected],
         complete=bool(shown.complete_stages),
         days=shown.days,
@@ -268,8 +270,8 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
     chart, table = None, largest(result.shares, lambda share: share.row.estimate) if result else ()
     if result:
         chart = shares_chart([share.row for share in result.shares], [share.label for share in result.shares])
-    about = "ladder" if shown.question.ladder else "design"
-    title = survey.texts[survey.language].title
+    about = "ladder" if shown.is_staged else "design"
+    title = survey.texts[shown.language].title
     return QuestionPage(facts, title, chart, tuple(table), days_chart(facts.days), about, results.FAKES)
 
 
@@ -362,7 +364,7 @@ def _results(shown: ShownQuestion, group: int | None) -> tuple[Results | None, s
 
 
 def _text(shown: ShownQuestion) -> str:
-    return shown.question.texts[shown.entry.survey.language].text
+    return shown.question.texts[shown.language].text
 
 
 def to_csv(page: Page) -> str:

@@ -55,9 +55,14 @@ class CountedDesign:
         return self.design.channel.coding
 
     @cached_property
+    def cells(self) -> int:
+        """How many cells the tally has."""
+        return self.design.channel.cells
+
+    @cached_property
     def size(self) -> int:
         """How many counts there are."""
-        return 1 + self.design.channel.cells + self.coding.shapes
+        return 1 + self.cells + self.coding.shapes
 
     @property
     def pieces(self) -> int:
@@ -101,17 +106,16 @@ class CountedDesign:
         cells, rises = self.coding.count_few(responses)
         shapes = self.coding.count_shapes(responses)
         sizes = np.flatnonzero(shapes)
-        places = np.concatenate(([0], cells + 1, sizes + 1 + self.design.channel.cells))
+        places = np.concatenate(([0], cells + 1, sizes + 1 + self.cells))
         return places, np.concatenate(([len(rows)], rises, shapes[sizes]))
 
     def tally(self, vector: Vector) -> Tally:
         """Return the tally that is in the counts."""
-        cells = self.design.channel.cells
-        return Tally(self.design, vector[1 : cells + 1], respondents=int(vector[0]))
+        return Tally(self.design, vector[1 : self.cells + 1], respondents=int(vector[0]))
 
     def shapes(self, vector: Vector) -> Vector:
         """Return how many sets held 0, 1, 2 … categories."""
-        return vector[1 + self.design.channel.cells :]
+        return vector[1 + self.cells :]
 
 
 class Counter(NamedTuple):

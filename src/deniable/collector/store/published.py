@@ -107,6 +107,9 @@ class ShownQuestion:
         entry: the survey.
         number: the index of the question.
         question: the question.
+        language: the first one of the survey, in which analysts read it.
+        is_staged: whether it is released gradually.
+        fewest: how many respondents there are at least where counts are shown.
         everybody: the counts of all respondents.
         large_groups: the numbers of the groups that may be shown.
         groups: the counts of those of them that were asked for.
@@ -120,6 +123,9 @@ class ShownQuestion:
     entry: Entry
     number: int
     question: Question
+    language: str
+    is_staged: bool
+    fewest: int
     everybody: ShownCounts
     large_groups: tuple[int, ...]
     groups: Mapping[int, ShownCounts]
@@ -183,17 +189,21 @@ class ShownReader:
         entry, steps = known.entry, least(known, number)
         is_over = entry.standing(self._today) in {"closed", "over"}
         sizes = self._read_sizes(known, number, publish=is_over)
+        column, fewest = known.columns[number], fewest_shown(entry)
         everyone = range(len(entry.survey.groups))
-        large = large_enough([sizes.shown_in(group) for group in everyone], sizes.totals(0)[1], fewest_shown(entry))
+        large = large_enough([sizes.shown_in(group) for group in everyone], sizes.totals(0)[1], fewest)
         return ShownQuestion(
             entry=entry,
             number=number,
-            question=entry.survey.questions[number],
+            question=column.question,
+            language=entry.survey.language,
+            is_staged=column.ladder is not None,
+            fewest=fewest,
             everybody=self._counts(known, number, None),
             large_groups=large,
             groups={group: self._counts(known, number, group) for group in large if groups is None or group in groups},
             next_steps={group: _next_step(sizes, steps[0], group) for group in (None, *everyone)},
-            days=tuple((day, n) for day, n in counts.days(self._tables, survey, number) if day < self._today),
+            days=tuple([day for day in counts.days(self._tables, survey, number) if day[0] < self._today]),
             is_over=is_over,
             complete_stages=_complete_stages(sizes, len(steps)) if is_over else 0,
             complete_groups=_complete_groups(sizes),

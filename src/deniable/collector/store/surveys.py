@@ -17,6 +17,7 @@ from deniable.collector.store.packs import ID
 from deniable.collector.store.schema import TABLES
 from deniable.db import Tables
 from deniable.errors import Incompatible, NotAllowed, quoted
+from deniable.order.ladders import Ladder
 from deniable.survey import Keys, Question, Survey
 from deniable.survey.signed import AuthorSignature
 from deniable.survey.survey import PILOT
@@ -40,21 +41,26 @@ class Column:
         return tuple(map(CountedDesign, self.question.designs))
 
     @cached_property
+    def ladder(self) -> Ladder | None:
+        """The stages of the question; None where it has one."""
+        return self.question.ladder
+
+    @cached_property
     def _start(self) -> hashlib._Hash:
         return hashlib.sha256(f"{self.survey}\0{self.question.name}\0".encode())
 
     def tally(self, stages: Stages) -> Tally | StageTallies:
         """Return the counts of all stages as a tally: `StageTallies` where the question has a ladder."""
         pairs = list(zip(self.layouts, stages, strict=True))
-        seen = tuple(layout.tally(vectors[SEEN]) for layout, vectors in pairs)
-        if self.question.ladder is None:
+        seen = [layout.tally(vectors[SEEN]) for layout, vectors in pairs]
+        if self.ladder is None:
             return seen[0]
-        finest = tuple(layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs)
-        return StageTallies(self.question.ladder, seen, finest)
+        finest = [layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs]
+        return StageTallies(self.ladder, tuple(seen), tuple(finest))
 
     def set_sizes(self, stages: Stages) -> tuple[Vector, ...]:
         """Return for each stage how many responses held 0, 1, 2 … categories; empty unless responses are sets."""
-        return tuple(layout.shapes(vectors[SEEN]) for layout, vectors in zip(self.layouts, stages, strict=True))
+        return tuple([layout.shapes(vectors[SEEN]) for layout, vectors in zip(self.layouts, stages, strict=True)])
 
     def id(self, key: bytes) -> bytes:
         """Return the id of a respondent's responses to this question.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from deniable.claims.statements import ClaimedPart, Claims, Priors, channel_claims
 from deniable.designs import Design
+from deniable.rendering import formats
 from deniable.types.edges.design import EdgeDesign
 
 
@@ -29,3 +30,17 @@ def labelled_design(design: EdgeDesign) -> Design:
 def claimed_parts(design: EdgeDesign, claims: Claims) -> list[ClaimedPart]:  # noqa: ARG001 - none for any
     """Return no parts: there is one weight."""
     return []
+
+
+def privacy_sentences(design: EdgeDesign) -> list[str]:
+    """Return what a response reveals at most about the weight, and what it does not protect."""
+    return [
+        f"Whatever is sent, the odds between any two weights change by a factor of at most "
+        f"{formats.factor(design.parity)} (ε = {formats.epsilon(design.epsilon)}).",
+        design.caveat,
+    ]
+
+
+def privacy_facts(design: EdgeDesign) -> dict[str, object]:  # noqa: ARG001 - as other types
+    """Return no further facts."""
+    return {}
