@@ -112,7 +112,7 @@ class Channel(ABC):
         """This channel, where each response has two probabilities: for answers that it supports, and for others."""
         return None
 
-    @property
+    @cached_property
     def set_valued(self) -> Sets | None:
         """This channel, where responses are sets of categories."""
         return None
@@ -127,7 +127,7 @@ class Channel(ABC):
         """How many categories each response names, where that is always the same number; 0 otherwise."""
         return 0
 
-    @property
+    @cached_property
     def product(self) -> Product | None:
         """This channel, where it consists of independent factors."""
         return None

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -39,7 +40,7 @@ class Product(Channel):
     def responses(self) -> int:
         return math.prod(factor.responses for factor in self.factors)
 
-    @property
+    @cached_property
     def product(self) -> Product:
         """This channel."""
         return self

@@ -175,7 +175,7 @@ class Sets(TwoLevel):
         odds = self.odds(ones) if 0 < ones < self.size else Fraction(1)
         return Fraction(0) if odds == math.inf else Fraction(odds)
 
-    @property
+    @cached_property
     def set_valued(self) -> Sets:
         """This channel."""
         return self

@@ -208,7 +208,7 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
     shares = _share_results(shown, summary, estimate)
     numbers = _numbers(question, estimate)
     sentences = _design_sentences(question.about)
-    joint = None if shown.is_staged or not shown.question.design.factors else cast(Tally, counts.tally)
+    joint = cast(Tally, counts.tally) if getattr(question.about, "factors", ()) else None
     return Results(
         respondents=summary.respondents,
         level=LEVEL,

@@ -64,7 +64,7 @@ class CountedDesign:
         """How many counts there are."""
         return 1 + self.cells + self.coding.shapes
 
-    @property
+    @cached_property
     def pieces(self) -> int:
         """In how many pieces they are kept."""
         return -(-self.size // _PIECE)
