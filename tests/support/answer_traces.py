@@ -74,14 +74,15 @@ class Marks:
             return value in self.scalars
         if value is None or isinstance(value, bool | int | bytes | type) or callable(value):
             return False
+        if isinstance(value, Mapping):
+            return self.is_held([*value], depth) or self.is_held([*value.values()], depth)
         items = _items(value)
         if items is not None:
             return _plain(items) in self.sequences or (
                 depth > 0 and any(self.is_held(item, depth - 1) for item in items[:MAX_ITEMS])
             )
-        if depth > 0 and type(value).__module__.startswith("deniable"):
-            return any(self.is_held(part, depth - 1) for part in _fields(value))
-        return False
+        is_ours = depth > 0 and type(value).__module__.startswith("deniable")
+        return is_ours and any(self.is_held(part, depth - 1) for part in _fields(value))
 
 
 def _forms(answers: Sequence[Any], categories: Sequence[str]) -> Iterator[list[Any]]:
@@ -103,8 +104,6 @@ def _categories(design: Any, name: str) -> Sequence[str]:
 
 def _items(value: Any) -> list[Any] | None:
     """Return the items of a container or a column; None where it is neither."""
-    if isinstance(value, Mapping):
-        return [*value.values()]
     if isinstance(value, list | tuple | set | frozenset):
         return [*value]
     if isinstance(value, np.ndarray):

@@ -45,7 +45,7 @@ def upgrade(
 ) -> Codes:
     """Raise the responses that are out to the finer design.
 
-    Guarantee: as for `deniable.responses.stages.upgrade`, in bulk: draws are exact, from a secure keystream.
+    Guarantee: as for `deniable.types.ladder.respond.upgrade`, in bulk: draws are exact, from a secure keystream.
 
     Args:
         relaxation: from `deniable.relax`, or one of `Ladder.relaxations`.
