@@ -21,7 +21,7 @@ from deniable.errors import Incompatible, InvalidRequest, quoted, require, requi
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.independence import highest, response_scores, score_test
 from deniable.estimates.intervals import Interval, one_of, quantile
-from deniable.estimates.results import Caution, Columns, Result, Summary
+from deniable.estimates.results import Caution, Columns, Result, Row, Summary
 from deniable.estimates.shares import Estimate, ShareRow, fitted, remake
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.files.row_names import check_same_people
@@ -245,6 +245,20 @@ class AnswerTable(Grid):
     ) -> dict[str, Interval]:
         return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
 
+    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+        """Return the summary of the cells, with how both attributes are associated."""
+        cells = self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
+        notes = (*cells.notes, *self._further_notes(), *self.association_words(level=level))
+        return dataclasses.replace(cells, rows=self._table_rows(cells.rows), notes=notes)
+
+    def _table_rows(self, rows: Sequence[Row]) -> tuple[Row, ...]:
+        """Return the rows of the table from those of its cells."""
+        return tuple(rows)
+
+    def _further_notes(self) -> tuple[str, ...]:
+        """Return what else is needed to read the table."""
+        return ()
+
     @property
     def warnings(self) -> tuple[Caution, ...]:
         return self.estimate.warnings
@@ -462,16 +476,10 @@ class CrossTable(AnswerTable):
 
         return strength_range(self, one_of(1, level))
 
-    def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[CellRow]:
-        told = self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
-        beside = self.unbiased.params if self.estimate.bounded else {}
-        fields = {each.name for each in dataclasses.fields(ShareRow)}
-        rows = tuple(
-            CellRow(**{name: getattr(row, name) for name in fields}, unbiased=beside.get(row.name)) for row in told.rows
-        )
-        return dataclasses.replace(told, rows=rows, notes=(*told.notes, *self.association_words(level=level)))  # type: ignore[return-value]
+    def _table_rows(self, rows: Sequence[Row]) -> tuple[Row, ...]:
+        unbiased = self.unbiased.params if self.estimate.bounded else {}
+        fields = [field.name for field in dataclasses.fields(ShareRow)]
+        return tuple(CellRow(*(getattr(row, name) for name in fields), unbiased=unbiased.get(row.name)) for row in rows)
 
     @property
     def _design_hash(self) -> str:

@@ -16,8 +16,8 @@ from deniable.errors import Incompatible, InvalidRequest, NotEstimable, require
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import Grid
 from deniable.estimates.independence import TableSide, white
-from deniable.estimates.intervals import Interval, one_of, wilson
-from deniable.estimates.results import Caution, Row, Summary, around
+from deniable.estimates.intervals import wilson
+from deniable.estimates.results import Bounds, Caution, Description, IntervalMethod, IntervalRequest
 from deniable.files.row_names import check_same_people
 from deniable.pairs.scores import ScoredRows, scores, whole
 from deniable.rendering import formats
@@ -120,16 +120,12 @@ class Association(Grid):
     def cov_params(self) -> Matrix:
         return self.covariance.copy()
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        """Return an interval for each pair by name: "score" (the default), "normal" or "chebyshev"."""
-        events = self.shares.size if simultaneous else 1
-        if method not in (None, "score"):
-            return around(self.params, self.bse, level=level, method=method, events=events)
-        ends = wilson(self.shares, self.own, self.others, self.respondents, 1.0, one_of(events, level))
-        low, high = (each.reshape(-1).tolist() for each in ends)
-        return dict(zip(self._names, map(Interval, low, high), strict=True))
+    def _interval_methods(self) -> Mapping[str, IntervalMethod]:
+        return {"score": self._score_bounds, **super()._interval_methods()}
+
+    def _score_bounds(self, confidence: float) -> Bounds:
+        lows, highs = wilson(self.shares, self.own, self.others, self.respondents, 1.0, confidence)
+        return lows.reshape(-1), highs.reshape(-1)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -139,31 +135,22 @@ class Association(Grid):
         text = f"{len(faint)} answers are too rare to differ from 0; Cramér's V counts them together with another."
         return (Caution("faint", text),)
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
-        """Return a table of all pairs of answers."""
-        intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        errors = self.bse
-        low, high = self.cramers_v_interval(level=level)
+    def _describe(self, request: IntervalRequest) -> Description:
+        low, high = self.cramers_v_interval(level=request.level)
         how = f" ({self.permutations} permutations)" if self.permutations else ""
-        return Summary(
+        return Description(
             title=f"{len(self.row_labels)} × {len(self.column_labels)} answers to two questions, "
             f"{self.respondents:,} respondents",
             quantity="share",
-            rows=tuple(Row(name, value, errors[name], *intervals[name]) for name, value in self.params.items()),
-            notes=(
-                f"Independent questions: p = {formats.p_value(self.p_value)}{how}; the statistic is "
-                f"{self.statistic:.1f}, "
-                f"on average {self.freedom}.",
-                f"Cramér's V, less what noise adds: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).",
-            ),
-            warnings=self.warnings,
-            level=level,
-            interval=method or "score",
             method="inversion",
             respondents=self.respondents,
-            missing=self.missing,
             epsilon=self.epsilon,
-            simultaneous=simultaneous,
+            missing=self.missing,
+            notes=(
+                f"Independent questions: p = {formats.p_value(self.p_value)}{how}; the statistic is "
+                f"{self.statistic:.1f}, on average {self.freedom}.",
+                f"Cramér's V, less what noise adds: {self.cramers_v:.3f} ({low:.3f} … {high:.3f}).",
+            ),
         )
 
     def __str__(self) -> str:

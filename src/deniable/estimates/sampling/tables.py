@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,9 +18,8 @@ from deniable.estimates.cross_tables import AnswerTable, TableEvidence, TableFac
 from deniable.estimates.intervals import quantile
 from deniable.estimates.likelihood import climbed
 from deniable.estimates.linear import floats
-from deniable.estimates.results import Summary
 from deniable.estimates.sampling.estimating import estimate
-from deniable.estimates.sampling.results import SampledEstimate, SampledRow
+from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import linear_of
 from deniable.estimates.simplex import projection
@@ -107,13 +105,8 @@ class SampledTable(AnswerTable):
         spread = lines @ self.cov_params() @ lines.T
         return wald_test("Test of independence", away[:-1, :-1].reshape(-1), spread, self._degrees)
 
-    def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> Summary[SampledRow]:
-        found = self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
-        return dataclasses.replace(
-            found, notes=(*found.notes, *known_sentences(self.design), *self.association_words(level=level))
-        )
+    def _further_notes(self) -> tuple[str, ...]:
+        return known_sentences(self.design)
 
     @property
     def _design_hash(self) -> str:

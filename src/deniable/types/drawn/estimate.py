@@ -22,7 +22,15 @@ from deniable.estimates.cross_tables import Grid
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.plausible import IMPLAUSIBLE
-from deniable.estimates.results import Caution, Contrast, Result, Row, Summary, around, told_method
+from deniable.estimates.results import (
+    Caution,
+    Contrast,
+    Description,
+    IntervalRequest,
+    Result,
+    Summary,
+    told_method,
+)
 from deniable.estimates.sampling import (
     Asked,
     SampledEstimate,
@@ -281,34 +289,21 @@ class DrawnTable(Grid):
     def cov_params(self) -> Matrix:
         return self.cells.copy()
 
-    def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
-    ) -> dict[str, Interval]:
-        events = self.shares.size if simultaneous else 1
-        return around(self.params, self.bse, level=level, method=method, events=events)
-
     @property
     def warnings(self) -> tuple[Caution, ...]:
         return self.drawn.warnings
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
-        intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
+    def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the text has no level
         both = self.drawn.tally.of(self.rows, self.columns)
-        rows = zip(self._names, self.shares.ravel().tolist(), self.errors.ravel().tolist(), strict=True)
-        return Summary(
+        return Description(
             title=f"{self.rows} by {self.columns}, {self.drawn.respondents:,} respondents, by "
             f"{told_method(self.drawn.method)}",
             quantity="share",
-            rows=tuple(Row(name, share, error, *intervals[name]) for name, share, error in rows),
-            notes=(f"Asked about both were {both.respondents:,}; totals are from all who were asked about one.",),
-            warnings=self.warnings,
-            level=level,
-            interval=method or "normal",
             method=self.drawn.method,
             respondents=self.drawn.respondents,
-            missing=self.drawn.tally.missing,
             epsilon=self.drawn.design.epsilon,
-            simultaneous=simultaneous,
+            missing=self.drawn.tally.missing,
+            notes=(f"Asked about both were {both.respondents:,}; totals are from all who were asked about one.",),
         )
 
     @property
