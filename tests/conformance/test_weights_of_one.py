@@ -178,6 +178,25 @@ def test_a_tally_says_what_its_rows_with_weights_of_one_say(name: str) -> None:
             assert _close(one, two), method
 
 
+NEARLY = ("k-ary", "subset", "unary", "matrix", "groups of sets", "ladder, stages reached", "drawn pairs")
+
+
+@pytest.mark.parametrize("name", NEARLY)
+def test_weights_of_nearly_one_say_nearly_the_same(name: str) -> None:
+    """By the formulas for weights, which counts have no part in: nothing jumps where weights become even."""
+    case = CASES[name]()
+    rows = dn.respond_all(case.design, case.answers, source=seeded(f"weights of one: {name}"))
+    sampling = dn.Sampling(1 + 1e-9 * np.arange(len(case.answers)))
+    counted: Any = dn.tally(rows, **case.counted or {})  # type: ignore[call-overload]
+    tally: Any = dn.estimate(counted)
+    sample: Any = dn.estimate(rows, sampling=sampling, **case.sampled or {})  # type: ignore[call-overload]
+    assert not sample.evidence
+    for one, two in ((sample.params, tally.params), (sample.bse, tally.bse)):
+        assert list(one.values()) == pytest.approx(list(two.values()), rel=1e-5, abs=1e-6)
+    one, two = (np.array(list(each.conf_int(method="score").values())) for each in (sample, tally))
+    assert one == pytest.approx(two, rel=1e-5, abs=1e-6)
+
+
 def _close(sample: dict[str, Any], tally: dict[str, Any]) -> bool:
     one, two = (np.array(list(each.values()), np.float64) for each in (sample, tally))
     return list(sample) == list(tally) and np.allclose(one, two, TOLERANCE, TOLERANCE * _size(two), equal_nan=True)
