@@ -479,7 +479,9 @@ class CrossTable(AnswerTable):
     def _table_rows(self, rows: Sequence[Row]) -> tuple[Row, ...]:
         unbiased = self.unbiased.params if self.estimate.bounded else {}
         fields = [field.name for field in dataclasses.fields(ShareRow)]
-        return tuple(CellRow(*(getattr(row, name) for name in fields), unbiased=unbiased.get(row.name)) for row in rows)
+        return tuple(
+            CellRow(**{name: getattr(row, name) for name in fields}, unbiased=unbiased.get(row.name)) for row in rows
+        )
 
     @property
     def _design_hash(self) -> str:
