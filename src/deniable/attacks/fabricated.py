@@ -88,11 +88,11 @@ def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float 
         return ()
     laws = list(_laws(tally, _sizes(tally, sizes)))
     looked = 2 * sum(len(law.observed) for law in laws)
-    doubted = [doubt for law in laws for doubt in _doubted(law, looked, rate)]
+    doubted = [doubt for law in laws for doubt in _doubt_counts(law, looked, rate)]
     return tuple(sorted(doubted, key=lambda each: each.chance)[:_SHOWN])
 
 
-def _doubted(law: Law, looked: int, rate: float) -> Iterator[Suspicion]:
+def _doubt_counts(law: Law, looked: int, rate: float) -> Iterator[Suspicion]:
     n = law.n
     hits = np.rint(law.observed * n)
     if law.events:

@@ -90,7 +90,7 @@ class Chain:
     @cached_property
     def sent(self) -> tuple[tuple[int, ...], ...]:
         """The responses that occur at each stage."""
-        return tuple(_sent(design.channel) for design in self.ladder)
+        return tuple(_possible_responses(design.channel) for design in self.ladder)
 
     @cached_property
     def votes(self) -> tuple[dict[int, tuple[int, ...]], ...]:
@@ -138,7 +138,7 @@ def priors(chain: Chain, prior: Prior | None) -> tuple[Fraction, ...]:
     return even(chain.answers) if prior is None else tuple(read_prior(chain.ladder.designs[-1], prior))
 
 
-def _sent(channel: Channel) -> tuple[int, ...]:
+def _possible_responses(channel: Channel) -> tuple[int, ...]:
     if channel.responses > _MOST_RESPONSES:
         raise InvalidRequest(
             f"there are more than {_MOST_RESPONSES:,} responses to go through; expected fewer.",
@@ -267,14 +267,14 @@ def _voting(
 
 def _right(chain: Chain, answer: int, weights: Sequence[int], number: Callable[[Fraction], Number]) -> Number:
     """Return the probability that the answer itself is guessed, going through all states of votes."""
-    settle = _swapped if chain.symmetric else _as_it_is
+    settle = _sort_other_votes if chain.symmetric else _as_it_is
     first = chain.ladder.designs[0].channel
     states: dict[State, Number] = defaultdict(lambda: number(Fraction(0)))
     nothing = (0,) * chain.answers
     for response in chain.sent[0]:
         start = first.probability(response, given=answer)
         if start:
-            states[settle(response, _counted(nothing, chain.votes[0][response], weights[0]))] += number(start)
+            states[settle(response, _count_votes(nothing, chain.votes[0][response], weights[0]))] += number(start)
     for at, step in enumerate(chain.ladder.steps, start=1):
         _check_states(len(states) * len(chain.sent[at]))
         following: dict[State, Number] = defaultdict(lambda: number(Fraction(0)))
@@ -284,7 +284,7 @@ def _right(chain: Chain, answer: int, weights: Sequence[int], number: Callable[[
                 row = ((new, step.kernel(new, old=old, given=answer)) for new in chain.sent[at])
                 kernel[old] = [(new, number(p)) for new, p in row if p]
             for new, p in kernel[old]:
-                following[settle(new, _counted(votes, chain.votes[at][new], weights[at]))] += chance * p
+                following[settle(new, _count_votes(votes, chain.votes[at][new], weights[at]))] += chance * p
         states = following
     p_right = number(Fraction(0))
     for (_, votes), chance in states.items():
@@ -301,7 +301,7 @@ def _check_states(states: int) -> None:
         )
 
 
-def _counted(votes: tuple[int, ...], named: Sequence[int], weight: int) -> tuple[int, ...]:
+def _count_votes(votes: tuple[int, ...], named: Sequence[int], weight: int) -> tuple[int, ...]:
     return tuple(count + weight * (x in named) for x, count in enumerate(votes))
 
 
@@ -309,7 +309,7 @@ def _as_it_is(response: int, votes: tuple[int, ...]) -> State:
     return response, votes
 
 
-def _swapped(response: int, votes: tuple[int, ...]) -> State:
+def _sort_other_votes(response: int, votes: tuple[int, ...]) -> State:
     """Let the categories other than the answer, which is 0, change places: the response first, the others by votes."""
     if response == 0:
         return 0, (votes[0], *sorted(votes[1:]))

@@ -100,21 +100,21 @@ def swing(subject: Tally | Combined, share: float, *, linear: Linear | None = No
     if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
         raise InvalidRequest(f"the share is {quoted(share)}; expected a number from 0 to below 1, such as 0.01.")
     if isinstance(subject, Tally):
-        low, high = _swung(linear or left_inverse(subject.design.channel), subject, share)
+        low, high = _contribution_bounds(linear or left_inverse(subject.design.channel), subject, share)
     else:
-        low, high = (vector(sum(ends)) for ends in zip(*_mixed(subject, share), strict=True))
+        low, high = (vector(sum(ends)) for ends in zip(*_stage_bounds(subject, share), strict=True))
     return tuple(map(Interval, low.tolist(), high.tolist()))
 
 
-def _swung(linear: Linear, tally: Tally, share: float, weight: float = 1.0, plus: float = 0.0) -> Ends:
+def _contribution_bounds(linear: Linear, tally: Tally, share: float, weight: float = 1.0, plus: float = 0.0) -> Ends:
     """Return the ends of weight·estimate + plus."""
     if isinstance(linear, Summing):
-        return _summed(linear, tally, share, weight, plus)
+        return _bounds_without_sizes(linear, tally, share, weight, plus)
     influence = _pulls(linear, tally)
     return _ends(replace(influence, values=weight * influence.values + plus), tally.respondents, share)
 
 
-def _summed(linear: Summing, tally: Tally, share: float, weight: float, plus: float) -> Ends:
+def _bounds_without_sizes(linear: Summing, tally: Tally, share: float, weight: float, plus: float) -> Ends:
     """Return bounds of the ends where the sizes of sets are not known.
 
     Why: a set of t adds ((z − t/k)/(p − q) + 1/k), with z whether it holds the category. z − t/k is between 0 and
@@ -128,7 +128,7 @@ def _summed(linear: Summing, tally: Tally, share: float, weight: float, plus: fl
     return np.minimum(*scaled), np.maximum(*scaled)
 
 
-def _mixed(combined: Combined, share: float) -> Iterator[Ends]:
+def _stage_bounds(combined: Combined, share: float) -> Iterator[Ends]:
     """Yield the ends of what each stage adds to the whole."""
     if combined.method == "likelihood":
         raise NotEstimable(
@@ -140,7 +140,7 @@ def _mixed(combined: Combined, share: float) -> Iterator[Ends]:
         size, weight = len(component.mixing), component.weight
         centering, all_alike = np.eye(size) - 1 / size, component.mixing.sum() / size
         if np.allclose(component.mixing, weight * centering + all_alike / size, rtol=0, atol=_SAME):
-            yield _swung(component.linear, tally, share, weight, (all_alike - weight) / size)
+            yield _contribution_bounds(component.linear, tally, share, weight, (all_alike - weight) / size)
         elif tally.design.channel.own_cells:
             influence = _cell_pulls(component.linear, tally)
             yield _ends(replace(influence, values=influence.values @ component.mixing.T), tally.respondents, share)
@@ -157,7 +157,7 @@ def _ends(found: Pulls, n: int, share: float) -> Ends:
     order = np.argsort(found.values, axis=0)
     values, counts = np.take_along_axis(found.values, order, axis=0), np.take_along_axis(found.counts, order, axis=0)
     remaining = [
-        _kept(ordered, fakes) for ordered in (counts[::-1], counts)
+        _counts_left(ordered, fakes) for ordered in (counts[::-1], counts)
     ]  # without the largest; without the smallest
     low, high = (values * remaining[0][::-1]).sum(axis=0), (values * remaining[1]).sum(axis=0)
     return low / (n - fakes), high / (n - fakes)
@@ -173,7 +173,7 @@ def _some(n: int) -> int:
     return n
 
 
-def _kept(counts: NDArray[np.int64], fakes: int) -> NDArray[np.int64]:
+def _counts_left(counts: NDArray[np.int64], fakes: int) -> NDArray[np.int64]:
     """Return what is left of each group after the first of them have lost so many."""
     before = np.cumsum(counts, axis=0) - counts
     return np.asarray(counts - np.clip(fakes - before, 0, counts), np.int64)

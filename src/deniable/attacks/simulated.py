@@ -57,7 +57,9 @@ def attack(
     numbers = [_numbers(chain, at, column) for at, column in enumerate(columns)]
     if len({len(row) for row in numbers}) > 1:
         raise InvalidResponse("the columns have different lengths; expected a row for everybody in each.")
-    return {name: _guessed(scores, draws) for name, scores in _scores(chain, numbers, priors(chain, prior)).items()}
+    return {
+        name: _guess_answers(scores, draws) for name, scores in _scores(chain, numbers, priors(chain, prior)).items()
+    }
 
 
 def simulate_attacks(
@@ -90,8 +92,8 @@ def simulate_attacks(
     chain = Chain.of(subject)
     alphas, draws = priors(chain, prior), generator(source)
     answers = draws.choice(chain.answers, people, p=np.array(alphas, np.float64))
-    numbers = _followed(chain, answers, draws)
-    wrong = {name: _guessed(scores, draws) != answers for name, scores in _scores(chain, numbers, alphas).items()}
+    numbers = _draw_stages(chain, answers, draws)
+    wrong = {name: _guess_answers(scores, draws) != answers for name, scores in _scores(chain, numbers, alphas).items()}
     return rates_of(chain, {name: float(missed.mean()) for name, missed in wrong.items()}, people, alphas)
 
 
@@ -107,12 +109,12 @@ def generator(source: chance.Source = chance.SYSTEM) -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(int.from_bytes(source.read(32), "little")))
 
 
-def _followed(chain: Chain, answers: Codes, draws: np.random.Generator) -> list[Codes]:
+def _draw_stages(chain: Chain, answers: Codes, draws: np.random.Generator) -> list[Codes]:
     """Draw everybody through all stages; return for each stage which of the responses that occur it was."""
     numbers: list[Codes] = []
     before: Codes = np.zeros(len(answers), np.int64)
     for at in range(len(chain.ladder)):
-        before = _drawn(kernel(chain, at)[before, answers], draws)
+        before = _draw_rows(kernel(chain, at)[before, answers], draws)
         numbers.append(before)
     return numbers
 
@@ -170,14 +172,14 @@ def _numbers(chain: Chain, at: int, column: Any) -> Codes:
     return np.asarray(positions, np.int64)
 
 
-def _drawn(rows: Matrix, draws: np.random.Generator) -> Codes:
+def _draw_rows(rows: Matrix, draws: np.random.Generator) -> Codes:
     """Draw a response for each row of probabilities."""
     sums = np.cumsum(rows, axis=1)
     uniform = draws.random(len(rows)) * sums[:, -1]
     return np.asarray((sums <= uniform[:, None]).sum(axis=1), np.int64)
 
 
-def _guessed(scores: Matrix, draws: np.random.Generator) -> Codes:
+def _guess_answers(scores: Matrix, draws: np.random.Generator) -> Codes:
     """Guess an answer of the highest score, evenly among equals."""
     best = scores.max(axis=1, keepdims=True)
     ties = scores >= best - _CLOSE * np.maximum(1.0, np.abs(best))

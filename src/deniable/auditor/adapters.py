@@ -76,7 +76,7 @@ class Command:
         """
         lines = [_line(answer) for answer in answers]
         try:
-            replies = self._kept().ask(lines, self._timeout) if self._stays else self._once(lines)
+            replies = self._running_process().ask(lines, self._timeout) if self._stays else self._once(lines)
         except (OSError, subprocess.SubprocessError) as error:
             self.close()
             raise InvalidRequest(f"{self.name}: {_trouble(error, self._timeout)}.") from None
@@ -94,7 +94,7 @@ class Command:
             self._process.end()
             self._process = None
 
-    def _kept(self) -> _Process:
+    def _running_process(self) -> _Process:
         self._process = self._process or _Process(self.words)
         return self._process
 
@@ -217,17 +217,17 @@ class LocalService:
 
     def _ask(self, body: bytes) -> str:
         try:
-            return self._sent(body)
+            return self._send_request(body)
         except (http.client.RemoteDisconnected, ConnectionError):
             self.close()  # a connection that the service closed after the last request; a second failure counts
         except (OSError, http.client.HTTPException) as error:
-            raise self._failed(error) from None
+            raise self._command_error(error) from None
         try:
-            return self._sent(body)
+            return self._send_request(body)
         except (OSError, http.client.HTTPException) as error:
-            raise self._failed(error) from None
+            raise self._command_error(error) from None
 
-    def _sent(self, body: bytes) -> str:
+    def _send_request(self, body: bytes) -> str:
         self._connection = self._connection or http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
         self._connection.request("POST", self._path, body, {"Content-Type": "text/plain; charset=utf-8"})
         _acknowledge_at_once(self._connection.sock)
@@ -242,7 +242,7 @@ class LocalService:
             )
         return text.decode(errors="backslashreplace")
 
-    def _failed(self, error: Exception) -> InvalidRequest:
+    def _command_error(self, error: Exception) -> InvalidRequest:
         self.close()
         return InvalidRequest(f"{self.name} does not answer: {type(error).__name__}.", "Start the service first.")
 

@@ -79,13 +79,13 @@ def audit(
         >>> dn.audit(lambda answer: answer, ["yes", "no"], epsilon=1, draws=4000, checks=["worst event"]).verdict
         'violated'
     """
-    chosen = _chosen(checks)
+    chosen = _read_checks(checks)
     context = _check_context(thing, answers, epsilon, delta, claimed, source)
     _check_numbers(context, draws, level)
     context = context.at(draws=draws, false_alarm=(1 - level) / len(chosen))
     if progress is not None:
         context = context.at(progress=progress)
-    with _closed_again(context.mechanism):
+    with _closing(context.mechanism):
         results = [_run(name, context) for name in chosen]
     findings = [finding for finding in results if finding is not None]
     n_drawn = sum(int(finding.figures.get("draws") or 0) for finding in findings)
@@ -93,7 +93,7 @@ def audit(
 
 
 @contextmanager
-def _closed_again(asked: Mechanism) -> Iterator[None]:
+def _closing(asked: Mechanism) -> Iterator[None]:
     """Leave neither a process nor a connection behind; both are opened anew when they are asked once more."""
     try:
         yield
@@ -109,7 +109,7 @@ def _run(name: str, context: CheckContext) -> Finding | None:
     return finding
 
 
-def _chosen(checks: Sequence[str] | None) -> tuple[str, ...]:
+def _read_checks(checks: Sequence[str] | None) -> tuple[str, ...]:
     chosen = tuple(CHECKS) if checks is None else tuple(checks)
     wrong = [name for name in chosen if name not in CHECKS]
     if wrong or not chosen:
@@ -134,11 +134,11 @@ def _check_context(
     if epsilon is not None and math.isinf(epsilon):
         epsilon = None  # whoever claims nothing can break nothing; the bound is told all the same
     return CheckContext(
-        audited, _answers(audited, answers), epsilon, delta, design, source=SYSTEM if source is None else source
+        audited, _read_answers(audited, answers), epsilon, delta, design, source=SYSTEM if source is None else source
     )
 
 
-def _answers(own: Any, answers: Sequence[object] | None) -> tuple[object, ...]:
+def _read_answers(own: Any, answers: Sequence[object] | None) -> tuple[object, ...]:
     known_answers = tuple(getattr(own, "answers", ()) if answers is None else answers)
     if len(known_answers) < 2:
         raise InvalidRequest(

@@ -21,7 +21,7 @@ Progress: TypeAlias = Callable[[str, float], None]
 """Told which check runs, and which share of it is done."""
 
 
-def _untold(check: str, share: float) -> None:
+def _ignore_progress(check: str, share: float) -> None:
     """Tell nobody."""
 
 
@@ -49,7 +49,7 @@ class CheckContext:
     draws: int = 100_000
     false_alarm: float = 1e-4
     source: Source = SYSTEM
-    progress: Progress = field(default=_untold, repr=False)
+    progress: Progress = field(default=_ignore_progress, repr=False)
 
     def generator(self) -> np.random.Generator:
         """Return a generator for the order in which answers are asked."""

@@ -91,7 +91,7 @@ class Meter:
         n_asked, twisted = self._asked, [twister() for twister in self._twisters]
         stepped = [generator.state for generator in self._pcg]
         call()
-        words = sum(_turned(before, twister()) for before, twister in zip(twisted, self._twisters, strict=True))
+        words = sum(_count_words(before, twister()) for before, twister in zip(twisted, self._twisters, strict=True))
         words += 2 * sum(_steps(before, generator.state) for before, generator in zip(stepped, self._pcg, strict=True))
         return self._asked - n_asked + 4 * words
 
@@ -149,7 +149,7 @@ def _numpy_twister(generator: Any) -> Callable[[], _Twisted]:
     return read
 
 
-def _turned(before: _Twisted, after: _Twisted) -> int:
+def _count_words(before: _Twisted, after: _Twisted) -> int:
     """Return how many words of the Mersenne Twister lie between two states; 624 at a time are made anew."""
     twin = np.random.MT19937(0)  # a seed, so that none is drawn
     twin.state = {"bit_generator": "MT19937", "state": {"key": before[1], "pos": before[0]}}

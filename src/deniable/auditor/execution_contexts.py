@@ -77,14 +77,14 @@ def _in_fork(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object
             os._exit(0)
     os.close(writing)
     try:
-        return _unpickled(_received(reading))
+        return _load_responses(_read_pipe(reading))
     finally:
         os.close(reading)
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
 
 
-def _received(reading: int) -> bytes:
+def _read_pipe(reading: int) -> bytes:
     received, end = bytearray(), time.monotonic() + _SECONDS
     while select.select([reading], [], [], max(0.0, end - time.monotonic()))[0]:
         chunk = os.read(reading, 1 << 16)
@@ -94,7 +94,7 @@ def _received(reading: int) -> bytes:
     return b""
 
 
-def _unpickled(received: bytes) -> Sequence[object]:
+def _load_responses(received: bytes) -> Sequence[object]:
     try:
         responses: Sequence[object] = pickle.loads(received)  # noqa: S301 - of our own child
     except Exception:  # whatever a child that was cut short or a class that cannot be rebuilt raises
@@ -137,18 +137,18 @@ pickle.dump([ask(each) for each in answers], sys.stdout.buffer)
 
 
 def _in_new_process(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object]:
-    payload = pickle.dumps(sys.path) + pickle.dumps(_asked(mechanism, answers))
+    payload = pickle.dumps(sys.path) + pickle.dumps(_call_of_process(mechanism, answers))
     try:
         completed = subprocess.run(
             [sys.executable, "-c", _NEW], input=payload, capture_output=True, timeout=_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
         raise LeftOut("it does not respond in a new process") from None
-    responses = _unpickled(completed.stdout)
+    responses = _load_responses(completed.stdout)
     return responses[0] if isinstance(mechanism, Designed) else responses  # type: ignore[return-value]
 
 
-def _asked(mechanism: Any, answers: Sequence[object]) -> tuple[Callable[..., object], list[object]]:
+def _call_of_process(mechanism: Any, answers: Sequence[object]) -> tuple[Callable[..., object], list[object]]:
     """Return what a new process calls, and with what: nothing of the auditor, which would be loaded there as well."""
     if isinstance(mechanism, Designed):
         return partial(mechanism.engine.respond_all, mechanism.design), [[*answers]]

@@ -118,7 +118,7 @@ def _of_packed(design: Any, name: str, rows: NDArray[np.uint8], before: str) -> 
     labels = design.categories if isinstance(design, Design) and design.channel.sizes else None
     columns = {
         f"{before}bit {at}": FactColumn(
-            partial(_bit, rows, at), _held(before, repr(labels[at]) if labels else f"bit {at}")
+            partial(_bit, rows, at), _membership_text(before, repr(labels[at]) if labels else f"bit {at}")
         )
         for at in range(len(labels) if labels else 8 * rows.shape[1])
     }
@@ -154,10 +154,10 @@ def _of_array(array: NDArray[Any], before: str) -> Facts:
 
 
 def _plain_column(values: NDArray[Any], words: str) -> FactColumn:
-    return FactColumn(lambda: values, lambda value: words.format(_shown(value)))
+    return FactColumn(lambda: values, lambda value: words.format(_element_text(value)))
 
 
-def _shown(value: Any) -> str:
+def _element_text(value: Any) -> str:
     return quoted(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -169,7 +169,7 @@ def _of_numbers(values: NDArray[Any], before: str) -> Facts:
     words = np.ascontiguousarray(values.astype(np.float64) if values.dtype.kind == "f" else values.astype(np.int64))
     bits = words.view(np.uint64)
     for at in range(16 if values.dtype.kind == "f" else 64):
-        columns[f"{before}bit {at}"] = FactColumn(partial(_bit_of, bits, at), _held(before, f"bit {at}"))
+        columns[f"{before}bit {at}"] = FactColumn(partial(_bit_of, bits, at), _membership_text(before, f"bit {at}"))
     return columns
 
 
@@ -211,14 +211,14 @@ def _held_elements(array: NDArray[Any], before: str) -> Facts:
     if len(elements) <= 2 or len(elements) > _MOST_ELEMENTS or array.dtype.kind == "f":
         return {}
     return {
-        f"{before}holds {_shown(element)}": FactColumn(
-            partial(_anywhere, array, element), _held(before, _shown(element))
+        f"{before}holds {_element_text(element)}": FactColumn(
+            partial(_anywhere, array, element), _membership_text(before, _element_text(element))
         )
         for element in elements
     }
 
 
-def _held(before: str, element: str) -> Callable[[Any], str]:
+def _membership_text(before: str, element: str) -> Callable[[Any], str]:
     return lambda value: f"{before}{'holds' if value else 'lacks'} {element}"
 
 
@@ -304,7 +304,7 @@ def _of_sets(responses: list[Any], before: str) -> Facts:
     for element in elements:
         columns[f"{before}holds {element!r}"] = FactColumn(
             partial(_among, responses, element),
-            _held(before, repr(element)),
+            _membership_text(before, repr(element)),
         )
     return columns
 

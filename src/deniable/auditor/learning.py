@@ -137,12 +137,12 @@ class Joined:
 
     def of(self, table: Table) -> Vector:
         """Return the scores of a batch."""
-        return np.asarray(self.weights[_combined(self.facts, table)])
+        return np.asarray(self.weights[_combine_facts(self.facts, table)])
 
     def say(self, least: float, most: float) -> str:
         """Return in words that the score lies from the one to the other."""
         chosen = np.flatnonzero((self.weights >= least) & (self.weights <= most)).tolist()
-        return _response(_said(self.facts, chosen, np.flatnonzero(self.weights).tolist()))
+        return _response(_combination_text(self.facts, chosen, np.flatnonzero(self.weights).tolist()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,17 +194,17 @@ def scores(first: Table, second: Table, book: Codebook, seen: Facts) -> list[Sco
     facts = _strongest(strengths, book, seen)
     if not facts:
         return []
-    scores_found: list[Score] = [_joined((fact,), first, second) for fact in facts[:_SINGLE]]
-    joined = [_joined(facts[:size], first, second) for size in _JOINED if size <= len(facts)]
+    scores_found: list[Score] = [_join_facts((fact,), first, second) for fact in facts[:_SINGLE]]
+    joined = [_join_facts(facts[:size], first, second) for size in _JOINED if size <= len(facts)]
     wholes = [name for name in book if book[name].size > 2 and name.endswith(_WHOLE)]
     scores_found += joined[:1]
-    scores_found += [_added([name], counts, strengths, book, seen) for name in wholes]
+    scores_found += [_add_columns([name], counts, strengths, book, seen) for name in wholes]
     scores_found += joined[1:]
-    least = _believed(strengths)
+    least = _required_errors(strengths)
     telling = sorted(strengths, key=lambda name: -float(np.abs(strengths[name]).max()))[:_MOST_ADDED]
     telling = [name for name in telling if np.abs(strengths[name]).max() >= least and name not in wholes]
     if len(telling) > 1:
-        scores_found.append(_added(telling, counts, strengths, book, seen, least))
+        scores_found.append(_add_columns(telling, counts, strengths, book, seen, least))
     return scores_found
 
 
@@ -218,7 +218,7 @@ def _strength(first: Vector, second: Vector, n: int, m: int) -> Vector:
     return np.asarray((first / n - second / m) / np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m) + 1e-300))
 
 
-def _believed(strengths: Mapping[str, Vector]) -> float:
+def _required_errors(strengths: Mapping[str, Vector]) -> float:
     """Return the standard errors from which on a difference is believed, given how many are looked at."""
     return float(np.sqrt(_DIFFERS**2 + 2 * np.log(sum(map(len, strengths.values())))))
 
@@ -237,20 +237,20 @@ def _strongest(strengths: Mapping[str, Vector], book: Codebook, seen: Facts) -> 
         two = book[name].size == 3  # of two values the second says what the first does
         at, say = (2 if two else code), seen[name].say
         words = book[name].say(at, say)
-        chosen.setdefault((name, at), Fact(name, at, words, book[name].say(1, say) if two else _denied(words)))
+        chosen.setdefault((name, at), Fact(name, at, words, book[name].say(1, say) if two else _negate(words)))
     return tuple(chosen.values())
 
 
-def _combined(facts: tuple[Fact, ...], table: Table) -> Codes:
+def _combine_facts(facts: tuple[Fact, ...], table: Table) -> Codes:
     number = np.zeros(len(table[facts[0].column]), np.uint16)
     for at, fact in enumerate(facts):
         number |= (table[fact.column] == fact.code).astype(np.uint16) << np.uint16(at)
     return number
 
 
-def _joined(facts: tuple[Fact, ...], first: Table, second: Table) -> Joined:
+def _join_facts(facts: tuple[Fact, ...], first: Table, second: Table) -> Joined:
     size = 1 << len(facts)
-    counted = _counts(_combined(facts, first), _combined(facts, second), size)
+    counted = _counts(_combine_facts(facts, first), _combine_facts(facts, second), size)
     return Joined(facts, _log_ratio(*counted))
 
 
@@ -261,7 +261,7 @@ def _log_ratio(first: Vector, second: Vector) -> Vector:
     return np.where(first + second > 0, ratio, 0.0)
 
 
-def _added(
+def _add_columns(
     names: list[str],
     counts: Mapping[str, tuple[Vector, Vector]],
     strengths: Mapping[str, Vector],
@@ -281,7 +281,7 @@ def _added(
     return Added(weights, words)
 
 
-def _said(facts: tuple[Fact, ...], chosen: list[int], seen: list[int]) -> str:
+def _combination_text(facts: tuple[Fact, ...], chosen: list[int], seen: list[int]) -> str:
     """Return which combinations of facts are meant, in words: what they have in common, where that says it all."""
     every = range(len(facts))
     always = [at for at in every if all(number >> at & 1 for number in chosen)]
@@ -304,11 +304,11 @@ def _response(words: str) -> str:
     return f"a response {'that' if words.startswith(_VERBS) else 'whose'} {words}"
 
 
-def _denied(words: str) -> str:
+def _negate(words: str) -> str:
     """Return that something does not hold.
 
     Example:
-        >>> _denied("stage_1 holds 'tea'"), _denied("is 'yes'")
+        >>> _negate("stage_1 holds 'tea'"), _negate("is 'yes'")
         ("stage_1 lacks 'tea'", "is not 'yes'")
     """
     opposites = {" holds ": " lacks ", " lacks ": " holds ", " is ": " is not ", " has ": " has not "}

@@ -55,7 +55,7 @@ def repeats(context: CheckContext) -> Finding | None:
         except LeftOut as reason:
             figures[setting] = f"left out: {reason}"
             continue
-        figures[setting] = _compared(drawn, level)
+        figures[setting] = _compare_sequences(drawn, level)
     repeated = [setting for setting, figure in figures.items() if str(figure).startswith("repeated")]
     if repeated:
         return Finding(
@@ -74,7 +74,7 @@ def asked_freely(context: CheckContext) -> bool:
     return not hasattr(context.mechanism, "left")
 
 
-def _compared(drawn: list[Digests], level: float) -> str:
+def _compare_sequences(drawn: list[Digests], level: float) -> str:
     pairs = list(combinations(drawn, 2))
     if all(run_length(row, len(row), level) is None for row in drawn[0]):
         return "left out: responses to one answer hardly vary"
@@ -207,13 +207,13 @@ def independent(left: Digests, right: Digests, strata: NDArray[np.int64] | None 
 
 
 def _table(left: Digests, right: Digests) -> NDArray[np.float64]:
-    rows, columns = _binned(left), _binned(right)
+    rows, columns = _bin_values(left), _bin_values(right)
     table = np.zeros((rows.max(initial=0) + 1, columns.max(initial=0) + 1))
     np.add.at(table, (rows, columns), 1)
     return table
 
 
-def _binned(values: Digests) -> NDArray[np.int64]:
+def _bin_values(values: Digests) -> NDArray[np.int64]:
     """Number the values, frequent ones each for itself; rare ones share numbers, by their digests."""
     _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
     least = max(_LEAST_IN_BIN, len(values) // (_BINS * _BINS))
@@ -261,9 +261,9 @@ def low_order_bits(context: CheckContext) -> Finding | None:
 def _seeds(context: CheckContext, draws: int) -> list[Sequence[object]]:
     """Draw for one answer, and return the parts of responses that are seeds."""
     listed = list(context.draw(np.zeros(draws, np.int64)))
-    return [column for column in (listed, *_columns(listed)) if _wide(column)]
+    return [column for column in (listed, *_columns(listed)) if _is_seed_column(column)]
 
 
-def _wide(column: Sequence[object]) -> bool:
+def _is_seed_column(column: Sequence[object]) -> bool:
     is_whole = all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in column)
     return is_whole and len(set(column)) > _WIDE * len(column)

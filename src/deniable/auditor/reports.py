@@ -101,7 +101,7 @@ def averaging(context: CheckContext) -> Finding | None:
     if not asked_freely(context) or isinstance(context.mechanism, Repeated):
         return None
     name = "repeated reports"
-    if isinstance(context.mechanism, Respondents) and _kept(context, context.mechanism):
+    if isinstance(context.mechanism, Respondents) and _repeats_first_response(context, context.mechanism):
         sentence = "Each person's response is kept: further reports of the same answer tell nothing more."
         return Finding(name, CONSISTENT, sentence, {"kept": 1})
     compared = range(min(len(context.answers), _MOST_ANSWERS))
@@ -110,13 +110,13 @@ def averaging(context: CheckContext) -> Finding | None:
     context.progress(name, 0.5)
     laws = [_law(digests_learned[rows]) for digests_learned in learned]
     first, second = max(
-        combinations(compared, 2), key=lambda pair: _apart(*((laws[at], learned[at][rows]) for at in pair))
+        combinations(compared, 2), key=lambda pair: _divergence(*((laws[at], learned[at][rows]) for at in pair))
     )
     needed = _reports_needed(context, (first, second), (laws[first], laws[second]), rows)
     figures: dict[str, Figure] = {
         "kept": 0,
         "reports_needed": needed,
-        "draws": sum(digests_learned.shape[1] for digests_learned in learned) + 2 * _tried(context),
+        "draws": sum(digests_learned.shape[1] for digests_learned in learned) + 2 * _n_trial_draws(context),
     }
     pair = f"{answers_shown(context.answers, first)} from {answers_shown(context.answers, second)}"
     if all((digests_learned[0] == digests_learned[0, 0]).all() for digests_learned in learned):
@@ -141,7 +141,7 @@ def _few(context: CheckContext) -> int:
     return min(_LEARNED, max(2, context.draws // (4 * _MOST_ANSWERS)))
 
 
-def _kept(context: CheckContext, people: Respondents) -> bool:
+def _repeats_first_response(context: CheckContext, people: Respondents) -> bool:
     """Whether everybody repeats the first response, while not everybody's is the same."""
     first_responses = [digests(people.fresh().responses([context.answers[0]] * _ASKED))[0] for _ in range(_PEOPLE)]
     return all((row == row[0]).all() for row in first_responses)
@@ -173,13 +173,13 @@ def _evidence(law: Learned, drawn: Digests) -> NDArray[np.float64]:
     return total
 
 
-def _apart(some: tuple[Learned, Digests], others: tuple[Learned, Digests]) -> float:
+def _divergence(some: tuple[Learned, Digests], others: tuple[Learned, Digests]) -> float:
     """Return how far two laws lie apart, by the evidence that each gives for itself."""
     gaps = [_evidence(some[0], drawn) - _evidence(others[0], drawn) for _, drawn in (some, others)]
     return float(gaps[0].mean() - gaps[1].mean())
 
 
-def _tried(context: CheckContext) -> int:
+def _n_trial_draws(context: CheckContext) -> int:
     return max(2, min(_TRIED, context.draws // 8))
 
 
@@ -187,7 +187,7 @@ def _reports_needed(
     context: CheckContext, pair: tuple[int, int], laws: tuple[Learned, Learned], rows: slice
 ) -> int | None:
     """Return how many reports tell two answers apart with few errors, in draws from which nothing was learned."""
-    drawn = [digests(context.draw(np.full(_tried(context), at)))[rows] for at in pair]
+    drawn = [digests(context.draw(np.full(_n_trial_draws(context), at)))[rows] for at in pair]
     if any(len(digests_drawn) != len(laws[0]) for digests_drawn in drawn):
         return None
     gaps = [_evidence(laws[0], digests_drawn) - _evidence(laws[1], digests_drawn) for digests_drawn in drawn]
@@ -197,10 +197,10 @@ def _reports_needed(
         if ((sums[0] <= 0).mean() + (sums[1] > 0).mean()) / 2 <= _ERROR:
             return reports
         reports = max(reports + 1, reports * 5 // 4)
-    return _extrapolated(*gaps)
+    return _extrapolate_reports(*gaps)
 
 
-def _extrapolated(some: NDArray[np.float64], others: NDArray[np.float64]) -> int | None:
+def _extrapolate_reports(some: NDArray[np.float64], others: NDArray[np.float64]) -> int | None:
     """Return how many are needed if sums of evidence are normal, as they are when they are many."""
     apart, spread = float(some.mean() - others.mean()), float(np.sqrt((some.var() + others.var()) / 2))
     if apart <= _SURE * spread * math.sqrt(2 / len(some)):

@@ -105,16 +105,18 @@ def _explore(context: CheckContext, rng: np.random.Generator, budget: int) -> Ex
     rounds = 1 + max(0, math.ceil(math.log2(len(alive) / _FEW) / 2))
     explored = Explored({}, {}, {})
     for number in range(rounds):
-        numbers = _mixed(context, rng, alive, budget // rounds, 4)
+        numbers = _balanced_shuffle(context, rng, alive, budget // rounds, 4)
         _learn(explored, numbers, context)
         if number + 1 < rounds:
-            pairs = _ranked(explored, alive)
-            alive = _kept(pairs, max(_FEW, len(alive) // 4))
+            pairs = _rank_pairs(explored, alive)
+            alive = _answers_of_best_pairs(pairs, max(_FEW, len(alive) // 4))
             explored.samples = {answer: explored.samples[answer] for answer in alive}
     return explored
 
 
-def _mixed(context: CheckContext, rng: np.random.Generator, alive: Sequence[int], total: int, part: int) -> Which:
+def _balanced_shuffle(
+    context: CheckContext, rng: np.random.Generator, alive: Sequence[int], total: int, part: int
+) -> Which:
     """Return which answers to ask about, equally often and in no order: a mechanism that drifts favours none of them.
 
     Of a fixed sample at most a part of what is there is taken, so that something is left to hold out.
@@ -147,14 +149,14 @@ def _learn(explored: Explored, which: Which, context: CheckContext) -> None:
             rows = np.flatnonzero(batch == answer)
             new = {name: codes[rows] for name, codes in table.items()}
             old = explored.samples.get(answer)
-            explored.samples[answer] = new if old is None else _appended(old, new)
+            explored.samples[answer] = new if old is None else _append_columns(old, new)
 
 
-def _appended(old: Table, new: Table) -> Table:
+def _append_columns(old: Table, new: Table) -> Table:
     return {name: np.concatenate([codes, new[name]]) for name, codes in old.items()}
 
 
-def _ranked(explored: Explored, alive: Sequence[int]) -> list[Pair]:
+def _rank_pairs(explored: Explored, alive: Sequence[int]) -> list[Pair]:
     """Return pairs of answers, those that differ most for sure first: by the best value of each fact, added up."""
     n = np.array([len(next(iter(explored.samples[at].values()))) for at in alive], np.float64)[:, None]
     total = np.zeros((len(alive), len(alive)))
@@ -176,7 +178,7 @@ def _gaps(low: Vector, high: Vector) -> Vector:
     return np.asarray(np.maximum(ahead[:, None] + behind, 0.0))
 
 
-def _kept(pairs: Sequence[Pair], count: int) -> list[int]:
+def _answers_of_best_pairs(pairs: Sequence[Pair], count: int) -> list[int]:
     """Return the answers of the best pairs."""
     answers_kept: dict[int, None] = {}
     for pair in pairs:
@@ -188,29 +190,32 @@ def _kept(pairs: Sequence[Pair], count: int) -> list[int]:
 
 def _choose(context: CheckContext, rng: np.random.Generator, explored: Explored, budget: int) -> list[Event]:
     """Return events of the best pair: the best for ε in both directions, and the best for δ at the claimed ε."""
-    pairs = _unordered(_ranked(explored, sorted(explored.samples)))[:_PAIRS]
+    pairs = _without_order(_rank_pairs(explored, sorted(explored.samples)))[:_PAIRS]
     learned = {
         pair: scores(explored.samples[pair.first], explored.samples[pair.second], explored.book, explored.seen)
         for pair in pairs
     }
     answers = sorted({at for pair in pairs for at in pair})
-    numbers = _mixed(context, rng, answers, budget, 3)
+    numbers = _balanced_shuffle(context, rng, answers, budget, 3)
     explored.asked += len(numbers)
-    scored = _scored(context, explored, learned, numbers)
+    scored = _score_draws(context, explored, learned, numbers)
     tried = [
-        trial for pair in pairs for score, values in scored[pair] for trial in _tried(context, pair, score, values)
+        trial
+        for pair in pairs
+        for score, values in scored[pair]
+        for trial in _best_thresholds(context, pair, score, values)
     ]
     return _best(tried)
 
 
-def _unordered(pairs: Sequence[Pair]) -> list[Pair]:
+def _without_order(pairs: Sequence[Pair]) -> list[Pair]:
     return list(dict.fromkeys(Pair(*sorted(pair)) for pair in pairs))
 
 
 Scored: TypeAlias = dict[Pair, list[tuple[Score, tuple[Vector, Vector]]]]
 
 
-def _scored(context: CheckContext, explored: Explored, learned: dict[Pair, list[Score]], which: Which) -> Scored:
+def _score_draws(context: CheckContext, explored: Explored, learned: dict[Pair, list[Score]], which: Which) -> Scored:
     """Return the scores of new draws, for each pair and each score: under the first answer, under the second."""
     names = {name for pair_scores in learned.values() for score in pair_scores for name in score.columns}
     parts: dict[tuple[Pair, int], tuple[list[Vector], list[Vector]]] = {}
@@ -240,7 +245,7 @@ class Tried(NamedTuple):
     excess: float
 
 
-def _tried(context: CheckContext, pair: Pair, score: Score, values: tuple[Vector, Vector]) -> Iterator[Tried]:
+def _best_thresholds(context: CheckContext, pair: Pair, score: Score, values: tuple[Vector, Vector]) -> Iterator[Tried]:
     """Yield the best thresholds of a score in both directions."""
     first, second = values
     if not len(first) or not len(second):
@@ -297,7 +302,7 @@ def _count(
     """Count events on draws that nothing was learned from."""
     if not events:
         return []
-    numbers = _mixed(context, rng, events[0].pair, draws, 1)
+    numbers = _balanced_shuffle(context, rng, events[0].pair, draws, 1)
     names = {name for event in events for name in event.score.columns}
     hits = np.zeros((len(events), 2), np.int64)
     n_counted = 0
@@ -329,7 +334,7 @@ def _finding(context: CheckContext, events: Sequence[Event], counted: Sequence[C
     )
     n_drawn = int(counted[0].n + counted[0].other_n)
     least = min((n for n in needed if n is not None), default=None)
-    sentences = [_told(context, *row) for row in zip(events, counted, epsilons, strict=True)]
+    sentences = [_event_figures(context, *row) for row in zip(events, counted, epsilons, strict=True)]
     witness = str(sentences[worst]["words"])
     figures: dict[str, Any] = {
         "epsilon_at_least": epsilons[worst],
@@ -350,7 +355,7 @@ def _against(claim: float | None, violated: bool) -> str:
     return f"; {formats.epsilon(claim)} was claimed" + ("" if violated else ", which these draws do not refute")
 
 
-def _told(context: CheckContext, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:
+def _event_figures(context: CheckContext, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:
     first, second = (answers_shown(context.answers, at) for at in event.pair)
     often, second_rate = counted.hits / counted.n, counted.other_hits / counted.other_n
     return {

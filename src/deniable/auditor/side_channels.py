@@ -89,10 +89,12 @@ def random_words(context: CheckContext) -> Finding | None:
             meter, function = Meter(mechanism.function), mechanism.function
             watching.enter_context(meter.watching())
             difference = _difference(
-                context, name, _each(context, lambda answer: meter.taken(lambda: function(answer)))
+                context, name, _measure_each(context, lambda answer: meter.taken(lambda: function(answer)))
             )
         elif isinstance(mechanism, Designed) and mechanism.source is None:
-            difference = _difference(context, name, _each(context, lambda answer: _bytes_of_design(mechanism, answer)))
+            difference = _difference(
+                context, name, _measure_each(context, lambda answer: _bytes_of_design(mechanism, answer))
+            )
         else:
             return None
     if max(difference.middles) == 0 == sum(difference.passing):
@@ -101,8 +103,9 @@ def random_words(context: CheckContext) -> Finding | None:
     figures = _figures(context, difference)
     if difference.chance < context.false_alarm:
         sentence = (
-            f"{_named(context, difference.more)} takes more random bytes than {_named(context, difference.less)}: more "
-            f"than {difference.threshold:g} in {_shares(difference)} calls."
+            f"{_answer_text(context, difference.more)} takes more random bytes than "
+            f"{_answer_text(context, difference.less)}: more than {difference.threshold:g} in "
+            f"{_shares(difference)} calls."
         )
         return Finding(name, VIOLATED, sentence, figures)
     sentence = f"Every answer takes as many random bytes as any other ({difference.middles[0]:g} in the middle)."
@@ -122,7 +125,7 @@ def size(context: CheckContext) -> Finding | None:
     difference = _difference(
         context, "size", lambda asked: np.array([_length(response) for response in context.draw(asked)], float)
     )
-    return _bounded(context, "size", difference, "response", "letters or bytes")
+    return _finding_with_bound(context, "size", difference, "response", "letters or bytes")
 
 
 def _length(response: object) -> int:
@@ -134,12 +137,13 @@ def time(context: CheckContext) -> Finding | None:
     if not asked_freely(context) or context.epsilon is None:
         return None
     rows = 1 if isinstance(context.mechanism, Called) else _ROWS
-    difference = _difference(context, "time", _each(context, lambda answer: _seconds(context, [answer] * rows)))
-    finding = _bounded(context, "time", difference, "call", "seconds")
+    difference = _difference(context, "time", _measure_each(context, lambda answer: _seconds(context, [answer] * rows)))
+    finding = _finding_with_bound(context, "time", difference, "call", "seconds")
     clear = finding.violated and difference.middles[0] > _CLEAR * difference.middles[1]
     if not clear and (finding.violated or difference.chance < context.false_alarm):
         sentence = (
-            f"A remark: {_named(context, difference.more)} takes longer than {_named(context, difference.less)}, "
+            f"A remark: {_answer_text(context, difference.more)} takes longer than "
+            f"{_answer_text(context, difference.less)}, "
             f"{difference.middles[0]:.3g} against {difference.middles[1]:.3g} seconds. Time depends on the machine; it "
             "counts against a mechanism where it is twice as long."
         )
@@ -153,14 +157,15 @@ def _seconds(context: CheckContext, answers: list[object]) -> float:
     return clock.perf_counter() - start
 
 
-def _bounded(context: CheckContext, name: str, found: Difference, what: str, unit: str) -> Finding:
+def _finding_with_bound(context: CheckContext, name: str, found: Difference, what: str, unit: str) -> Finding:
     """Return the finding that a difference gives, if it counts as a response."""
     assert context.epsilon is not None
     bound = found.epsilon_at_least(context.delta, context.false_alarm)
     figures = {**_figures(context, found), "epsilon_at_least": bound}
     if bound > context.epsilon:
         sentence = (
-            f"The {name} of a {what} alone tells {_named(context, found.more)} from {_named(context, found.less)} with "
+            f"The {name} of a {what} alone tells {_answer_text(context, found.more)} from "
+            f"{_answer_text(context, found.less)} with "
             f"ε ≥ {formats.epsilon_at_least(bound, 3)}: more than {found.threshold:.4g} {unit} in "
             f"{_shares(found)} draws."
         )
@@ -175,8 +180,8 @@ def _bounded(context: CheckContext, name: str, found: Difference, what: str, uni
 
 def _figures(context: CheckContext, found: Difference) -> dict[str, Figure]:
     return {
-        "answer": _named(context, found.more),
-        "other": _named(context, found.less),
+        "answer": _answer_text(context, found.more),
+        "other": _answer_text(context, found.less),
         "draws": sum(found.asked),
         "threshold": found.threshold,
         "chance": found.chance,
@@ -185,7 +190,7 @@ def _figures(context: CheckContext, found: Difference) -> dict[str, Figure]:
     }
 
 
-def _named(context: CheckContext, at: int) -> str:
+def _answer_text(context: CheckContext, at: int) -> str:
     return answers_shown(context.answers, at)
 
 
@@ -194,7 +199,7 @@ def _shares(found: Difference) -> str:
     return f"{first:,} of {n_first:,} against {second:,} of {n_second:,}"
 
 
-def _each(context: CheckContext, measure: Callable[[object], float]) -> Measure:
+def _measure_each(context: CheckContext, measure: Callable[[object], float]) -> Measure:
     """Measure answers one after another."""
     return lambda asked: np.array([measure(context.answers[number]) for number in asked.tolist()], float)
 

@@ -64,20 +64,20 @@ def sections(title: str, subject: Any, claims: Claims, depth: int = 0) -> Iterat
         yield from sections(section_part.title, section_part.design, section_part.claims, depth + 1)
 
 
-def told(section: Section) -> list[str]:
+def section_sentences(section: Section) -> list[str]:
     """Return the sentences of a part: its guarantee, its witness, whether it can be bettered."""
     claims, parity = section.claims, read_ratio(section.claims["parity"])
     if parity == math.inf:
         lines = ["Parity infinite: there is no finite ε, and some response proves something about the answer."]
     else:
-        lines = [f"Parity {_short(parity)}: ε = {formats.epsilon(float(claims['epsilon']), 6)}, rounded up."]
-        lines += [f"The parity is exactly {claims['parity']}."] if _short(parity) != claims["parity"] else []
+        lines = [f"Parity {_format_ratio(parity)}: ε = {formats.epsilon(float(claims['epsilon']), 6)}, rounded up."]
+        lines += [f"The parity is exactly {claims['parity']}."] if _format_ratio(parity) != claims["parity"] else []
     if "rule" in claims:
         lines.append(RULES[claims["rule"]].format(each=claims.get("each")))
     if section.design is not None:
         response, likely, unlikely = (int(claims["witness"][name], 0) for name in ("response", "likely", "unlikely"))
-        symbol = _named(section.design.symbols, response)
-        one, two = (_named(section.design.categories, answer) for answer in (likely, unlikely))
+        symbol = _quote_label(section.design.symbols, response)
+        one, two = (_quote_label(section.design.categories, answer) for answer in (likely, unlikely))
         lines.append(f"Attained by the response {symbol}, between the answers {one} and {two}.")
     if claims.get("admissible") is not None:
         lines.append(
@@ -93,7 +93,7 @@ def text_of(certificate: Certificate) -> str:
     lines = ["CERTIFICATE", repr(certificate.subject), certificate.subject.hash, ""]
     for section in sections(_title(certificate), certificate.subject, certificate.claims):
         indent = "  " * section.depth
-        lines += [f"{indent}{section.title}", *(f"{indent}  {line}" for line in told(section))]
+        lines += [f"{indent}{section.title}", *(f"{indent}  {line}" for line in section_sentences(section))]
         figures = (*_weight_lines(section), *_curve_lines(section.claims), *_table_lines(section))
         lines += [f"{indent}  {line}" for line in figures]
         lines.append("")
@@ -105,13 +105,13 @@ def _title(certificate: Certificate) -> str:
     return "All together" if "rule" in certificate.claims else "One response"
 
 
-def _small(design: Design | None) -> bool:
+def _is_small(design: Design | None) -> bool:
     return design is not None and max(design.channel.answers, design.channel.responses) <= _MOST_COLUMNS
 
 
 def _weight_lines(section: Section) -> Iterator[str]:
     """Yield the exact channel of a small design: the weights that draws are compared with."""
-    if not _small(section.design):
+    if not _is_small(section.design):
         return
     assert section.design is not None
     table = section.design.channel.dense()
@@ -136,21 +136,21 @@ def _table_lines(section: Section) -> Iterator[str]:
     for row in section.claims.get("table", ()) if design is not None else ():
         assert design is not None
         factors = ", ".join(
-            f"{_named(design.categories, factor['answer'])} {_short(read_ratio(factor['least']))} … "
-            f"{_short(read_ratio(factor['most']))}"
+            f"{_quote_label(design.categories, factor['answer'])} {_format_ratio(read_ratio(factor['least']))} … "
+            f"{_format_ratio(read_ratio(factor['most']))}"
             for factor in row["factors"]
         )
         after = row.get("posterior")
         posterior = f"; afterwards {', '.join(formats.percent(Fraction(share)) for share in after)}" if after else ""
-        yield f"{_named(design.symbols, int(row['response'], 0))}: odds times {factors}{posterior}"
+        yield f"{_quote_label(design.symbols, int(row['response'], 0))}: odds times {factors}{posterior}"
 
 
-def _named(labels: Sequence[str], number: int) -> str:
+def _quote_label(labels: Sequence[str], number: int) -> str:
     label = labels[number]
     return f"“{label:.24}…”" if len(label) > 25 else f"“{label}”"
 
 
-def _short(number: exact.Ratio) -> str:
+def _format_ratio(number: exact.Ratio) -> str:
     """Return a ratio as it is where it is short, else rounded up."""
     if number == math.inf:
         return "∞"
@@ -206,7 +206,7 @@ def page_of(certificate: Certificate) -> str:
 
 
 def _section(section: Section) -> str:
-    sentences = "".join(f"<p>{escape(line)}</p>" for line in told(section))
+    sentences = "".join(f"<p>{escape(line)}</p>" for line in section_sentences(section))
     inner = ' class="inner"' if section.depth else ""
     big = "" if section.depth else f'<p class="big">ε = {formats.epsilon(float(section.claims["epsilon"]))}</p>'
     pictures = f'<div class="figures">{_channel_picture(section)}{_curve_picture(section.claims)}</div>'
@@ -218,10 +218,10 @@ def _section(section: Section) -> str:
 def _channel_picture(section: Section) -> str:
     """Draw the probabilities of a small channel: a row for each answer, the darker the likelier."""
     design = section.design
-    if design is None or not _small(design):
+    if design is None or not _is_small(design):
         return ""
     answers, responses = design.channel.answers, design.channel.responses
-    names = [_fitted(category) for category in design.categories]
+    names = [_shorten_label(category) for category in design.categories]
     cell, left, top = 40, 14 + 7 * max(map(len, names)), 24
     cells = []
     for j in range(answers):
@@ -236,7 +236,8 @@ def _channel_picture(section: Section) -> str:
                 f'<text class="told" x="{x + cell / 2}" y="{y + 24}" text-anchor="middle">{100 * chance:.0f}</text>'
             )
     heads = "".join(
-        f'<text x="{left + cell * i + cell / 2}" y="{top - 8}" text-anchor="middle">{escape(_fitted(symbol, 5))}</text>'
+        f'<text x="{left + cell * i + cell / 2}" y="{top - 8}" text-anchor="middle">'
+        f"{escape(_shorten_label(symbol, 5))}</text>"
         for i, symbol in enumerate(design.symbols)
     )
     width, height = left + cell * responses + 4, top + cell * answers + 4
@@ -278,7 +279,9 @@ def _table(section: Section) -> str:
     design, rows = section.design, section.claims.get("table", [])
     if design is None or not rows:
         return ""
-    heads = "".join(f"<th>{escape(_named(design.categories, factor['answer']))}</th>" for factor in rows[0]["factors"])
+    heads = "".join(
+        f"<th>{escape(_quote_label(design.categories, factor['answer']))}</th>" for factor in rows[0]["factors"]
+    )
     body = "".join(_table_row(design, row) for row in rows)
     caption = "By how much a response multiplies the odds of an answer against any other: at least … at most"
     if "prior" in section.claims:
@@ -292,12 +295,12 @@ def _table(section: Section) -> str:
 def _table_row(design: Design, row: Mapping[str, Any]) -> str:
     after = row.get("posterior") or [None] * len(row["factors"])
     cells = "".join(
-        f"<td>{_short(read_ratio(factor['least']))} … {_short(read_ratio(factor['most']))}"
+        f"<td>{_format_ratio(read_ratio(factor['least']))} … {_format_ratio(read_ratio(factor['most']))}"
         f"{f'<br>{formats.percent(Fraction(share))}' if share else ''}</td>"
         for factor, share in zip(row["factors"], after, strict=True)
     )
-    return f"<tr><td>{escape(_named(design.symbols, int(row['response'], 0)))}</td>{cells}</tr>"
+    return f"<tr><td>{escape(_quote_label(design.symbols, int(row['response'], 0)))}</td>{cells}</tr>"
 
 
-def _fitted(label: str, most: int = 15) -> str:
+def _shorten_label(label: str, most: int = 15) -> str:
     return label if len(label) <= most else f"{label[: most - 1]}…"

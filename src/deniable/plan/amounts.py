@@ -8,7 +8,7 @@ from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.intervals import quantile
 from deniable.plan.planned import Line, Planned
-from deniable.plan.variances import whole
+from deniable.plan.variances import read_whole
 from deniable.rendering.formats import percent
 from deniable.types import find_operation, operation
 
@@ -58,16 +58,16 @@ def people_for_mean(design: AnyDesign, within: float, sd: float | None, level: f
     sentence = (
         f"Ask {n:,} people: the {percent(level)} interval of the mean reaches at most {within:,.6g} to both sides"
     )
-    return Planned(f"{sentence}{_at(sd)}.", n, tuple(lines))
+    return Planned(f"{sentence}{_condition_text(sd)}.", n, tuple(lines))
 
 
 def mean_width(design: AnyDesign, n: int, sd: float | None, level: float) -> Planned:
     """Answer how wide the interval of the mean will be with n respondents."""
-    whole(n, "n", least=2)
+    read_whole(n, "n", least=2)
     far, plain = (quantile(level) * math.sqrt(variance / n) for variance in _variances(design, sd))
     lines: list[Line] = [{"": "so asked", "width": 2 * far, "±": far}, {"": "directly", "width": 2 * plain, "±": plain}]
     sentence = f"the {percent(level)} interval of the mean reaches at most {far:,.4g} to both sides"
-    return Planned(f"With {n:,} respondents {sentence}{_at(sd)}.", 2 * far, tuple(lines))
+    return Planned(f"With {n:,} respondents {sentence}{_condition_text(sd)}.", 2 * far, tuple(lines))
 
 
 def _variances(design: AnyDesign, sd: float | None) -> tuple[float, float]:
@@ -77,7 +77,7 @@ def _variances(design: AnyDesign, sd: float | None) -> tuple[float, float]:
     return estimated, deviation**2
 
 
-def _at(sd: float | None) -> str:
+def _condition_text(sd: float | None) -> str:
     if sd is None:
         return ", whatever the numbers are; fewer people do where you know their standard deviation (sd)"
     return f", where the numbers have a standard deviation of {sd:,.6g} or less"

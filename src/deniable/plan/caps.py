@@ -28,7 +28,7 @@ from deniable.designs.proofs import shown as factor_shown
 from deniable.errors import InvalidRequest
 from deniable.plan.planned import Line, Planned, more_people
 from deniable.plan.sizes import sample_size, width
-from deniable.plan.variances import between, variance, whole
+from deniable.plan.variances import read_probability, read_whole, variance
 from deniable.rendering import formats
 from deniable.rendering.formats import percent
 
@@ -74,15 +74,15 @@ def best_under_caps(
     u = 1 / yes if no == math.inf else (no - 1) / (no * yes - 1)
     v = yes * u
     design = forced_response(v - u, u, 1 - v, categories=categories)
-    times = variance(design, 1, shares=[1 - share, share]) / (between(share, "the share") * (1 - share))
+    times = variance(design, 1, shares=[1 - share, share]) / (read_probability(share, "the share") * (1 - share))
     sentence = (
         f"Ask for the truth with a probability of {percent(float(v - u))}, and force “{design.categories[1]}” with "
         f"{percent(float(u))} and “{design.categories[0]}” with {percent(float(1 - v))}: no design inside the caps "
         f"tells more. At a share of {percent(share)} it takes {more_people(float(times))} "
         f"{'than' if 1.0005 < times < 1.995 else 'as'} honest direct answers."
     )
-    lines = tuple(_revealed(design, symbol, believed) for symbol in design.symbols)
-    return Planned(sentence, float(v - u), lines, _proved(design), design=design)
+    lines = tuple(_symbol_line(design, symbol, believed) for symbol in design.symbols)
+    return Planned(sentence, float(v - u), lines, _proof_note(design), design=design)
 
 
 def _read_caps(
@@ -122,7 +122,7 @@ def _factor(epsilon: exact.Rational) -> Fraction:
     return Fraction(math.floor(cap * _FINE), _FINE)
 
 
-def _revealed(design: Design, symbol: str, prior: Fraction) -> Line:
+def _symbol_line(design: Design, symbol: str, prior: Fraction) -> Line:
     factor = design.bayes_factors(symbol, design.categories[1])[0]
     return {
         "response": symbol,
@@ -131,7 +131,7 @@ def _revealed(design: Design, symbol: str, prior: Fraction) -> Line:
     }
 
 
-def _proved(design: Design) -> tuple[str, ...]:
+def _proof_note(design: Design) -> tuple[str, ...]:
     if design.epsilon < math.inf:
         return (f"Its ε is {formats.epsilon(design.epsilon)}.",)
     return (
@@ -186,12 +186,13 @@ def designs_at(epsilon: exact.Rational, n: int, *, share: float = 0.1, level: fl
         'warner'
     """
     cap = _factor(epsilon)
-    n, expected = whole(n, "n"), between(share, "the share")
+    n, expected = read_whole(n, "n"), read_probability(share, "the share")
     p = Fraction(math.ceil(_STEPS / cap), _STEPS)
-    candidates = [*(_at(name, cap) for name in _NAMED), ("triangular", f"p = {float(p):g}", triangular(p))]
+    candidates = [*(_capped_design(name, cap) for name in _NAMED), ("triangular", f"p = {float(p):g}", triangular(p))]
     goal = _width(candidates[0][2], n, expected, level)  # every other design of this ε is a garbling of Warner's
     lines = [
-        _line(*candidate, n, expected, level, goal) for candidate in [*candidates, ("direct question", "", direct())]
+        _design_line(*candidate, n, expected, level, goal)
+        for candidate in [*candidates, ("direct question", "", direct())]
     ]
     sentence = (
         f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better "
@@ -205,7 +206,7 @@ def designs_at(epsilon: exact.Rational, n: int, *, share: float = 0.1, level: fl
     return Planned(sentence, goal, tuple(sorted(lines, key=lambda line: round(float(line["width"]), 4))), (note,))
 
 
-def _at(named: _Named, cap: Fraction) -> tuple[str, str, Design]:
+def _capped_design(named: _Named, cap: Fraction) -> tuple[str, str, Design]:
     """Return a named design with the largest probability at which no response reveals more than the cap."""
     low, high = math.floor(named.least * _STEPS), _STEPS  # the first hides everything, the last hides nothing
     while high - low > 1:
@@ -218,7 +219,7 @@ def _at(named: _Named, cap: Fraction) -> tuple[str, str, Design]:
     return named.name, named.settings.format(f"{float(p):g}"), named.build(p)
 
 
-def _line(name: str, settings: str, design: Design, n: int, share: float, level: float, goal: float) -> Line:
+def _design_line(name: str, settings: str, design: Design, n: int, share: float, level: float, goal: float) -> Line:
     factors = [design.bayes_factors(symbol, design.categories[1])[0] for symbol in design.symbols]
     wide = _width(design, n, share, level)
     people = sample_size(design, margin=goal / 2, level=level, shares=[1 - share, share])

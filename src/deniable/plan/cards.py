@@ -14,7 +14,7 @@ from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.decks import deck_variance
 from deniable.estimates.intervals import Interval
 from deniable.plan.sizes import smallest, target_variance
-from deniable.plan.variances import MOST_RESPONDENTS, whole
+from deniable.plan.variances import MOST_RESPONDENTS, read_whole
 
 
 def ideal_deck_variance(
@@ -29,7 +29,7 @@ def ideal_deck_variance(
         >>> round(ideal_deck_variance(9, 0.5, 0.36, 4 / 9), 4)
         0.7731
     """
-    n, w = whole(people, "people", 2), _factor(epsilon, middle)
+    n, w = read_whole(people, "people", 2), _factor(epsilon, middle)
     return w / (4 * n) if replaced else _share(share) * (1 - share) * w / (n - 1)
 
 
@@ -44,7 +44,7 @@ def crossing(people: int, epsilon: exact.Rational, middle: exact.Rational) -> In
         >>> round(high - low, 3)
         0.1
     """
-    n, p2 = whole(people, "people", 2), _middle(middle)
+    n, p2 = read_whole(people, "people", 2), _middle(middle)
     lift = p2 * math.sinh(_epsilon(epsilon) / 2) ** 2  # p₂·d/4 with d = e^ε + e^−ε − 2
     # 1 − ((n − 1)/n)·(1 − p₂)/(1 + lift), without the difference of two numbers that are nearly 1
     half = math.sqrt((n * (lift + p2) + 1 - p2) / (n * (1 + lift))) / 2
@@ -60,7 +60,7 @@ def crossing_independent(people: int) -> Interval:
         >>> crossing_independent(10_000)
         Interval(low=0.495, high=0.505)
     """
-    half = 1 / (2 * math.sqrt(whole(people, "people", 2)))
+    half = 1 / (2 * math.sqrt(read_whole(people, "people", 2)))
     return Interval(0.5 - half, 0.5 + half)
 
 

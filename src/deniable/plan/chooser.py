@@ -146,9 +146,9 @@ def optimal(
     if not candidates:
         raise InvalidRequest(f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(labels))}.")
     ranks: dict[str, Callable[[ConsideredDesign], tuple[float, float]]] = {
-        "error": lambda candidate: (_rounded(candidate.risk), candidate.size),
-        "unchanged": lambda candidate: (-candidate.unchanged, _rounded(candidate.risk)),
-        "wire": lambda candidate: (candidate.size, _rounded(candidate.risk)),
+        "error": lambda candidate: (_round_risk(candidate.risk), candidate.size),
+        "unchanged": lambda candidate: (-candidate.unchanged, _round_risk(candidate.risk)),
+        "wire": lambda candidate: (candidate.size, _round_risk(candidate.risk)),
     }
     bound = None
     if goal == "error" and shares is not None and 2 < len(labels) <= MOST_PATTERNED:
@@ -232,7 +232,7 @@ def _one_category(
         if len(labels) > 2 and size <= 4_096
     ]
     best = _candidate("warner", design, two, category)
-    ordered = (best, *sorted(other_lines, key=lambda candidate: (_rounded(candidate.risk), candidate.size)))
+    ordered = (best, *sorted(other_lines, key=lambda candidate: (_round_risk(candidate.risk), candidate.size)))
     reasons = [
         f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other_label!r}. For two answers "
         "Warner's design tells more than every other one of the same ε, whatever the share is.",
@@ -313,7 +313,7 @@ def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
     )
 
 
-def _rounded(risk: float) -> float:
+def _round_risk(risk: float) -> float:
     """Return a risk without its last digits: what only rounding tells apart is equal, and the simpler design wins."""
     return float(f"{risk:.9g}")
 

@@ -106,7 +106,7 @@ def compare(
     for design in designs.values() if isinstance(designs, Mapping) else designs:
         is_comparable = find_operation(design, "compared_privacy") is not None
         require(is_comparable, design, "what is compared", "designs, or designs by name")
-    designs_by_name = dict(designs) if isinstance(designs, Mapping) else _names(designs)
+    designs_by_name = dict(designs) if isinstance(designs, Mapping) else _name_designs(designs)
     if not designs_by_name:
         raise InvalidRequest("there are no designs to compare; expected at least one.")
     values = {
@@ -114,17 +114,17 @@ def compare(
         for name, design in designs_by_name.items()
     }
     least = min(values.values())
-    lines = [_line(name, design, values[name], least) for name, design in designs_by_name.items()]
+    lines = [_compared_line(name, design, values[name], least) for name, design in designs_by_name.items()]
     return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
 
 
-def _line(name: str, design: AnyDesign, value: float, least: float) -> ComparedDesign:
+def _compared_line(name: str, design: AnyDesign, value: float, least: float) -> ComparedDesign:
     ratio = value / least if least > 0 else math.inf if value > 0 else 1.0
     privacy = _privacy(design)
     return ComparedDesign(name, privacy.epsilon, privacy.epsilon_collector, value, ratio, privacy.note)
 
 
-def _names(designs: Sequence[AnyDesign]) -> dict[str, AnyDesign]:
+def _name_designs(designs: Sequence[AnyDesign]) -> dict[str, AnyDesign]:
     designs_by_name: dict[str, AnyDesign] = {}
     for design in designs:
         name = _privacy(design).name

@@ -24,10 +24,10 @@ from deniable.plan.sizes import first_for_good, smallest
 from deniable.plan.variances import (
     MOST_RESPONDENTS,
     Population,
-    between,
     fraction,
+    read_probability,
+    read_whole,
     variance_curve,
-    whole,
 )
 from deniable.types import find_operation
 from deniable.types.categories.plan import DecidingResponse, Goal, VarianceCurve
@@ -86,7 +86,7 @@ def power(
         [0.986887, 0.983131]
     """
     question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
-    n = whole(n, "n")
+    n = read_whole(n, "n")
     return float(question.exactly([n])[0]) if question.exact(method, population, n) else question.about(n, population)
 
 
@@ -116,9 +116,9 @@ def sample_size_for_power(
         >>> [sample_size_for_power(design, share=0.1, method=each) for each in ("normal", "exact")]
         [212, 241]
     """
-    target_power = between(target, "the target")
+    target_power = read_probability(target, "the target")
     question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
-    most = whole(population, "the population") if isinstance(population, int) else MOST_RESPONDENTS
+    most = read_whole(population, "the population") if isinstance(population, int) else MOST_RESPONDENTS
     size = smallest(lambda n: question.about(n, population) >= target_power, most)
     if size is not None and question.exact(method, population, size + AROUND):
         size = question.first_for_good(target_power, size)
@@ -152,7 +152,7 @@ def detection_limit(
         >>> round(detection_limit(warner(epsilon=1), 1000), 3)
         0.078
     """
-    target_power, n = between(target, "the target"), whole(n, "n")
+    target_power, n = read_probability(target, "the target"), read_whole(n, "n")
 
     def found(share: float) -> float:
         return power(
@@ -198,7 +198,7 @@ class _ToTellApart:
         if true == rejected:
             raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
         name = read_category(design, category)
-        tail = between(alpha, "alpha") / (2 if two_sided else 1)
+        tail = read_probability(alpha, "alpha") / (2 if two_sided else 1)
         return cls(design, name, true, rejected, tail, two_sided)
 
     def about(self, n: int, population: Population) -> float:
@@ -228,14 +228,14 @@ class _ToTellApart:
     def exactly(self, sizes: Sequence[int] | NDArray[np.int64]) -> Vector:
         """Return the power of the exact test for each number of respondents."""
         if self._chances is None:
-            return np.array([self._summed(int(n)) for n in sizes])
+            return np.array([self._sum_over_tallies(int(n)) for n in sizes])
         n, (true, null) = np.asarray(sizes, np.int64), self._chances
-        tails = [reached(n, true, null, self.tail, above=true > null)]
+        tails = [rejection_probability(n, true, null, self.tail, above=true > null)]
         if self.two_sided:
-            tails.append(reached(n, true, null, self.tail, above=true < null))
+            tails.append(rejection_probability(n, true, null, self.tail, above=true < null))
         return np.asarray(sum(tails), np.float64)
 
-    def _summed(self, n: int) -> float:
+    def _sum_over_tallies(self, n: int) -> float:
         """Return the power of the exact test of the estimate, summed over all tallies."""
         assert isinstance(self.design, Design)
         _, null = law_of_estimate(self.design, n, self.category, self.null)
@@ -325,7 +325,7 @@ def read_category(design: Design | Deck, category: str | None) -> str:
     return name
 
 
-def reached(n: NDArray[np.int64], true: float, null: float, tail: float, *, above: bool) -> Vector:
+def rejection_probability(n: NDArray[np.int64], true: float, null: float, tail: float, *, above: bool) -> Vector:
     """Return how often a count with chance `true` is one that a count with chance `null` reaches hardly ever."""
     if not above:  # then the misses are many
         true, null = 1 - true, 1 - null

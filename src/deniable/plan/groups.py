@@ -14,7 +14,7 @@ from deniable.estimates import best_split
 from deniable.plan.detection import normal_above, read_category, read_share, shares_around
 from deniable.plan.planned import Line, Planned
 from deniable.plan.sizes import smallest
-from deniable.plan.variances import MOST_RESPONDENTS, between, variance_curve, whole
+from deniable.plan.variances import MOST_RESPONDENTS, read_probability, read_whole, variance_curve
 from deniable.rendering.formats import percent
 from deniable.types.categories.plan import Goal
 
@@ -59,7 +59,7 @@ def difference_power(first: Arm, second: Arm, *, alpha: float = 0.05, two_sided:
         >>> round(difference_power(*asked), 4)
         0.8181
     """
-    sizes = [whole(arm.n, "n of a group") for arm in (first, second)]  # type: ignore[arg-type]  # refuses None
+    sizes = [read_whole(arm.n, "n of a group") for arm in (first, second)]  # type: ignore[arg-type]  # refuses None
     if first.share == second.share:
         raise InvalidRequest(f"both shares are {first.share}; expected different ones to be told apart.")
     direct_variance = sum(arm.spread() / n for arm, n in zip((first, second), sizes, strict=True))
@@ -67,7 +67,7 @@ def difference_power(first: Arm, second: Arm, *, alpha: float = 0.05, two_sided:
     if first.design == second.design:
         pooled = (first.share * sizes[0] + second.share * sizes[1]) / sum(sizes)
         null = first.spread(pooled) * (1 / sizes[0] + 1 / sizes[1])
-    threshold = -_NORMAL.inv_cdf(between(alpha, "alpha") / (2 if two_sided else 1)) * math.sqrt(null)
+    threshold = -_NORMAL.inv_cdf(read_probability(alpha, "alpha") / (2 if two_sided else 1)) * math.sqrt(null)
     gap, error = abs(first.share - second.share), math.sqrt(direct_variance)
     return normal_above(gap - threshold, error) + (normal_above(-gap - threshold, error) if two_sided else 0.0)
 
@@ -120,7 +120,7 @@ def difference(
 def _enough(
     first: Arm, second: Arm, power: float, alpha: float, two_sided: bool, costs: Sequence[float]
 ) -> tuple[Arm, Arm]:
-    target_power, first_part = between(power, "the power"), _best_part(first, second, costs)
+    target_power, first_part = read_probability(power, "the power"), _best_part(first, second, costs)
 
     def divided(total: int) -> tuple[Arm, Arm]:
         n = min(max(round(first_part * total), 1), total - 1)
@@ -164,7 +164,7 @@ def allocation(first: Arm, second: Arm, n: int, *, costs: Sequence[float] = (1, 
         >>> allocation(Arm(warner(p="7/10"), 0.2), Arm(direct(), 0.2), 1000).value
         752
     """
-    n, first_part = whole(n, "n", least=2), _best_part(first, second, costs)
+    n, first_part = read_whole(n, "n", least=2), _best_part(first, second, costs)
     one = min(max(round(first_part * n), 1), n - 1)
     arms = replace(first, n=one), replace(second, n=n - one)
     sentence = f"Ask {one:,} people in the first group and {n - one:,} in the second."
@@ -190,7 +190,7 @@ def two_sample_allocation(
         >>> two_sample_allocation(["7/10", 0], 1000, share=0.2, innocuous=0.5).value
         752
     """
-    n = whole(n, "n", least=2)
+    n = read_whole(n, "n", least=2)
     first_part = best_split(p, sensitive=share, innocuous=innocuous, costs=_read_costs(costs)).first
     one = min(max(round(first_part * n), 1), n - 1)
     sizes = (one, n - one)
@@ -250,7 +250,7 @@ def cheater_detection(p: Sequence[exact.Rational], sizes: Sequence[int], *, shar
         raise InvalidRequest("expected two different probabilities, and shares that are at most 1 together.")
     p_yes = [honest + p_device * (1 - honest - failing) for p_device in (one, two)]
     spreads = [math.sqrt(yes * (1 - yes)) for yes in p_yes]
-    people = [whole(size, "the size of a sample") for size in sizes]
+    people = [read_whole(size, "the size of a sample") for size in sizes]
     weights = {"honest members": (two, one), "always no": (1 - two, 1 - one)}
     lines: list[Line] = []
     for name, pair in weights.items():

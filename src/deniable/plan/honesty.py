@@ -14,13 +14,13 @@ from deniable.estimates.sensitivity import KINDS
 from deniable.plan.detection import (
     deciding_response,
     normal_above,
-    reached,
     read_category,
     read_share,
+    rejection_probability,
     shares_around,
 )
 from deniable.plan.planned import Line, Planned
-from deniable.plan.variances import between, variance, whole
+from deniable.plan.variances import read_probability, read_whole, variance
 from deniable.rendering import formats
 from deniable.rendering.formats import percent
 from deniable.types.categories.plan import DecidingResponse
@@ -71,16 +71,16 @@ def noncompliance(
         (0.8533, 0.07)
     """
     counted = _read_counted(design, category, kind)
-    share, null, n = read_share(share, "share"), read_share(null, "null"), whole(n, "n")
+    share, null, n = read_share(share, "share"), read_share(null, "null"), read_whole(n, "n")
     if share == null:
         raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
     if method not in (None, "exact", "normal"):
         raise InvalidRequest(f"the method is {quoted(method)}; expected exact or normal.")
-    tail = between(alpha, "alpha") / (2 if two_sided else 1)
+    tail = read_probability(alpha, "alpha") / (2 if two_sided else 1)
     size = len(design.symbols)
     lines: list[Line] = []
     for rate in (0.0, failing / 4, failing / 2, failing):
-        p_response = _said(counted, share, read_share(rate, "failing"), kind, size)
+        p_response = _response_probability(counted, share, read_share(rate, "failing"), kind, size)
         actual_power = _power(n, counted, p_response, share, null, tail, two_sided, exact=method != "normal")
         estimate = round((p_response - counted.stray) / counted.gap, 12)
         lines.append({"not following": percent(rate), "power": actual_power, "expected estimate": estimate})
@@ -90,10 +90,10 @@ def noncompliance(
         f"{percent(actual_power)}, and the "
         f"estimate of a share of {percent(share)} tends to {percent(tends)}."
     )
-    return Planned(sentence, actual_power, tuple(lines), _warned(share, tends))
+    return Planned(sentence, actual_power, tuple(lines), _warning_text(share, tends))
 
 
-def _warned(share: float, tends: float) -> tuple[str, ...]:
+def _warning_text(share: float, tends: float) -> tuple[str, ...]:
     if tends > share:
         return ("The estimate tends to more than the true share: that power is large for the wrong reason.",)
     return ("More respondents do not help against this: the interval shrinks around the wrong share.",)
@@ -111,7 +111,7 @@ def _read_counted(design: Design, category: str | None, kind: str) -> DecidingRe
     return counted
 
 
-def _said(counted: DecidingResponse, share: float, failing: float, kind: str, responses: int) -> float:
+def _response_probability(counted: DecidingResponse, share: float, failing: float, kind: str, responses: int) -> float:
     """Return how often the response is sent, where some do not follow the device."""
     speaks_for = counted.gap > 0
     if kind == "carriers_no":
@@ -140,7 +140,9 @@ def _power(
     above = (counted.gap > 0) == (share > null)
     if exact:
         sides = [above, not above] if two_sided else [above]
-        return float(sum(reached(np.array([n]), said, at_null, tail, above=is_above)[0] for is_above in sides))
+        return float(
+            sum(rejection_probability(np.array([n]), said, at_null, tail, above=is_above)[0] for is_above in sides)
+        )
     threshold = -_NORMAL.inv_cdf(tail) * math.sqrt(at_null * (1 - at_null) / n)
     gap, error = (said - at_null) * (1 if above else -1), math.sqrt(said * (1 - said) / n)
     return normal_above(gap - threshold, error) + (normal_above(-gap - threshold, error) if two_sided else 0.0)
@@ -179,14 +181,14 @@ def crossover(
         375.58
     """
     name = read_category(design, category)
-    true, denied = between(share, "the share"), read_share(lying, "lying")
+    true, denied = read_probability(share, "the share"), read_share(lying, "lying")
     if isinstance(bias, bool) or not isinstance(bias, int | float) or not -1 < bias < 1:
         raise InvalidRequest(f"the bias is {quoted(bias)}; expected a number between −1 and 1.")
     spread = variance(design, 1, shares=shares_around(design, name, true), category=name)
     admitted = true * (1 - denied)
     gained, lost = (denied * true) ** 2 - bias**2, spread - admitted * (1 - admitted)
     value = (max(lost, 0.0) / gained) if gained > 0 else math.inf
-    numbers = _numbers_around(value) if people is None else [whole(n, "people") for n in people]
+    numbers = _numbers_around(value) if people is None else [read_whole(n, "people") for n in people]
     lines = tuple(
         {
             "people": n,

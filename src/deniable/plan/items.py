@@ -18,9 +18,8 @@ from deniable.plan.chooser import optimal
 from deniable.plan.planned import more_people
 from deniable.plan.variances import variance
 from deniable.rendering import Rendered, Sheet, formats
-from deniable.types.categories.plan import Shares
+from deniable.types.categories.plan import Shares, SharesByAttribute
 from deniable.types.drawn.design import DrawnDesign, drawn_items
-from deniable.types.drawn.plan import SharesOfItems
 
 ITEM_GOALS = ("shares", "associations")
 """What can be wished for of several questions; `optimal_items` tells what each one means."""
@@ -84,7 +83,7 @@ def optimal_items(
     epsilon: exact.Rational,
     *,
     goal: str = "shares",
-    shares: SharesOfItems | None = None,
+    shares: SharesByAttribute | None = None,
 ) -> ItemsChoice:
     """Choose how many of several questions each respondent answers, when all responses together may cost an ε.
 
@@ -117,16 +116,16 @@ def optimal_items(
     if shares is not None and (not isinstance(shares, Mapping) or set(shares) != set(categories)):
         raise InvalidRequest("the shares are not those of each question; expected them by the same names.")
     total = exact.positive_epsilon(epsilon)
-    considered = [_considered(categories, total, n_items, shares) for n_items in range(1, len(categories) + 1)]
+    considered = [_consider_items(categories, total, n_items, shares) for n_items in range(1, len(categories) + 1)]
     ordered = sorted((one for one in considered if one is not None), key=lambda one: (getattr(one, goal), one.each))
     best = ordered[0]
     if best.associations == np.inf and goal == "associations":
         raise InvalidRequest("two of these questions have too many responses together to be counted; expected fewer.")
-    return ItemsChoice(best.design, goal, float(total), tuple(ordered), _told(goal, ordered, len(categories)))
+    return ItemsChoice(best.design, goal, float(total), tuple(ordered), _choice_text(goal, ordered, len(categories)))
 
 
-def _considered(
-    categories: Mapping[str, Labels], epsilon: exact.Rational, each: int, shares: SharesOfItems | None
+def _consider_items(
+    categories: Mapping[str, Labels], epsilon: exact.Rational, each: int, shares: SharesByAttribute | None
 ) -> ConsideredItems | None:
     """Return one way to ask; None where too many responses would have to be counted."""
     item_epsilon = exact.rational(epsilon) / each
@@ -166,7 +165,7 @@ def _worst_pair(one: Channel, two: Channel) -> float:
     return variance(product(designs), 1)
 
 
-def _told(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tuple[str, ...]:
+def _choice_text(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tuple[str, ...]:
     best = ordered[0]
     how = {
         1: f"one of the {size} questions, drawn at random, with all of ε",

@@ -23,7 +23,7 @@ from deniable.plan.detection import (
 )
 from deniable.plan.planned import Line, Planned
 from deniable.plan.sizes import first_for_good, sample_size, width
-from deniable.plan.variances import between, whole
+from deniable.plan.variances import read_probability, read_whole
 from deniable.rendering.formats import percent
 from deniable.types.categories.plan import DecidingResponse
 
@@ -111,7 +111,7 @@ def how_many(
     goal = (
         f"a share of {percent(share)} is shown to differ from {percent(null)} with a power of {percent(power)}"
         if power is not None
-        else _width_told(share, width or 0.0, level, assurance)
+        else _width_text(share, width or 0.0, level, assurance)
     )
     honest = direct(design.categories)
     lines = tuple(_people_line(people(design, at), people(honest, at), at) for at in _shares_near(share, null))
@@ -133,7 +133,7 @@ def _shares_near(share: float, null: float) -> list[float]:
     return [near_share for near_share in near if 0 < near_share < 1 and near_share != null] or [share]
 
 
-def _width_told(share: float, width: float, level: float, assurance: float | None) -> str:
+def _width_text(share: float, width: float, level: float, assurance: float | None) -> str:
     often = "on average" if assurance is None else f"or narrower in {percent(assurance)} of all surveys or more"
     return (
         f"the {percent(level)} interval of a share of {percent(share)} is {100 * width:.3g} "
@@ -166,11 +166,11 @@ def sample_size_for_width(
         [505, 521]
     """
     name, true = read_category(design, category), read_share(share, "share")
-    wide = between(width, "the width")
+    wide = read_probability(width, "the width")
     average = sample_size(design, margin=wide / 2, level=level, shares=shares_around(design, name, true), category=name)
     if assurance is None:
         return average
-    target_assurance, counted = between(assurance, "the assurance"), _counted(design, name)
+    target_assurance, counted = read_probability(assurance, "the assurance"), _require_deciding_response(design, name)
     p_response = counted.chance(true)
     around = math.ceil(12 * math.sqrt(average * (1 + 1 / max(p_response * (1 - p_response), 1 / average)))) + 200
     size = first_for_good(
@@ -224,23 +224,23 @@ def how_wide(
         raise InvalidRequest(
             "expected the share that you expect, and no sd: that is of numbers.", "For example share=0.1."
         )
-    name, true, n = read_category(design, category), read_share(share, "share"), whole(n, "n", least=2)
+    name, true, n = read_category(design, category), read_share(share, "share"), read_whole(n, "n", least=2)
     average = width(design, n, level=level, shares=shares_around(design, name, true), category=name)
     lines: list[Line] = [{"in surveys": "on average", "width": average, "±": average / 2}]
     value = average
     if assurance is not None:
-        value = _width_in(design, n, name, true, level, between(assurance, "the assurance"))
+        value = _width_in(design, n, name, true, level, read_probability(assurance, "the assurance"))
         lines += [
             {"in surveys": f"{percent(sure)} of all", "width": wide, "±": wide / 2}
             for sure in sorted({*_POWERS, assurance})
             for wide in [_width_in(design, n, name, true, level, sure)]
         ]
-    return Planned(f"With {n:,} respondents {_width_told(true, value, level, assurance)}.", value, tuple(lines))
+    return Planned(f"With {n:,} respondents {_width_text(true, value, level, assurance)}.", value, tuple(lines))
 
 
 def _width_in(design: Design, n: int, category: str, share: float, level: float, assurance: float) -> float:
     """Return the smallest width that so many of all surveys do not exceed."""
-    counted = _counted(design, category)
+    counted = _require_deciding_response(design, category)
     if n > _MOST_COUNTED:
         raise InvalidRequest(f"n is {n:,}; expected at most {_MOST_COUNTED:,} for a width with an assurance.")
     counts = np.arange(n + 1)
@@ -286,7 +286,7 @@ def how_small(
     return Planned(sentence, smallest_share, tuple(lines))
 
 
-def _counted(design: Design, category: str) -> DecidingResponse:
+def _require_deciding_response(design: Design, category: str) -> DecidingResponse:
     response = deciding_response(design, category)
     if response is None:
         raise InvalidRequest(

@@ -16,13 +16,12 @@ from deniable.estimates.intervals import quantile
 from deniable.plan.variances import (
     MOST_RESPONDENTS,
     Population,
-    between,
     fraction,
+    read_probability,
+    read_whole,
     variance_curve,
-    whole,
 )
-from deniable.types.categories.plan import Goal, Shares
-from deniable.types.drawn.plan import SharesOfItems
+from deniable.types.categories.plan import Goal, Shares, SharesByAttribute
 
 _SAME = 1e-12  # a variance that is this close to what was asked for is equal to it, but for rounding
 
@@ -34,7 +33,7 @@ def sample_size(
     margin: float | None = None,
     level: float = 0.95,
     method: str = "normal",
-    shares: Shares | SharesOfItems | None = None,
+    shares: Shares | SharesByAttribute | None = None,
     category: str | None = None,
     population: Population = None,
     inverse: Matrix | None = None,
@@ -84,7 +83,7 @@ def width(
     *,
     level: float = 0.95,
     method: str = "normal",
-    shares: Shares | SharesOfItems | None = None,
+    shares: Shares | SharesByAttribute | None = None,
     category: str | None = None,
     population: Population = None,
     inverse: Matrix | None = None,
@@ -99,7 +98,7 @@ def width(
         0.1
     """
     at = variance_curve(design, shares, Goal(category, largest=True), inverse)
-    value = at(whole(n, "n"), fraction(n, population))
+    value = at(read_whole(n, "n"), fraction(n, population))
     return 2 * math.sqrt(max(value, 0.0) / target_variance(None, 1.0, level, method))
 
 
@@ -153,7 +152,7 @@ def target_variance(variance: float | None, margin: float | None, level: float, 
     demand = variance if variance is not None else margin
     if isinstance(demand, bool) or not isinstance(demand, int | float) or not 0 < demand < 1e100:
         raise InvalidRequest(f"the demand is {exact.shown(demand)}; expected a positive number.")
-    confidence = between(level, "the level")
+    confidence = read_probability(level, "the level")
     if not quantile(confidence):
         raise InvalidRequest(f"the level is {level}; expected one that floats tell from 0, such as 0.95.")
     if method not in ("normal", "chebyshev"):

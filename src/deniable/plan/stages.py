@@ -102,7 +102,7 @@ def propose(
     """
     target_error = _target(target, level, willing)
     now = combine(tallies)
-    shares = _bounded(now.value, tallies.respondents)
+    shares = _move_from_border(now.value, tallies.respondents)
     at = None if category is None else tallies.design.designs[-1].category_number(category)
     error = _error(now.errors, at)
     if error <= target_error:
@@ -126,13 +126,13 @@ def propose(
             f"The standard error is {error:.3g}, the target {target_error:.3g}: ε = {formats.epsilon(budget)} is "
             "spent already."
         )
-        needed = _needed(tallies.respondents, error, target_error)
+        needed = _needed_respondents(tallies.respondents, error, target_error)
         return Proposal(True, False, error, target_error, None, error, Interval(error, error), needed, reason)
     design = _smallest(lambda e: expected(build(e)) <= target_error, build, spent, budget)
     relax(tallies.design.designs[-1], design)  # refuses what cannot follow
     after = expected(design)
-    between = _between(now, shares, partial(errors, design), at)
-    reached, needed = after <= target_error, _needed(tallies.respondents, after, target_error)
+    between = _predicted_error_range(now, shares, partial(errors, design), at)
+    reached, needed = after <= target_error, _needed_respondents(tallies.respondents, after, target_error)
     reason = _reason(tallies, design, willing, (error, after, target_error), between, needed)
     return Proposal(False, reached, error, target_error, design, after, between, needed, reason)
 
@@ -152,7 +152,9 @@ def _smallest(
     return build(spent + (budget - spent) * high / _EPSILON_STEPS)
 
 
-def _between(now: Combined, shares: Vector, errors: Callable[[Vector], Vector], at: int | None) -> Interval:
+def _predicted_error_range(
+    now: Combined, shares: Vector, errors: Callable[[Vector], Vector], at: int | None
+) -> Interval:
     """Return where the error will be in 95 of 100 surveys, rounded outwards.
 
     Why: the error that will be told is that at the shares which will be estimated. An estimate with all of the
@@ -172,11 +174,11 @@ def _between(now: Combined, shares: Vector, errors: Callable[[Vector], Vector], 
     return Interval(_three_digits(min(errors_found), math.floor), _three_digits(max(errors_found), math.ceil))
 
 
-def _three_digits(error: float, whole: Callable[[float], int]) -> float:
+def _three_digits(error: float, round_to_whole: Callable[[float], int]) -> float:
     if not error:
         return 0.0
     digits = 2 - math.floor(math.log10(error))
-    return round(whole(error * 10.0**digits) / 10.0**digits, digits)
+    return round(round_to_whole(error * 10.0**digits) / 10.0**digits, digits)
 
 
 def _reason(
@@ -200,7 +202,7 @@ def _reason(
     return f"{text} It is the whole budget, and not enough: about {needed:,} respondents would be."
 
 
-def _needed(respondents: int, error: float, wanted: float) -> int:
+def _needed_respondents(respondents: int, error: float, wanted: float) -> int:
     return respondents if error <= wanted else math.ceil(respondents * (Fraction(error) / Fraction(wanted)) ** 2)
 
 
@@ -218,7 +220,7 @@ def _error(errors: Vector, at: int | None) -> float:
     return float(errors.max() if at is None else errors[at])
 
 
-def _bounded(value: Vector, respondents: int) -> Vector:
+def _move_from_border(value: Vector, respondents: int) -> Vector:
     """Return the nearest shares in the simplex with one more person of each category: nobody at all would promise too
 
     small an error.

@@ -60,7 +60,7 @@ def staircase(labels: Sequence[str], epsilon: exact.Rational, shares: Vector) ->
     patterns = np.where(membership, float(gamma), 1.0)
     patterns /= patterns.mean(axis=0)  # a weight is then how often a pattern is sent, on average over the answers
     weights, bound = _least_trace(patterns, shares)
-    often, scale = _sent(patterns, weights)
+    often, scale = _sent_patterns(patterns, weights)
     columns = [[Fraction(weight) for weight in column] for column in patterns[:, often] * scale]
     channel = realize(columns, gamma)
     design = Design("matrix", tuple(labels), _symbols(labels, membership[:, often]), channel)
@@ -75,7 +75,7 @@ def _symbols(labels: Sequence[str], held: NDArray[np.bool_]) -> tuple[str, ...]:
     return symbols if len(set(symbols)) == len(symbols) else tuple(map(str, range(len(symbols))))
 
 
-def _sent(patterns: Matrix, weights: Vector) -> tuple[NDArray[np.intp], Vector]:
+def _sent_patterns(patterns: Matrix, weights: Vector) -> tuple[NDArray[np.intp], Vector]:
     """Return which patterns are sent at all, and their weights, moved so that every column still sums to 1."""
     often = np.flatnonzero(weights > _LEAST_MASS)
     columns = patterns[:, often]

@@ -12,8 +12,7 @@ from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.shares import sampled_fraction
 from deniable.types import find_operation
-from deniable.types.categories.plan import Goal, Shares, VarianceCurve
-from deniable.types.drawn.plan import SharesOfItems
+from deniable.types.categories.plan import Goal, Shares, SharesByAttribute, VarianceCurve
 
 Population: TypeAlias = int | Literal["census"] | None
 """How many people there are altogether; "census" if everybody is asked, None if respondents are independent."""
@@ -26,7 +25,7 @@ def variance(
     design: AnyDesign,
     n: int,
     *,
-    shares: Shares | SharesOfItems | None = None,
+    shares: Shares | SharesByAttribute | None = None,
     category: str | None = None,
     population: Population = None,
     inverse: Matrix | None = None,
@@ -51,7 +50,7 @@ def variance(
         >>> round(variance(warner(p="3/4"), 300, population="census"), 6)
         0.0025
     """
-    return variance_curve(design, shares, Goal(category), inverse)(whole(n, "n"), fraction(n, population))
+    return variance_curve(design, shares, Goal(category), inverse)(read_whole(n, "n"), fraction(n, population))
 
 
 def fraction(n: int, population: Population) -> float:
@@ -68,7 +67,7 @@ def fraction(n: int, population: Population) -> float:
 
 
 def variance_curve(
-    design: AnyDesign, shares: Shares | SharesOfItems | None, goal: Goal, inverse: Matrix | None = None
+    design: AnyDesign, shares: Shares | SharesByAttribute | None, goal: Goal, inverse: Matrix | None = None
 ) -> VarianceCurve:
     """Return the variance as a function of n and f.
 
@@ -82,7 +81,7 @@ def variance_curve(
     return variances
 
 
-def whole(number: int, name: str, least: int = 1) -> int:
+def read_whole(number: int, name: str, least: int = 1) -> int:
     """Read a whole number.
 
     Raises:
@@ -95,7 +94,7 @@ def whole(number: int, name: str, least: int = 1) -> int:
     return int(number)
 
 
-def between(number: float, name: str) -> float:
+def read_probability(number: float, name: str) -> float:
     """Read a number between 0 and 1, both excluded.
 
     Raises:

@@ -26,9 +26,9 @@ from deniable.plan.detection import (
     shares_around,
 )
 from deniable.plan.planned import Line
-from deniable.plan.variances import between, whole
+from deniable.plan.variances import read_probability, read_whole
 from deniable.rendering.formats import percent
-from deniable.simulate.simulated_tallies import repeated, tallies
+from deniable.simulate.simulated_tallies import read_repetitions, tallies
 from deniable.types.categories.plan import DecidingResponse
 from deniable.types.categories.simulate import Counts
 
@@ -141,15 +141,15 @@ def studies(
         >>> [line["of"] for line in found.lines]
         ['power', 'width', 'coverage']
     """
-    name, rows = read_category(design, category), repeated(repetitions)
+    name, rows = read_category(design, category), read_repetitions(repetitions)
     planned = power(design, n, share=share, null=null, alpha=alpha, two_sided=two_sided, category=name, method=method)
     wide = width(design, n, level=level, shares=shares_around(design, name, share), category=name)
     study = _Study(
-        design, whole(n, "n", least=2), name, read_share(share, "share"), read_share(null, "null"),
-        between(alpha, "alpha") / (2 if two_sided else 1), two_sided, method != "normal",
+        design, read_whole(n, "n", least=2), name, read_share(share, "share"), read_share(null, "null"),
+        read_probability(alpha, "alpha") / (2 if two_sided else 1), two_sided, method != "normal",
         deciding_response(design, name),
     )  # fmt: skip
-    observed = _repeated(study, rows, quantile(level), generator() if draws is None else draws, progress)
+    observed = _run_studies(study, rows, quantile(level), generator() if draws is None else draws, progress)
     lines: list[Line] = [
         {"of": label, "planned": planned_value, "simulated": seen}
         for label, planned_value, seen in zip(
@@ -164,7 +164,7 @@ def studies(
     return Planned(sentence, observed[0], tuple(lines))
 
 
-def _repeated(
+def _run_studies(
     study: _Study, repetitions: int, z: float, draws: np.random.Generator, progress: Callable[[int], None] | None
 ) -> tuple[float, float, float]:
     """Return how often the null was rejected, the mean width, and how often an interval held the share."""

@@ -42,7 +42,7 @@ def read_people(categories: Sequence[str], people: People) -> Counts:
     return counts.astype(np.int64)
 
 
-def repeated(repetitions: int) -> int:
+def read_repetitions(repetitions: int) -> int:
     """Read a number of repetitions.
 
     Raises:
@@ -53,7 +53,7 @@ def repeated(repetitions: int) -> int:
     return int(repetitions)
 
 
-def asked(
+def draw_respondents(
     people: Counts, repetitions: int, respondents: int | None, *, replaced: bool, draws: np.random.Generator
 ) -> Counts:
     """Return how many of those who are asked have each answer, in each repetition.
@@ -109,8 +109,8 @@ def tallies(
         >>> drawn.shape, set(drawn.sum(axis=1).tolist())
         ((10000, 2), {3252599})
     """
-    begun, rows = generator() if draws is None else draws, repeated(repetitions)
-    respondents_by_answer = asked(
+    begun, rows = generator() if draws is None else draws, read_repetitions(repetitions)
+    respondents_by_answer = draw_respondents(
         read_people(design.categories, people), rows, respondents, replaced=replaced, draws=begun
     )
     counts: Counts = operation(design, "simulate_tallies")(design, respondents_by_answer, begun)
@@ -142,7 +142,7 @@ def stages(
         >>> [each.shape for each in drawn], int(drawn[1][0].sum())
         ([(400, 3), (400, 3)], 100)
     """
-    chain, rows = Chain.of(ladder), repeated(repetitions)
+    chain, rows = Chain.of(ladder), read_repetitions(repetitions)
     begun = generator() if draws is None else draws
     people_by_answer = read_people(ladder.categories, people)
     last = [
@@ -192,7 +192,7 @@ def noisy_samples(
         (100, 10)
     """
     people_by_bit = read_people(("0", "1"), [zeros, ones])
-    begun, shape = generator() if draws is None else draws, (repeated(repetitions), repeated(rounds))
+    begun, shape = generator() if draws is None else draws, (read_repetitions(repetitions), read_repetitions(rounds))
     alpha = float(noisy.alpha)
     permanent = begun.binomial(people_by_bit[1], alpha, shape[0]) + begun.binomial(
         people_by_bit[0], 1 - alpha, shape[0]

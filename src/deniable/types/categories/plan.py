@@ -26,6 +26,9 @@ from deniable.estimates.simplex import projection
 Shares: TypeAlias = Mapping[str, float] | Sequence[float]
 """True shares, by name or in the order of the categories."""
 
+SharesByAttribute: TypeAlias = Mapping[str, Shares]
+"""True shares of several attributes, by attribute."""
+
 VarianceCurve: TypeAlias = Callable[[int, float], float]
 """The variance at a number of respondents and at f."""
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
 
 from deniable.designs import labels
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix
-from deniable.types.categories.plan import Goal, Shares, VarianceCurve
+from deniable.types.categories.plan import Goal, Shares, SharesByAttribute, VarianceCurve
 from deniable.types.categories.plan import variance_curve as category_variance_curve
 from deniable.types.drawn.design import NAMED, DrawnDesign
 
-SharesOfItems: TypeAlias = Mapping[str, Shares]
-"""True shares of several attributes, by attribute."""
-
 
 def variance_curve(
-    design: DrawnDesign, shares: SharesOfItems | None, goal: Goal, inverse: Matrix | None = None
+    design: DrawnDesign, shares: SharesByAttribute | None, goal: Goal, inverse: Matrix | None = None
 ) -> VarianceCurve:
     """Return the variance as a function of n and f, where `each` of m attributes are drawn: that of n·each/m people.
 
@@ -48,7 +44,7 @@ def variance_curve(
     return curve
 
 
-def _read_by_attribute(design: DrawnDesign, shares: SharesOfItems | None) -> Mapping[str, Shares | None]:
+def _read_by_attribute(design: DrawnDesign, shares: SharesByAttribute | None) -> Mapping[str, Shares | None]:
     if shares is None:
         return dict.fromkeys(design.attributes)
     if not isinstance(shares, Mapping) or set(shares) != set(design.attributes):
