@@ -7,11 +7,11 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
+from scipy.stats import t as student
 
 from deniable.designs import Design, direct
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Vector
-from deniable.estimates.intervals import quantile
 from deniable.plan.amounts import check_amount, has_mean, mean_width, people_for_mean
 from deniable.plan.detection import (
     deciding_response,
@@ -75,7 +75,7 @@ def how_many(
         >>> from deniable.designs import forced_response
         >>> die = forced_response("2/3", "1/6", "1/6")
         >>> how_many(die, share=0.1, power=0.8).value, how_many(die, share=0.2, width=0.12, assurance=0.8).value
-        (241, 521)
+        (241, 524)
         >>> from deniable.designs import number_design
         >>> how_many(number_design(0, 8000, epsilon=2), within=200, sd=1500).value
         1713
@@ -153,7 +153,7 @@ def sample_size_for_width(
 ) -> int:
     """Return the number of respondents from which on an interval has a width on average, or with an assurance.
 
-    With an assurance: the estimated error, and so the width of value ± z·error, varies from survey to survey; this is
+    With an assurance: the estimated error, and so the width of value ± t·error, varies from survey to survey; this is
     the number from which on it is at most `width` in that share of all surveys, by the binomial law of the count.
 
     Raises:
@@ -163,7 +163,7 @@ def sample_size_for_width(
         >>> from deniable.designs import forced_response
         >>> die = forced_response("2/3", "1/6", "1/6")
         >>> [sample_size_for_width(die, share=0.2, width=0.12, assurance=each) for each in (None, 0.8)]
-        [505, 521]
+        [505, 524]
     """
     name, true = read_category(design, category), read_share(share, "share")
     wide = read_probability(width, "the width")
@@ -181,15 +181,20 @@ def sample_size_for_width(
     return size
 
 
+def _t_quantile(df: NDArray[np.int64] | int, level: float) -> Vector:
+    """Return the quantile of Student's t that an interval of this level reaches to both sides."""
+    return np.asarray(student.ppf((1 + level) / 2, df), np.float64)
+
+
 def _narrow_enough(
     sizes: NDArray[np.int64], counted: DecidingResponse, share: float, width: float, level: float
 ) -> Vector:
     """Return how often an interval is at most so wide, for each number of respondents.
 
-    Why: ŷ(1 − ŷ) ≤ (n − 1)·(width·gap/2z)² =: t where ŷ is the share of those who sent the response; that is
-    ŷ ≤ (1 − √(1 − 4t))/2, or as far from the other end.
+    Why: ŷ(1 − ŷ) ≤ (n − 1)·(width·gap/2q)² =: a where ŷ is the share of those who sent the response and q the quantile
+    of t with n − 1 degrees of freedom; that is ŷ ≤ (1 − √(1 − 4a))/2, or as far from the other end.
     """
-    allowed = (sizes - 1) * (width * counted.gap / (2 * quantile(level))) ** 2
+    allowed = (sizes - 1) * (width * counted.gap / (2 * _t_quantile(sizes - 1, level))) ** 2
     root = np.sqrt(np.maximum(1 - 4 * allowed, 0.0))
     low = np.floor(sizes * (1 - root) / 2 + _SAME)
     high = np.ceil(sizes * (1 + root) / 2 - _SAME)
@@ -244,7 +249,7 @@ def _width_in(design: Design, n: int, category: str, share: float, level: float,
     if n > _MOST_COUNTED:
         raise InvalidRequest(f"n is {n:,}; expected at most {_MOST_COUNTED:,} for a width with an assurance.")
     counts = np.arange(n + 1)
-    wide = 2 * quantile(level) * np.sqrt(counts / n * (1 - counts / n) / (n - 1)) / abs(counted.gap)
+    wide = 2 * _t_quantile(n - 1, level) * np.sqrt(counts / n * (1 - counts / n) / (n - 1)) / abs(counted.gap)
     order = np.argsort(wide, kind="stable")
     often = np.cumsum(binom.pmf(counts, n, counted.chance(share))[order])
     return float(wide[order[min(int(np.searchsorted(often, assurance * (1 - 1e-12))), n)]])

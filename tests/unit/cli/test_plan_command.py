@@ -12,7 +12,7 @@ from tests.support.commands import done, run
 DIE = dn.forced_response("2/3", "1/6", "1/6")
 CASES = {
     "size for a power": ("size {die} --share 10% --power 80%", "Ask 241 people"),
-    "size for a width": ("size {die} --share 1/5 --width 0.12 --assurance 80%", "Ask 521 people"),
+    "size for a width": ("size {die} --share 1/5 --width 0.12 --assurance 80%", "Ask 524 people"),
     "width": ("width {die} --share 20% -n 505", "With 505 respondents"),
     "detect": ("detect {die} -n 300", "With 300 respondents a share of"),
     "difference": ("difference {die} --shares 0.3,0.2 -n 600,400", "With 600 and 400 respondents"),
