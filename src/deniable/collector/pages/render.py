@@ -37,7 +37,9 @@ def environment() -> Environment:
     )
     made.filters["fill"] = fill
     made.filters["estimator"] = estimator
-    made.filters["above"] = lambda value, digits=4: formats.upper_bound(value, digits)
+    made.filters["above"] = formats.epsilon
+    made.filters["points"] = formats.points
+    made.filters["whole"] = formats.count
     made.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
     return made
 
