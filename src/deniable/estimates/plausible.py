@@ -8,7 +8,7 @@ import numpy as np
 
 from deniable.designs import Design
 from deniable.errors import quoted
-from deniable.estimates.intervals import METHODS, Basis, default, quantile
+from deniable.estimates.intervals import METHODS, Basis, quantile
 from deniable.estimates.results import Caution
 from deniable.estimates.simplex import projection
 from deniable.rendering import formats
@@ -81,9 +81,15 @@ def _doubt(design: Design, category: int, share: float, error: float, others: in
     )
 
 
-def few(design: Design, basis: Basis) -> tuple[Caution, ...]:
-    """Return a doubt where a 95 % interval holds every share from 0 to 1: then the responses tell nothing about it."""
-    if default(basis) == "exact":
+def few(design: Design, basis: Basis, *, is_exact: bool) -> tuple[Caution, ...]:
+    """Return a doubt where a 95 % interval holds every share from 0 to 1: then the responses tell nothing about it.
+
+    Args:
+        design: names the categories.
+        basis: what the interval is computed from.
+        is_exact: whether the interval is the exact one, where responses are rare; else it is that of scores.
+    """
+    if is_exact:
         low, high = METHODS["exact"](basis, 0.95)
         empty = np.flatnonzero((low <= 0) & (high >= 1))
     else:

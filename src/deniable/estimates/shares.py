@@ -90,7 +90,7 @@ class Estimate(Result):
         """What looks wrong about the responses, and what they cannot tell."""
         unfinished = self.convergence is not None and not self.convergence.converged
         more = (Caution("unfinished", str(self.convergence)),) if unfinished else ()
-        return (*self.doubts, *few(self.design, self.basis), *more)
+        return (*self.doubts, *few(self.design, self.basis, is_exact=self.default_interval == "exact"), *more)
 
     @property
     def design(self) -> Design:
@@ -132,7 +132,7 @@ class Estimate(Result):
         """Return the variance of a linear combination of the shares, never a negative one."""
         return self.basis.variance(combination)
 
-    @property
+    @cached_property
     def default_interval(self) -> str:
         """The interval method that is used when none is named."""
         return default(self.basis, "profile" if self.method.startswith("likelihood") else "score")

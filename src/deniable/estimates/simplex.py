@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.errors import NotEstimable
-from deniable.estimates.covariances import Vector, vector
+from deniable.estimates.covariances import Vector
 
 
 def projection(value: Vector) -> Vector:
@@ -16,7 +16,8 @@ def projection(value: Vector) -> Vector:
     ordered = np.sort(value)[::-1]
     excess = (np.cumsum(ordered) - 1) / np.arange(1, len(value) + 1)
     last = np.flatnonzero(ordered > excess)[-1]
-    return vector(np.maximum(value - excess[last], 0.0))
+    nearest: Vector = np.maximum(value - excess[last], 0.0)
+    return nearest
 
 
 def normalization(value: Vector) -> Vector:
@@ -28,4 +29,5 @@ def normalization(value: Vector) -> Vector:
     clipped = np.clip(value, 0.0, None)
     if not clipped.any():
         raise NotEstimable("no share is estimated above 0, so there is nothing to scale.", "Use projected().")
-    return vector(clipped / clipped.sum())
+    normalized: Vector = clipped / clipped.sum()
+    return normalized

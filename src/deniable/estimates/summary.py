@@ -28,7 +28,7 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
     tally, linear, value = estimate.tally, estimate.basis.linear, estimate.value
     design, n = tally.design, tally.respondents
     intervals = estimate.conf_int(level=level, method=interval, simultaneous=simultaneous)
-    errors = estimate.errors
+    errors, warnings = estimate.errors, estimate.warnings
     # Around the estimated share itself: one that was projected can lie far from the unprojected one.
     direct_low, direct_high = wilson(np.clip(value, 0.0, 1.0), 1.0, 0.0, n, estimate.basis.f, level)
     own, others = linear.spread(projection(value))
@@ -41,7 +41,7 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
     sizes, overall = worth(n, shares, shares * (1 - shares) + device_variance)
     notes = [
         cost(n, overall, moved=bool((shares != value).any())),
-        *below_zero(estimate.warnings, below=not estimate.bounded and bool((value < 0).any())),
+        *below_zero(warnings, below=not estimate.bounded and bool((value < 0).any())),
     ]
     known_notes = [_KNOWN.format(quoted(attribute, 60)) for attribute in known]
     lows, highs = zip(*intervals.values(), strict=True)
@@ -74,7 +74,7 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
         title=title,
         quantity="share",
         rows=tuple(rows),
-        warnings=estimate.warnings,
+        warnings=warnings,
         notes=tuple(notes),
         level=level,
         interval=interval,
