@@ -16,7 +16,7 @@ from deniable.collector.store import ShownCounts, ShownQuestion
 from deniable.designs import Design
 from deniable.display import privacy_texts
 from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
-from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, plausible, stages
+from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, diagnostics, stages
 from deniable.estimates.differences import REST
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined
@@ -405,7 +405,7 @@ def _design_sentences(about: Design | Ladder) -> _DesignSentences:
 
 
 def _compliance_signals(estimate: Estimate | Combined) -> tuple[Signal, ...]:
-    rates = {plausible.IMPLAUSIBLE: plausible.RATE, stages.DIFFER: stages.RATE}
+    rates = {diagnostics.IMPLAUSIBLE: diagnostics.RATE, stages.DIFFER: stages.RATE}
     return tuple(
         Signal("compliance", capital(caution.text), rates[caution.code])
         for caution in estimate.warnings

@@ -18,12 +18,12 @@ from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted, require
 from deniable.estimates import simplex
 from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.diagnostics import few, implausible
 from deniable.estimates.intervals import METHODS as INTERVALS
 from deniable.estimates.intervals import Basis, Ends, Interval, default, one_of, recovered, sampled
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
-from deniable.estimates.plausible import few, implausible
 from deniable.estimates.results import Caution, Columns, Contrast, Result, Row, Summary
 from deniable.estimates.rows import SentSets
 from deniable.estimates.sensitivity import SHARES, Sensitivity, sensitivity

@@ -11,8 +11,8 @@ from deniable.designs import Design
 from deniable.designs.proofs import proofs
 from deniable.errors import quoted
 from deniable.estimates.covariances import Vector
+from deniable.estimates.diagnostics import IMPLAUSIBLE
 from deniable.estimates.intervals import wilson
-from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Summary, told_method, words_of
 from deniable.estimates.sensitivity import ReadWith, breakdown_sentence
 from deniable.estimates.shares import Estimate, ShareRow

@@ -15,7 +15,7 @@ from scipy.stats import t as student
 
 import deniable as dn
 from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable
-from deniable.estimates.compliance.triangle import Triangle, WeightShare
+from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare
 
 DIE = dn.forced_response("2/3", "1/6", "1/6")
 _ARMS = {"RR": DIE, "DQ": dn.direct()}

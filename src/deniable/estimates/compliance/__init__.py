@@ -8,7 +8,8 @@ direct question: `compare_arms`. Everything is inside the simplex, with interval
 
 from __future__ import annotations
 
-from deniable.estimates.compliance.always import (
+from deniable.estimates.compliance.arms import ArmComparison, compare_arms
+from deniable.estimates.compliance.cheating import (
     Cheating,
     LieDetector,
     cheating_detection,
@@ -16,7 +17,6 @@ from deniable.estimates.compliance.always import (
     one_sayers,
     unrelated_cheating,
 )
-from deniable.estimates.compliance.arms import ArmComparison, compare_arms
 from deniable.estimates.compliance.control import ControlItem, anchored_crosswise, control_item
 from deniable.estimates.compliance.fits import Compliance
 from deniable.estimates.compliance.mirrored import ExtendedCrosswise, extended_crosswise

@@ -18,8 +18,8 @@ from deniable import documents, exact
 from deniable.designs import Design, crosswise, product
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.compliance.fits import Compliance, TriangleFit, counted, is_binary, remade_sample
+from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare
 from deniable.estimates.compliance.response_shares import Group, Samplings, check_kinds, gather
-from deniable.estimates.compliance.triangle import Triangle, WeightShare
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.stages import groups_from_body
 from deniable.tallies import Tally

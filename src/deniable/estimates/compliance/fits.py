@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
+from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare, corner_quantile
 from deniable.estimates.compliance.response_shares import ResponseShares, Samplings, check_kinds, gather
-from deniable.estimates.compliance.triangle import Triangle, WeightShare, corner_quantile
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.results import (

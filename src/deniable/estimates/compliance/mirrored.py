@@ -12,10 +12,10 @@ import numpy as np
 
 from deniable import exact
 from deniable.errors import InvalidRequest
-from deniable.estimates.compliance.always import Cheating, mirrored_groups, one_sayers
+from deniable.estimates.compliance.cheating import Cheating, mirrored_groups, one_sayers
 from deniable.estimates.compliance.fits import Compliance, ComplianceModel, read_groups
+from deniable.estimates.compliance.mixture_likelihood import fit_test
 from deniable.estimates.compliance.response_shares import Group, Samplings
-from deniable.estimates.compliance.triangle import fit_test
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, crossings
 from deniable.estimates.likelihood import log_likelihood

@@ -24,8 +24,8 @@ from deniable.designs import Design
 from deniable.designs import product as product_of
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.compliance.fits import Compliance, ComplianceModel, Counts, is_binary, remade_sample
+from deniable.estimates.compliance.mixture_likelihood import fit_test
 from deniable.estimates.compliance.response_shares import Group, ResponseShares, gather
-from deniable.estimates.compliance.triangle import fit_test
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, crossings, profiled_sum, quantile
 from deniable.estimates.likelihood import climbed, log_likelihood

@@ -17,10 +17,10 @@ from deniable import documents
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.regression.climbing import highest
 from deniable.estimates.regression.columns import Covariates
 from deniable.estimates.regression.evidence import Evidence
 from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood
+from deniable.estimates.regression.newton import highest
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import (
     AROUND,

@@ -13,7 +13,6 @@ from deniable.designs import Design, NumberDesign
 from deniable.designs.labels import shown
 from deniable.errors import InvalidRequest, NotEstimable, quoted, require_options
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.climbing import Maximum, highest
 from deniable.estimates.regression.columns import (
     Covariates,
     column,
@@ -33,7 +32,7 @@ from deniable.estimates.regression.fitted import (
     shown_values,
 )
 from deniable.estimates.regression.groups import NODES, GroupLikelihood
-from deniable.estimates.regression.laws import (
+from deniable.estimates.regression.likelihoods import (
     AnswerLaw,
     DeniedAnswerLaw,
     ManyAnswerLaw,
@@ -44,6 +43,7 @@ from deniable.estimates.regression.laws import (
 )
 from deniable.estimates.regression.links import LINKS
 from deniable.estimates.regression.models import RowLikelihood
+from deniable.estimates.regression.newton import Maximum, highest
 from deniable.estimates.regression.outcomes import OUTCOMES, OutcomeLaw
 from deniable.estimates.regression.sandwiches import ERRORS, inverted
 from deniable.estimates.results import Caution

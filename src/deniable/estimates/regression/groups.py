@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.laws import Derivatives
+from deniable.estimates.regression.likelihoods import Derivatives
 from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood, Slope
 
 NODES = (25, 15, 9, 7, 5)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.laws import AnswerLaw, Derivatives
+from deniable.estimates.regression.likelihoods import AnswerLaw, Derivatives
 
 
 class Slope(NamedTuple):

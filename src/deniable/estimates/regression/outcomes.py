@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.laws import AnswerLaw, Derivatives, normal_errors
+from deniable.estimates.regression.likelihoods import AnswerLaw, Derivatives, normal_errors
 
 OUTCOMES = ("logit", "linear")
 """What an outcome that depends on the answer can be: 0 or 1 by a logit, or a number with normal errors."""

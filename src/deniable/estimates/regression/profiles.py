@@ -9,7 +9,6 @@ from scipy.stats import chi2
 
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.climbing import highest
 from deniable.estimates.regression.fitted import (
     ERROR_DEVIATION,
     HONESTY,
@@ -18,6 +17,7 @@ from deniable.estimates.regression.fitted import (
     shown_values,
 )
 from deniable.estimates.regression.models import Likelihood, SampledLikelihood, Slope
+from deniable.estimates.regression.newton import highest
 from deniable.estimates.results import Bounds
 
 _HALVINGS = 60

@@ -19,6 +19,7 @@ from deniable import documents
 from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
+from deniable.estimates.diagnostics import IMPLAUSIBLE
 from deniable.estimates.differences import (
     ALIKE,
     OWNERS,
@@ -31,7 +32,6 @@ from deniable.estimates.differences import (
 )
 from deniable.estimates.intervals import Ends, Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
-from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import Caution, Columns, Contrast, Result, Row, Summary, words_of
 from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
 from deniable.estimates.sensitivity import SHARES, ReadWith, Sensitivity, Share, breakdown_sentence, curves

@@ -19,9 +19,9 @@ from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Full, Matrix, Vector, vector
 from deniable.estimates.cross_tables import Grid
+from deniable.estimates.diagnostics import IMPLAUSIBLE
 from deniable.estimates.intervals import Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
-from deniable.estimates.plausible import IMPLAUSIBLE
 from deniable.estimates.results import (
     Caution,
     Contrast,

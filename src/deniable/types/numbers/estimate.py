@@ -18,8 +18,8 @@ from deniable.errors import Incompatible, InvalidRequest, NotEstimable, require
 from deniable.estimates import Estimate
 from deniable.estimates import estimate as estimate_shares
 from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.diagnostics import FEW
 from deniable.estimates.intervals import Interval, one_of, quantile
-from deniable.estimates.plausible import FEW
 from deniable.estimates.results import Caution, Result, Row, Summary, around
 from deniable.estimates.sampling import (
     Asked,

@@ -11,7 +11,7 @@ import statsmodels.api as sm
 
 import deniable as dn
 from deniable.estimates.regression.groups import GroupLikelihood
-from deniable.estimates.regression.laws import (
+from deniable.estimates.regression.likelihoods import (
     DeniedAnswerLaw,
     ManyAnswerLaw,
     MeanErrorLaw,

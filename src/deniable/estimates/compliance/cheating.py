@@ -18,8 +18,8 @@ from deniable import documents, exact
 from deniable.designs import Design, binary, crosswise, simmons
 from deniable.errors import InvalidRequest
 from deniable.estimates.compliance.fits import Compliance, TriangleFit, counted, one_each, read_groups, remade_sample
+from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare
 from deniable.estimates.compliance.response_shares import Group, ResponseShares, Samplings
-from deniable.estimates.compliance.triangle import Triangle, WeightShare
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.stages import groups_from_body
 from deniable.tallies import Tally
