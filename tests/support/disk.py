@@ -293,7 +293,7 @@ def respond(store: Store, codes: Sequence[str], pool: int = POOL) -> None:
     entry = store.survey("small")
 
     async def run() -> list[Outcome]:
-        with SubmissionWriter(store, pool=pool, most=pool, pause=0, hold=60) as writer:
+        with SubmissionWriter(store, pool=pool, max_waiting=pool, pause=0, hold=60) as writer:
             people = [Submission(entry.id, key(at), None, SENT, None, code) for at, code in enumerate(codes)]
             return await asyncio.gather(*(writer.add(each) for each in people))
 

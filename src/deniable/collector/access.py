@@ -47,8 +47,8 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
         )
     survey = request.path_params.get("name", "")
     if not _allows(token, scope, survey, shared=shared):
-        wanted = "this survey" if survey else "all surveys"
-        raise Refused(403, f"this token is not for that; expected one of scope {scope} for {wanted}.")
+        scope_text = "this survey" if survey else "all surveys"
+        raise Refused(403, f"this token is not for that; expected one of scope {scope} for {scope_text}.")
     return token
 
 

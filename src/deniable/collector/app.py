@@ -94,5 +94,5 @@ async def _refuse(request: Request, error: Exception) -> Response:
 def _methods(request: Request) -> set[str]:
     """Return what may be asked of an address: each method has a route of its own."""
     path = gate.pattern(request.scope)
-    routes = [each for each in request.app.routes if isinstance(each, Route) and each.path == path]
-    return {method for each in routes for method in each.methods or ()} or {"GET", "HEAD"}  # files have no route
+    routes = [route for route in request.app.routes if isinstance(route, Route) and route.path == path]
+    return {method for route in routes for method in route.methods or ()} or {"GET", "HEAD"}  # files have no route

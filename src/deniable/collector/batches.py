@@ -48,9 +48,9 @@ class _Gathered:
         most: bytes that keys and codes may come to.
     """
 
-    def __init__(self, fielded: FieldedSurvey, most: int) -> None:
+    def __init__(self, fielded: FieldedSurvey, max_rows: int) -> None:
         self._fielded = fielded
-        self._most = most
+        self._most = max_rows
         self._pieces: dict[_Destination, list[tuple[NDArray[np.uint8], NDArray[Any]]]] = {}
 
     def make_room(self, to: _Destination, rows: int) -> Design:
@@ -78,13 +78,13 @@ class _Gathered:
         return sorted(map(self._batch, self._pieces), key=lambda batch: (batch.question, batch.stage))
 
     def _batch(self, to: _Destination) -> Batch:
-        place, pieces = self._fielded.place(to.question, to.design), self._pieces[to]
-        keys, codes = (np.concatenate(column) if len(column) > 1 else column[0] for column in zip(*pieces, strict=True))
+        column, chunks = self._fielded.place(to.question, to.design), self._pieces[to]
+        keys, codes = (np.concatenate(column) if len(column) > 1 else column[0] for column in zip(*chunks, strict=True))
         self._pieces[to] = []
-        return Batch(self._fielded.entry.id, place.question, place.stage, keys, codes, self._fielded.group(to.group))
+        return Batch(self._fielded.entry.id, column.question, column.stage, keys, codes, self._fielded.group(to.group))
 
 
-def read_lines(fielded: FieldedSurvey, raw: bytes, most: int) -> list[Batch]:
+def read_lines(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]:
     """Read lines of JSON, each with the submission of one respondent.
 
     Args:
@@ -97,7 +97,7 @@ def read_lines(fielded: FieldedSurvey, raw: bytes, most: int) -> list[Batch]:
         DeniableError: what a single submission is refused for; the message names the line.
     """
     _check_admission(fielded)
-    gathered = _Gathered(fielded, most)
+    gathered = _Gathered(fielded, max_rows)
     keys: dict[_Destination, list[str]] = {}
     numbers: dict[_Destination, list[int]] = {}
 
@@ -120,7 +120,7 @@ def read_lines(fielded: FieldedSurvey, raw: bytes, most: int) -> list[Batch]:
     return gathered.batches()
 
 
-def read_arrow(fielded: FieldedSurvey, raw: bytes, most: int) -> list[Batch]:
+def read_arrow(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]:
     """Read a stream of Arrow with columns key, question, design, and symbol or code; group may be there too.
 
     Args:
@@ -135,14 +135,14 @@ def read_arrow(fielded: FieldedSurvey, raw: bytes, most: int) -> list[Batch]:
     """
     _check_admission(fielded)
     check_stream(raw)
-    gathered = _Gathered(fielded, most)
+    gathered = _Gathered(fielded, max_rows)
     try:
         reader = pa.ipc.open_stream(pa.py_buffer(raw))
         _check_columns(reader.schema)
-        for part in reader:
-            part.validate(full=True)
-            for start in range(0, len(part), _PIECE_ROWS):
-                _gather(gathered, part.slice(start, _PIECE_ROWS))
+        for record_batch in reader:
+            record_batch.validate(full=True)
+            for start in range(0, len(record_batch), _PIECE_ROWS):
+                _gather(gathered, record_batch.slice(start, _PIECE_ROWS))
     except (pa.ArrowException, OSError, UnicodeError, OverflowError, TypeError, ValueError) as error:
         if isinstance(error, DeniableError):
             raise
@@ -155,14 +155,14 @@ def _line(fielded: FieldedSurvey, gathered: _Gathered, number: int, line: bytes)
     try:
         body: SubmissionBody = parsed(_LINES.decode, line)
         fielded.check_hash(body.survey)
-        found = []
+        responses = []
         for response in body.responses:
             to = _Destination(response.question, response.design, body.group)
-            found.append((to, body.key, gathered.make_room(to, 1).symbol_number(response.symbol)))
+            responses.append((to, body.key, gathered.make_room(to, 1).symbol_number(response.symbol)))
     except DeniableError as error:
         error.problem = f"line {number:,}: {error.problem}"
         raise
-    return found
+    return responses
 
 
 def _check_columns(schema: Any) -> None:
@@ -181,17 +181,19 @@ def _check_columns(schema: Any) -> None:
         raise Refused(422, f"the keys are of type {schema.field('key').type}; expected fixed_size_binary[{KEY}].")
 
 
-def _gather(gathered: _Gathered, piece: Any) -> None:
+def _gather(gathered: _Gathered, record_batch: Any) -> None:
     """Take up a piece of a stream: the rows of each question, design and group that occur in it."""
-    names = ["question", "design", *(["group"] if "group" in piece.schema.names else [])]
-    sent = piece.column("symbol" if "symbol" in piece.schema.names else "code")
-    if any(column.null_count for column in (piece.column("key"), *map(piece.column, names[:2]), sent)):
+    names = ["question", "design", *(["group"] if "group" in record_batch.schema.names else [])]
+    responses = record_batch.column("symbol" if "symbol" in record_batch.schema.names else "code")
+    if any(
+        column.null_count for column in (record_batch.column("key"), *map(record_batch.column, names[:2]), responses)
+    ):
         raise Refused(422, "a key, question, design or response is empty; expected all of them.")
-    labels = [_labels(piece.column(name), name) for name in names]
+    labels = [_labels(record_batch.column(name), name) for name in names]
     if any(len(column.values) > _MOST_LABELS for column in labels):
         raise Refused(422, f"there are more than {_MOST_LABELS:,} questions, designs or groups; expected a few.")
-    keys = _fixed(piece.column("key"), KEY)
-    numbers = np.zeros(len(piece), np.int64)
+    keys = _fixed(record_batch.column("key"), KEY)
+    numbers = np.zeros(len(record_batch), np.int64)
     for column in labels:
         numbers = numbers * (len(column.values) + 1) + column.numbers + 1
     _, firsts, kinds = np.unique(numbers, return_index=True, return_inverse=True)
@@ -201,7 +203,7 @@ def _gather(gathered: _Gathered, piece: Any) -> None:
         common = [column.value(int(column.numbers[first])) for column in labels]
         to = _Destination(*common, *[None] * (3 - len(common)))
         design = gathered.make_room(to, len(rows))
-        gathered.add(to, keys[rows], _codes(design, sent.take(pa.array(rows))))
+        gathered.add(to, keys[rows], _codes(design, responses.take(pa.array(rows))))
 
 
 class _Labels(NamedTuple):
@@ -226,11 +228,11 @@ def _labels(column: Any, name: str) -> _Labels:
     return _Labels(encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(), encoded.dictionary)
 
 
-def _codes(design: Design, sent: Any) -> NDArray[Any]:
+def _codes(design: Design, responses: Any) -> NDArray[Any]:
     """Return what was sent as the store wants it: numbers of symbols, or packed rows of bits for sets."""
-    if not (pa.types.is_dictionary(sent.type) or is_text(sent.type)):
-        return design.channel.coding.from_arrow(sent)
-    labels = _labels(sent, "symbol")
+    if not (pa.types.is_dictionary(responses.type) or is_text(responses.type)):
+        return design.channel.coding.from_arrow(responses)
+    labels = _labels(responses, "symbol")
     used, rows = np.unique(labels.numbers, return_inverse=True)
     numbers = [design.symbol_number(labels.value(number)) for number in used.tolist()]
     return np.asarray(design.channel.coding.pack(numbers)[rows])

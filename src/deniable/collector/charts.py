@@ -41,11 +41,11 @@ class Axis:
 
     def at(self, value: float) -> float:
         """Return where a value stands, in percent; what lies outside stands at the end."""
-        place = 100 * (value - self.low) / (self.high - self.low)
-        return round(min(max(place, 0.0), 100.0), 2)
+        percent = 100 * (value - self.low) / (self.high - self.low)
+        return round(min(max(percent, 0.0), 100.0), 2)
 
 
-def axis(low: float, high: float, write: Callable[[float], str], *, most: int = 5) -> Axis:
+def axis(low: float, high: float, write: Callable[[float], str], *, max_ticks: int = 5) -> Axis:
     """Return an axis that holds both numbers, in steps of a round number; both numbers are at most `most` steps apart.
 
     Example:
@@ -54,14 +54,14 @@ def axis(low: float, high: float, write: Callable[[float], str], *, most: int = 
         [(0.0, '-20%'), (25.0, '0%'), (50.0, '20%'), (75.0, '40%'), (100.0, '60%')]
     """
     room = max(high - low, 1e-9)
-    power = 10 ** math.floor(math.log10(room / most))
-    step = next(each * power for each in _ROUND_STEPS if room / (each * power) <= most)
+    power = 10 ** math.floor(math.log10(room / max_ticks))
+    step = next(factor * power for factor in _ROUND_STEPS if room / (factor * power) <= max_ticks)
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
-    made = Axis(first * step, last * step, ())
+    rounded_axis = Axis(first * step, last * step, ())
     values = [round(number * step, 9) for number in range(first, last + 1)]  # 0.3, not 0.30000000000000004
     texts = [write(value) for value in values]
-    ticks = [Tick(made.at(value), text) for value, text in zip(values, texts, strict=True)]
-    return Axis(made.low, made.high, tuple(ticks))
+    ticks = [Tick(rounded_axis.at(value), text) for value, text in zip(values, texts, strict=True)]
+    return Axis(rounded_axis.low, rounded_axis.high, tuple(ticks))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,12 +101,12 @@ def curve_chart(
         return round(100 * (math.log(x) - first) / (last - first), 2)
 
     top = max(2 * values[len(values) // 2][1], 1.4 * point[1], 2 * compared[-1][1])
-    scale = axis(0.0, min(top, max(y for _, y in values)), lambda share: f"±{round(100 * share, 2) + 0.0:g}", most=4)
-    points, others = (
+    scale = axis(0.0, min(top, max(y for _, y in values)), lambda share: f"±{round(100 * share, 2) + 0.0:g}", max_ticks=4)
+    points, compared_points = (
         " ".join(f"{across(x):g},{100 - 100 * y / scale.high:.4g}" for x, y in curve) for curve in (values, compared)
     )
     ticks = tuple(Tick(across(mark), f"{mark:,.15g}") for mark in marks)
-    return CurveChart(points, others, across(point[0]), 100 - scale.at(point[1]), ticks, scale)
+    return CurveChart(points, compared_points, across(point[0]), 100 - scale.at(point[1]), ticks, scale)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,14 +137,20 @@ def days_chart(days: Sequence[tuple[date, int]]) -> DaysChart | None:
         return None
     last = max(counts)
     first = max(min(counts), last - timedelta(_MOST_DAYS - 1))
-    places, most = (last - first).days + 1, max(count for day, count in counts.items() if day >= first)
-    width = min(100 / places, 12.0)  # a single day is a bar, not a wall
+    n_days, max_count = (last - first).days + 1, max(count for day, count in counts.items() if day >= first)
+    width = min(100 / n_days, 12.0)  # a single day is a bar, not a wall
     bars = tuple(
-        Bar(day, count, round(width * (day - first).days, 3), round(0.86 * width, 3), round(HEIGHT * count / most, 2))
+        Bar(
+            day,
+            count,
+            round(width * (day - first).days, 3),
+            round(0.86 * width, 3),
+            round(HEIGHT * count / max_count, 2),
+        )
         for day, count in sorted(counts.items())
         if day >= first
     )
-    return DaysChart(bars, most, first, last)
+    return DaysChart(bars, max_count, first, last)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +174,16 @@ class SharesChart:
     left_out: int
 
 
-def largest(things: Sequence[Thing], size: Callable[[Thing], float]) -> Sequence[Thing]:
+def largest(items: Sequence[Thing], size: Callable[[Thing], float]) -> Sequence[Thing]:
     """Return all things in their order, or, of more than can be looked through, the largest."""
-    return things if len(things) <= MOST_LINES else sorted(things, key=size, reverse=True)[:MOST_LINES]
+    return items if len(items) <= MOST_LINES else sorted(items, key=size, reverse=True)[:MOST_LINES]
 
 
 def shares_chart(rows: Sequence[ShareRow], labels: Sequence[str]) -> SharesChart:
     """Return the picture of an estimate; the axis always shows 0."""
     pairs = largest(list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate)
-    ends = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
-    scale = axis(min(0.0, *ends), max(0.01, *ends), formats.percent)
+    bounds = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
+    scale = axis(min(0.0, *bounds), max(0.01, *bounds), formats.percent)
     lines = tuple(
         ShareLine(label, *map(scale.at, (row.estimate, row.low, row.high, row.direct_low, row.direct_high)))
         for row, label in pairs

@@ -85,8 +85,8 @@ def pieces(file: IO[bytes], size: int = 1 << 18) -> Iterator[bytes]:
     """Yield a file from its beginning, and close it."""
     with file:
         file.seek(0)
-        while piece := file.read(size):
-            yield piece
+        while chunk := file.read(size):
+            yield chunk
 
 
 def _columns(batch: pa.RecordBatch) -> pa.RecordBatch:

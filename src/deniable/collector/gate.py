@@ -92,8 +92,8 @@ class Gate:
         """Write a line, once, where a proxy says for whom it asks and is not believed: all whom it asks for are one."""
         if self._warned:
             return
-        said = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
-        if said and address.encode() not in said:
+        forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
+        if forwarded and address.encode() not in forwarded:
             self._warned = True
             log_event("a proxy is not named in `proxies`, so all its requests share one limit", level=logging.WARNING)
 
@@ -108,15 +108,15 @@ class Gate:
 
 def common_headers(*, encrypted: bool) -> Headers:
     """Return the headers of every reply."""
-    named = _HEADERS | ({"strict-transport-security": "max-age=31536000"} if encrypted else {})
-    return [(name.encode(), value.encode()) for name, value in named.items()]
+    all_headers = _HEADERS | ({"strict-transport-security": "max-age=31536000"} if encrypted else {})
+    return [(name.encode(), value.encode()) for name, value in all_headers.items()]
 
 
-def add_headers(given: Headers, common: Headers, path: str) -> None:
+def add_headers(headers: Headers, common: Headers, path: str) -> None:
     """Add the headers of every reply; what has no rule for caches is not kept by any."""
-    given += common
-    if not any(name == b"cache-control" for name, _ in given):
-        given.append((b"cache-control", b"no-cache" if path.startswith("/static/") else b"no-store"))
+    headers += common
+    if not any(name == b"cache-control" for name, _ in headers):
+        headers.append((b"cache-control", b"no-cache" if path.startswith("/static/") else b"no-store"))
 
 
 def pattern(scope: Scope) -> str:

@@ -67,9 +67,9 @@ class FieldedSurvey:
             Incompatible: drawn with a design of something else.
         """
         number = self.survey.number(question)
-        asked = self.survey.questions[number]
-        stage = asked.stage(design)
-        return StagePlace(number, stage, asked.designs[stage])
+        asked_question = self.survey.questions[number]
+        stage = asked_question.stage(design)
+        return StagePlace(number, stage, asked_question.designs[stage])
 
     def group(self, name: str | None) -> int | None:
         """Return the number of a group.
@@ -109,19 +109,19 @@ class FieldedSurvey:
         """
         self.check_open()
         self.check_hash(body.survey)
-        sent = tuple(self._sent(each) for each in body.responses)
+        responses = tuple(self._sent(response) for response in body.responses)
         admission = None if body.token is None else _admission(body.token)
-        return Submission(self.entry.id, bytes.fromhex(body.key), self.group(body.group), sent, admission)
+        return Submission(self.entry.id, bytes.fromhex(body.key), self.group(body.group), responses, admission)
 
-    def check_hash(self, named: str) -> None:
+    def check_hash(self, named_hash: str) -> None:
         """Refuse what was sent to another definition of this survey.
 
         Raises:
             Incompatible: it was.
         """
-        if named != self.survey.hash:
+        if named_hash != self.survey.hash:
             raise Incompatible(
-                f"this was sent to the definition {named:.19}…; expected {self.survey.hash:.19}…",
+                f"this was sent to the definition {named_hash:.19}…; expected {self.survey.hash:.19}…",
                 "Fetch the definition again, and respond to that.",
             )
 
@@ -193,12 +193,12 @@ class SubmissionWriter:
     """
 
     def __init__(
-        self, store: Store, *, pool: int = 16, hold: float = 1.0, most: int = 1024, pause: float = 0.002
+        self, store: Store, *, pool: int = 16, hold: float = 1.0, max_waiting: int = 1024, pause: float = 0.002
     ) -> None:
         self.pool = pool
         self.hold = hold
         self._store = store
-        self._most = most
+        self._most = max_waiting
         self._pause = pause
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
@@ -215,14 +215,14 @@ class SubmissionWriter:
         outcome: Outcome = await self._done(submission)
         return outcome
 
-    async def exchange(self, asked: Exchange) -> int:
+    async def exchange(self, request: Exchange) -> int:
         """Exchange an invitation, and return the signature when it is durable that it was used.
 
         Raises:
             NotAllowed: no such invitation, or it was used for another message.
             StoreFailed: as in `add`.
         """
-        signature: int | NotStored = await self._done(asked)
+        signature: int | NotStored = await self._done(request)
         if isinstance(signature, NotStored):
             raise signature.error
         return signature
@@ -255,8 +255,8 @@ class SubmissionWriter:
     def _work(self) -> None:
         while self._queue or not self._ending:
             batch = self._next()
-            self._write([each for each in batch if isinstance(each.work, Submission)], self._store.add)
-            self._write([each for each in batch if isinstance(each.work, Exchange)], self._store.exchange_all)
+            self._write([waiting for waiting in batch if isinstance(waiting.work, Submission)], self._store.add)
+            self._write([waiting for waiting in batch if isinstance(waiting.work, Exchange)], self._store.exchange_all)
             self._rewrite()
 
     def _next(self) -> list[_Waiting]:
@@ -264,8 +264,8 @@ class SubmissionWriter:
         with self._changed:
             if not self._changed.wait_for(lambda: self._queue or self._ending, _LOOK) or not self._queue:
                 return []
-            rest = self._queue[0].since + self.hold - time.monotonic()
-            self._changed.wait_for(lambda: len(self._queue) >= self.pool or self._ending, max(0.0, rest))
+            remaining = self._queue[0].since + self.hold - time.monotonic()
+            self._changed.wait_for(lambda: len(self._queue) >= self.pool or self._ending, max(0.0, remaining))
         time.sleep(self._pause)
         with self._changed:
             return [self._queue.popleft() for _ in range(min(len(self._queue), self._most))]
@@ -291,8 +291,8 @@ def _wake_all(batch: list[_Waiting], outcomes: Sequence[Any] | BaseException) ->
     """Wake up all who wait, with one call into each event loop."""
     for loop in {waiting.loop for waiting in batch}:
         pairs = [
-            (waiting.future, outcomes if isinstance(outcomes, BaseException) else outcomes[at])
-            for at, waiting in enumerate(batch)
+            (waiting.future, outcomes if isinstance(outcomes, BaseException) else outcomes[index])
+            for index, waiting in enumerate(batch)
             if waiting.loop is loop
         ]
         if not loop.is_closed():

@@ -42,13 +42,13 @@ class Rate:
 
     def __init__(
         self,
-        most: int,
-        what: str = "requests",
+        limit: int,
+        unit: str = "requests",
         sender: str = "address",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._most = most
-        self._what = what
+        self._most = limit
+        self._what = unit
         self._sender = sender
         self._clock = clock
         self._ends = 0.0
@@ -99,17 +99,17 @@ class Bodies:
         most: bytes.
     """
 
-    def __init__(self, most: int) -> None:
-        self._free = {True: most // 2, False: most - most // 2}
+    def __init__(self, max_bytes: int) -> None:
+        self._free = {True: max_bytes // 2, False: max_bytes - max_bytes // 2}
 
     @contextmanager
     def of_request(self, scope: MutableMapping[str, Any]) -> Iterator[None]:
         """Give back at its end what a request has taken."""
-        taken = scope[_TAKEN] = {True: 0, False: 0}
+        received = scope[_TAKEN] = {True: 0, False: 0}
         try:
             yield
         finally:
-            for large, size in taken.items():
+            for large, size in received.items():
                 self._free[large] += size
 
     def take(self, scope: MutableMapping[str, Any], size: int, *, large: bool) -> None:
@@ -154,8 +154,8 @@ class Limits:
         Raises:
             Refused: too many.
         """
-        held, sender = _sender(request)
-        self._responses[held].check(sender, count)
+        has_token, sender = _sender(request)
+        self._responses[has_token].check(sender, count)
 
     async def read(self, request: Request, *, large: bool = False) -> bytes:
         """Read the body of a request; a large one may be as large as a batch.
@@ -163,14 +163,14 @@ class Limits:
         Raises:
             Refused: too many bytes at a time, in a minute, or in all bodies together; or they do not arrive.
         """
-        held, sender = _sender(request)
+        has_token, sender = _sender(request)
 
         def take(size: int) -> None:
-            self._bytes[held].check(sender, size)
+            self._bytes[has_token].check(sender, size)
             self.bodies.take(request.scope, size, large=large)
 
-        most = self._settings.largest_batch if large else self._settings.largest
-        return await read_body(request, most, self._settings.patience, take)
+        max_bytes = self._settings.largest_batch if large else self._settings.largest
+        return await read_body(request, max_bytes, self._settings.patience, take)
 
 
 def _sender(request: Request) -> tuple[bool, str]:
@@ -182,7 +182,7 @@ def _sender(request: Request) -> tuple[bool, str]:
 
 
 async def read_body(
-    request: Request, most: int, patience: float, take: Callable[[int], None] = lambda _: None
+    request: Request, max_bytes: int, patience: float, take: Callable[[int], None] = lambda _: None
 ) -> bytes:
     """Read a request's body.
 
@@ -198,10 +198,10 @@ async def read_body(
     """
     announced = request.headers.get("content-length")
     if announced is not None:
-        if len(announced) > 15 or not announced.isdecimal() or int(announced) > most:
-            raise _too_long(most)
+        if len(announced) > 15 or not announced.isdecimal() or int(announced) > max_bytes:
+            raise _too_long(max_bytes)
         take(int(announced))
-    parts: list[bytes] = []
+    chunks: list[bytes] = []
     size, more = 0, True
     try:
         async with asyncio.timeout(patience):
@@ -209,22 +209,22 @@ async def read_body(
                 message = await request.receive()
                 if message["type"] != "http.request":
                     raise Refused(400, "the body breaks off; expected all of it.")
-                parts.append(message.get("body", b""))
-                size, more = size + len(parts[-1]), message.get("more_body", False)
-                if size > most:
-                    raise _too_long(most)
+                chunks.append(message.get("body", b""))
+                size, more = size + len(chunks[-1]), message.get("more_body", False)
+                if size > max_bytes:
+                    raise _too_long(max_bytes)
                 if announced is None:
-                    take(len(parts[-1]))
+                    take(len(chunks[-1]))
     except TimeoutError:
         raise Refused(408, f"the body did not arrive; expected all of it within {patience:g} seconds.") from None
-    return parts[0] if len(parts) == 1 else b"".join(parts)
+    return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
-def _too_long(most: int) -> Refused:
+def _too_long(max_bytes: int) -> Refused:
     # What is left of the body is not read, so the connection cannot be used again.
     return Refused(
         413,
-        f"the body is too long; expected at most {most:,} bytes.",
+        f"the body is too long; expected at most {max_bytes:,} bytes.",
         "Send it in several parts.",
         headers=_CLOSE,
     )
@@ -269,7 +269,7 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._start_timer()
-        if self.client is not None and not any(_is_in(self.client[0], each) for each in self.proxies):
+        if self.client is not None and not any(_is_in(self.client[0], proxy) for proxy in self.proxies):
             self._address = _network(self.client[0])
             self.open[self._address] += 1
             if self.open[self._address] > self.each:

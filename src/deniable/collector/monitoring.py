@@ -42,10 +42,10 @@ class JsonLines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         # Without an exception's words, and another package's line with nothing filled in: both could hold what
         # somebody sent.
-        at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
+        timestamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
         event = record.getMessage() if record.name == LOGGER.name else str(record.msg).partition("\n")[0]
         facts: dict[str, Any] = getattr(record, "facts", {})
-        line = {"at": at, "level": record.levelname.lower(), "event": event, **facts}
+        line = {"at": timestamp, "level": record.levelname.lower(), "event": event, **facts}
         return msgspec.json.encode(line).decode()
 
 
@@ -71,9 +71,9 @@ def log_request(method: str, route: str, status: int, seconds: float) -> None:
 def log_crash(error: BaseException, route: str) -> None:
     """Write down an error that nobody expected: its kind and its place. Its words could hold what somebody sent."""
     frames = traceback.extract_tb(error.__traceback__)
-    last = next((each for each in reversed(frames) if "deniable" in Path(each.filename).parts), None)
-    where = f"{Path(last.filename).name}:{last.lineno}" if last else "?"
-    log_event("crash", level=logging.ERROR, kind=type(error).__name__, where=where, route=route)
+    last = next((frame for frame in reversed(frames) if "deniable" in Path(frame.filename).parts), None)
+    place_in_code = f"{Path(last.filename).name}:{last.lineno}" if last else "?"
+    log_event("crash", level=logging.ERROR, kind=type(error).__name__, where=place_in_code, route=route)
 
 
 class Pulse:
@@ -98,8 +98,8 @@ class Pulse:
         """
         if self._trial is None or self._trial.done():
             self._trial = asyncio.create_task(asyncio.to_thread(self._try_write))
-        done, _ = await asyncio.wait({self._trial}, timeout=self._patience)
-        if done:
+        finished, _ = await asyncio.wait({self._trial}, timeout=self._patience)
+        if finished:
             self._problem = self._trial.exception()
         if self._problem is not None:
             raise self._problem

@@ -100,14 +100,14 @@ class SurveyPlan:
     errors: CurveChart
 
 
-def read_wish(given: Mapping[str, str]) -> Wish:
+def read_wish(fields: Mapping[str, str]) -> Wish:
     """Read a wish from the fields of a form; what is missing or empty is as in an example.
 
     Raises:
         InvalidRequest: no number, or outside what can be planned.
     """
     default = Wish()
-    text = {name: given.get(name, "").strip() for name in Wish.__dataclass_fields__}
+    text = {name: fields.get(name, "").strip() for name in Wish.__dataclass_fields__}
     epsilon = _number(text["epsilon"] or default.epsilon, "ε", "1/10", 8)
     people = _number(text["respondents"] or str(default.respondents), "the number of respondents", 2, 10**9)
     size = _number(text["categories"] or str(default.categories), "the number of categories", 2, 200)
@@ -117,7 +117,7 @@ def read_wish(given: Mapping[str, str]) -> Wish:
     width = _number(text["width"] or str(default.width), "the width", "1/10", "999/10")
     power = _number(text["power"] or str(default.power), "the power", 50, "999/10")
     lying = _number(text["lying"] or str(default.lying), "the share of those who would deny", 0, 100)
-    hoped = [float(each) for each in (share, width, power, lying)]
+    hoped = [float(value) for value in (share, width, power, lying)]
     return Wish(f"{float(epsilon):g}", int(people), int(size), float(prior), int(questions), *hoped)
 
 
@@ -158,33 +158,36 @@ def _told(design: Design, questions: int) -> tuple[str, ...]:
 
 
 def _warnings(design: Design, questions: int) -> tuple[str, ...]:
-    each = Disclosure(design.parity).limit_words(CEILING, _SPOKEN, design.name)
-    return (*each, *Disclosure.of([design] * questions).limit_words(BUDGET, _SPOKEN))
+    warning_words = Disclosure(design.parity).limit_words(CEILING, _SPOKEN, design.name)
+    return (*warning_words, *Disclosure.of([design] * questions).limit_words(BUDGET, _SPOKEN))
 
 
 def _drawn(wish: Wish, margin: float) -> tuple[str, ...]:
     """Tell what it would be to ask each respondent one of the questions, drawn at random, for what all of them cost."""
-    asked = wish.respondents // wish.questions
-    if wish.questions == 1 or asked < 1:
+    n_asked = wish.respondents // wish.questions
+    if wish.questions == 1 or n_asked < 1:
         return ()
     together = exact.rational(wish.epsilon) * wish.questions
     epsilon = min(together, Fraction(CEILING))
-    other = _margin(_minimax(wish.categories, str(epsilon)), asked)
-    better = "better" if other < margin else "no better"
+    minimax_margin = _margin(_minimax(wish.categories, str(epsilon)), n_asked)
+    better = "better" if minimax_margin < margin else "no better"
     return (
         f"All {wish.questions} questions together cost each respondent ε = {formats.epsilon(together)}. Asking "
         "each one of "
         f"them, drawn at random, with ε = {formats.epsilon(epsilon)} (each = 1 in the survey's file) would give "
-        f"± {100 * other:.2g} percentage points for each question, from about {asked:,} people: {better} than "
+        f"± {100 * minimax_margin:.2g} percentage points for each question, from about {n_asked:,} people: {better} "
+        "than "
         f"± {100 * margin:.2g}.",
     )
 
 
 def _curve(wish: Wish, margin: float, plain: float) -> CurveChart:
     points = [(e, _margin(_minimax(wish.categories, f"{e:.4f}"), wish.respondents)) for e in _steps()]
-    ends = points[0][0], points[-1][0]
+    first_and_last = points[0][0], points[-1][0]
     marks = [float(exact.rational(mark)) for mark in MARKS]
-    return curve_chart(points, (float(wish.epsilon), margin), [(ends[0], plain), (ends[1], plain)], marks)
+    return curve_chart(
+        points, (float(wish.epsilon), margin), [(first_and_last[0], plain), (first_and_last[1], plain)], marks
+    )
 
 
 def _steps() -> list[float]:
@@ -197,12 +200,12 @@ def _kinks(categories: int) -> tuple[str, ...]:
     if categories == 2:
         return ()
     sizes = [(epsilon, _in_a_response(categories, epsilon)) for epsilon in _steps()]
-    bends = [(math.sqrt(one * two), after) for (one, before), (two, after) in pairwise(sizes) if before != after]
+    bends = [(math.sqrt(left * right), after) for (left, before), (right, after) in pairwise(sizes) if before != after]
     if not bends:
         return ()
-    told = bends[-_MOST_KINKS:]
-    first = sizes[0][1] if len(told) == len(bends) else bends[-_MOST_KINKS - 1][1]
-    later = "; ".join(f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, size in told)
+    kinks = bends[-_MOST_KINKS:]
+    first = sizes[0][1] if len(kinks) == len(bends) else bends[-_MOST_KINKS - 1][1]
+    later = "; ".join(f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, size in kinks)
     return (
         "The curve bends where the best response changes: a small ε is used best by naming many of the answers, "
         f"here up to {first} of {categories}; {later}.",
@@ -229,15 +232,17 @@ def _people(wish: Wish, design: Design) -> tuple[str, ...]:
 
 def _errors(wish: Wish, design: Design, crossing: float) -> CurveChart:
     """Draw the errors from few respondents on to well beyond those who are asked, and beyond the crossing."""
-    most = max(wish.respondents, crossing if crossing < 10**9 else 0, 300)
-    last = math.ceil(math.log10(3 * most))
+    max_people = max(wish.respondents, crossing if crossing < 10**9 else 0, 300)
+    last = math.ceil(math.log10(3 * max_people))
     steps = [10 ** (1 + (last - 1) * step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)]
-    numbers = sorted({round(each) for each in steps} | {max(wish.respondents, 10)})
-    found = crossover(design, share=wish.share / 100, lying=wish.lying / 100, people=numbers)
-    columns = [[float(cell) for cell in line.values()] for line in found.lines]  # of people, directly, by the design
-    own, plain = ([(line[0], line[at]) for line in columns] for at in (2, 1))
-    point = next(each for each in own if each[0] >= wish.respondents)
-    return curve_chart(own, point, plain, [10**power for power in range(1, last + 1)])
+    numbers = sorted({round(step) for step in steps} | {max(wish.respondents, 10)})
+    comparison = crossover(design, share=wish.share / 100, lying=wish.lying / 100, people=numbers)
+    columns = [
+        [float(cell) for cell in line.values()] for line in comparison.lines
+    ]  # of people, directly, by the design
+    randomized_errors, plain = ([(line[0], line[column]) for line in columns] for column in (2, 1))
+    point = next(point for point in randomized_errors if point[0] >= wish.respondents)
+    return curve_chart(randomized_errors, point, plain, [10**power for power in range(1, last + 1)])
 
 
 def _minimax(categories: int, epsilon: str) -> Design:
@@ -249,8 +254,8 @@ def _margin(design: Design, respondents: int) -> float:
     return width(design, respondents, level=LEVEL) / 2
 
 
-def _number(text: str, name: str, least: exact.Rational, most: exact.Rational) -> Fraction:
-    low, high = exact.rational(least), exact.rational(most)
+def _number(text: str, name: str, lower: exact.Rational, upper: exact.Rational) -> Fraction:
+    low, high = exact.rational(lower), exact.rational(upper)
     try:
         value = exact.rational(text.replace(",", ""), name=name)
     except InvalidNumber:

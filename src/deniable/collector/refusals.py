@@ -70,8 +70,8 @@ def refusal_of(error: DeniableError) -> Refusal:
     """
     if isinstance(error, StoreFailed):
         return Refusal(Told("the collector cannot read or store anything now; nothing was changed.", "", _LATER))
-    what, _, expected = error.problem.partition("; expected ")
-    return Refusal(Told(_sentence(what), _sentence(expected), error.hint))
+    problem, _, expected = error.problem.partition("; expected ")
+    return Refusal(Told(_sentence(problem), _sentence(expected), error.hint))
 
 
 def parsed(decode: Callable[[bytes], Any], raw: bytes) -> Any:
@@ -81,9 +81,9 @@ def parsed(decode: Callable[[bytes], Any], raw: bytes) -> Any:
         Refused: not JSON, not of the expected shape, or with a name twice in one object.
     """
     try:
-        found = decode(raw)
+        document = decode(raw)
         _check_names(raw)
-        return found
+        return document
     except msgspec.ValidationError as error:
         raise Refused(422, f"the body does not fit: {error}.", "/openapi.json describes what does.") from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):

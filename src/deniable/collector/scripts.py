@@ -38,10 +38,10 @@ def compare(address: str) -> None:
         Incompatible: one is another, or missing.
         UnreadableFile: the collector cannot be reached.
     """
-    others = [path for path, digest in hashes().items() if _fetched(f"{address.rstrip('/')}/{path}") != digest]
-    if others:
+    changed = [path for path, digest in hashes().items() if _fetched(f"{address.rstrip('/')}/{path}") != digest]
+    if changed:
         raise Incompatible(
-            f"{address:.80} serves {len(others)} scripts that are not those of this version, {others[0]} among them; "
+            f"{address:.80} serves {len(changed)} scripts that are not those of this version, {changed[0]} among them; "
             "expected the same.",
             "It may run another version: compare with that one. If none fits, do not answer there.",
         )

@@ -110,8 +110,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Guarantee: what all of them let in is no more than the limit, wherever a request arrives. A limit below the
         number of collectors is 1 for each.
         """
-        parts = {name: max(1, limit // self.collectors) for name in _SHARED if (limit := getattr(self, name))}
-        return msgspec.structs.replace(self, **parts, rewriting=self.rewriting / self.collectors)
+        shares = {name: max(1, limit // self.collectors) for name in _SHARED if (limit := getattr(self, name))}
+        return msgspec.structs.replace(self, **shares, rewriting=self.rewriting / self.collectors)
 
     def cookie(self, name: str) -> str:
         """Return what a cookie is called; with HTTPS, by a prefix that keeps other hosts from setting it."""
@@ -145,8 +145,8 @@ class Collector:
     @classmethod
     def of(cls, request: Request) -> Collector:
         """Return the collector that a request was sent to."""
-        found: Collector = request.app.state.collector
-        return found
+        collector: Collector = request.app.state.collector
+        return collector
 
     def end(self) -> None:
         """Store what is waiting, and stop."""
@@ -155,7 +155,7 @@ class Collector:
 
 
 def read(
-    file: Path | None = None, environment: Mapping[str, str] | None = None, given: Mapping[str, Any] | None = None
+    file: Path | None = None, environment: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None
 ) -> Settings:
     """Read settings from a TOML file, then from the environment, then from what was given; the later one wins.
 
@@ -173,7 +173,7 @@ def read(
         variable = PREFIX + name.upper()
         if environment is not None and variable in environment:
             values[name] = environment[variable]
-    values |= {name: value for name, value in (given or {}).items() if value is not None}
+    values |= {name: value for name, value in (overrides or {}).items() if value is not None}
     try:
         return msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:

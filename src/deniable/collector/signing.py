@@ -104,9 +104,9 @@ def sign(blinded: int, key: SigningKey, source: Source = SYSTEM) -> int:
         raise InvalidRequest("what is to be signed is not a number from 1 to below the modulus of the key.")
     factor = 1 + below(modulus - 1, source)
     base = blinded * pow(factor, EXPONENT, modulus)
-    one = pow(base % numbers.p, numbers.dmp1, numbers.p)
-    two = pow(base % numbers.q, numbers.dmq1, numbers.q)
-    root = two + (one - two) * numbers.iqmp % numbers.p * numbers.q
+    root_p = pow(base % numbers.p, numbers.dmp1, numbers.p)
+    root_q = pow(base % numbers.q, numbers.dmq1, numbers.q)
+    root = root_q + (root_p - root_q) * numbers.iqmp % numbers.p * numbers.q
     signed = root * pow(factor, -1, modulus) % modulus
     if pow(signed, EXPONENT, modulus) != blinded:
         raise ArithmeticError("a signature came out wrong, and was not handed out.")
@@ -116,27 +116,29 @@ def sign(blinded: int, key: SigningKey, source: Source = SYSTEM) -> int:
 def receipt(store: Store, entry: Entry, key: bytes) -> str:
     """Return the receipt of a key as JSON; it lists no response where none is stored."""
     survey = entry.survey
-    responses, drawn = [], {}
+    responses, designs = [], {}
     for question, stage, code in store.stored(entry.id, key):
-        asked = survey.questions[question]
-        drawn[asked.name] = design = asked.designs[stage]
-        responses.append({"question": asked.name, "design": design.hash, "symbol": design.symbols[code]})
-    checks = {each.name for each in survey.questions if each.check}
-    told = {language: _revealed(drawn, checks, locale(language)) for language in survey.languages}
-    unsigned = StoredReceipt(survey.hash, key_hash(key), tuple(responses), told, "")
+        asked_question = survey.questions[question]
+        designs[asked_question.name] = design = asked_question.designs[stage]
+        responses.append({"question": asked_question.name, "design": design.hash, "symbol": design.symbols[code]})
+    checks = {question.name for question in survey.questions if question.check}
+    revealed = {language: _revealed(designs, checks, locale(language)) for language in survey.languages}
+    unsigned = StoredReceipt(survey.hash, key_hash(key), tuple(responses), revealed, "")
     signature = _receipt_signer(store).sign(signed_receipt(unsigned.unsigned)).hex()
     return replace(unsigned, signature=signature).to_json()
 
 
-def _revealed(drawn: Mapping[str, Design], checks: Collection[str], spoken: Locale) -> dict[str, Any]:
+def _revealed(designs: Mapping[str, Design], checks: Collection[str], spoken: Locale) -> dict[str, Any]:
     """Return what the responses of a receipt reveal at most, each alone and all together, in the words of the page.
 
     Comprehension checks are about the device, and reveal nothing that the page promises to hide.
     """
-    each = {name: " ".join(Disclosure.of_response(design).response_words(spoken)) for name, design in drawn.items()}
-    each |= {name: str(spoken.words["question"]["check"]) for name in drawn if name in checks}
-    counted = [design for name, design in drawn.items() if name not in checks]
-    return {"responses": each, "together": " ".join(Disclosure.of(counted).together_words(spoken))}
+    sentences = {
+        name: " ".join(Disclosure.of_response(design).response_words(spoken)) for name, design in designs.items()
+    }
+    sentences |= {name: str(spoken.words["question"]["check"]) for name in designs if name in checks}
+    counted_designs = [design for name, design in designs.items() if name not in checks]
+    return {"responses": sentences, "together": " ".join(Disclosure.of(counted_designs).together_words(spoken))}
 
 
 def receipt_key(store: Store) -> str:

@@ -50,20 +50,20 @@ def check_stream(raw: bytes) -> None:
 def _check(raw: bytes) -> None:
     columns, reread = 0, 0
     dictionaries: dict[int, int] = {}
-    for number, part in enumerate(_parts(raw)):
+    for number, message_header in enumerate(_parts(raw)):
         if number > _MOST_PARTS:
             raise Refused(422, f"the stream is in more than {_MOST_PARTS:,} parts; expected larger ones.")
-        if (part.kind == _SCHEMA) != (number == 0):
+        if (message_header.kind == _SCHEMA) != (number == 0):
             raise _broken()
-        if part.kind == _SCHEMA:
-            columns = _check_schema(part.header)
-        elif part.kind == _DICTIONARY:
-            if part.header.number(_DICTIONARY_DELTA, "<B"):
+        if message_header.kind == _SCHEMA:
+            columns = _check_schema(message_header.header)
+        elif message_header.kind == _DICTIONARY:
+            if message_header.header.number(_DICTIONARY_DELTA, "<B"):
                 raise Refused(422, "a dictionary comes in pieces; expected whole ones.")
-            _check_rows(part.header.table(_DICTIONARY_DATA), part.body, columns=1, least=1)
-            dictionaries[part.header.number(_DICTIONARY_ID, "<q")] = part.body
-        elif part.kind == _ROWS:
-            _check_rows(part.header, part.body, columns=columns, least=KEY)
+            _check_rows(message_header.header.table(_DICTIONARY_DATA), message_header.body, columns=1, min_rows=1)
+            dictionaries[message_header.header.number(_DICTIONARY_ID, "<q")] = message_header.body
+        elif message_header.kind == _ROWS:
+            _check_rows(message_header.header, message_header.body, columns=columns, min_rows=KEY)
             reread += sum(dictionaries.values())
         else:
             raise _broken()
@@ -82,27 +82,27 @@ class _HeaderTable:
 
     def number(self, field: int, kind: str) -> int:
         """Return a number; 0 where it is left out."""
-        place = self._place(field)
-        return self._read(kind, place) if place else 0
+        offset = self._place(field)
+        return self._read(kind, offset) if offset else 0
 
     def table(self, field: int) -> _HeaderTable:
-        place = self._place(field)
-        if not place:
+        offset = self._place(field)
+        if not offset:
             raise _broken()
-        return _HeaderTable(self.raw, place + self._read("<I", place))
+        return _HeaderTable(self.raw, offset + self._read("<I", offset))
 
-    def tables(self, field: int, most: int) -> list[_HeaderTable]:
+    def tables(self, field: int, limit: int) -> list[_HeaderTable]:
         """Return a list of tables, up to the first beyond `most`."""
         start, count = self._list(field)
-        places = [start + 4 * number for number in range(min(count, most + 1))]
-        return [_HeaderTable(self.raw, place + self._read("<I", place)) for place in places]
+        offsets = [start + 4 * number for number in range(min(count, limit + 1))]
+        return [_HeaderTable(self.raw, offset + self._read("<I", offset)) for offset in offsets]
 
-    def pairs(self, field: int, most: int) -> list[tuple[int, int]]:
+    def pairs(self, field: int, limit: int) -> list[tuple[int, int]]:
         """Return a list of pairs of whole numbers, up to the first beyond `most`."""
         start, count = self._list(field)
         return [
             (self._read("<q", start + 16 * number), self._read("<q", start + 16 * number + 8))
-            for number in range(min(count, most + 1))
+            for number in range(min(count, limit + 1))
         ]
 
     def has(self, field: int) -> bool:
@@ -110,11 +110,11 @@ class _HeaderTable:
 
     def _list(self, field: int) -> tuple[int, int]:
         """Return where the entries of a list begin, and how many there are."""
-        place = self._place(field)
-        if not place:
+        offset = self._place(field)
+        if not offset:
             return 0, 0
-        place += self._read("<I", place)
-        return place + 4, self._read("<I", place)
+        offset += self._read("<I", offset)
+        return offset + 4, self._read("<I", offset)
 
     def _place(self, field: int) -> int:
         """Return where a field stands; 0 for one that is not there."""
@@ -125,11 +125,11 @@ class _HeaderTable:
         offset = self._read("<H", offsets + entry)
         return self.start + offset if offset else 0
 
-    def _read(self, kind: str, place: int) -> int:
-        if place < 0:
+    def _read(self, kind: str, offset: int) -> int:
+        if offset < 0:
             raise struct.error("before the beginning")
-        (found,) = struct.unpack_from(kind, self.raw, place)
-        return int(found)
+        (value,) = struct.unpack_from(kind, self.raw, offset)
+        return int(value)
 
 
 class _ArrowMessage(NamedTuple):
@@ -142,26 +142,26 @@ class _ArrowMessage(NamedTuple):
 
 def _parts(raw: bytes) -> Iterator[_ArrowMessage]:
     """Yield all messages of a stream, which must end with its mark and nothing behind it."""
-    at = 0
+    offset = 0
     while True:
-        mark, size = struct.unpack_from("<Ii", raw, at)
-        at += 8
-        if mark != _MARK or not 0 <= size <= min(_LARGEST_HEADER, len(raw) - at):
+        mark, size = struct.unpack_from("<Ii", raw, offset)
+        offset += 8
+        if mark != _MARK or not 0 <= size <= min(_LARGEST_HEADER, len(raw) - offset):
             raise _broken()
         if not size:
             break
-        head = raw[at : at + size]
+        head = raw[offset : offset + size]
         message = _HeaderTable(head, struct.unpack_from("<I", head)[0])
         body = message.number(_MESSAGE_BODY, "<q")
-        at += size + body
-        if not 0 <= body <= len(raw) or at > len(raw):
+        offset += size + body
+        if not 0 <= body <= len(raw) or offset > len(raw):
             raise _broken()
         if message.number(_MESSAGE_VERSION, "<h") != _VERSION:
             raise Refused(422, "the stream is of another version of Arrow's format; expected V5.")
         if message.has(_MESSAGE_WORDS):
             raise _words()
         yield _ArrowMessage(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
-    if at != len(raw):
+    if offset != len(raw):
         raise _broken()
 
 
@@ -177,7 +177,7 @@ def _check_schema(schema: _HeaderTable) -> int:
     return len(columns)
 
 
-def _check_rows(rows: _HeaderTable, body: int, *, columns: int, least: int) -> None:
+def _check_rows(rows: _HeaderTable, body: int, *, columns: int, min_rows: int) -> None:
     """Check a batch of rows whose columns have at least so many bytes in each row."""
     if rows.has(_ROWS_COMPRESSION):
         raise Refused(422, "the stream is compressed; expected one that is not.")
@@ -185,7 +185,7 @@ def _check_rows(rows: _HeaderTable, body: int, *, columns: int, least: int) -> N
         raise Refused(422, "a column is of a type with views; expected text, codes and keys.")
     length = rows.number(_ROWS_LENGTH, "<q")
     nodes, buffers = rows.pairs(_ROWS_NODES, columns), rows.pairs(_ROWS_BUFFERS, 3 * columns)
-    if not 0 <= length * least <= body:
+    if not 0 <= length * min_rows <= body:
         raise Refused(400, "the stream says that it has more rows than it has room for; expected all of them.")
     if len(nodes) != columns or any(rows_of != length or not 0 <= empty <= length for rows_of, empty in nodes):
         raise _broken()

@@ -60,19 +60,19 @@ def write_kit(
     """
     check_language(language)
     _check_question(question)
-    found = _found(design, harmless, devices)
-    for each in found:
-        _check_spoken(each, language)
-    for label in (*found[0].asked.categories, *found[0].asked.symbols):
+    device_list = _found(design, harmless, devices)
+    for device in device_list:
+        _check_spoken(device, language)
+    for label in (*device_list[0].asked.categories, *device_list[0].asked.symbols):
         check_printable(label, "a label of the design")
-    files = [file for device in found for file in _files(telling(device, language), Path(folder), question)]
+    files = [file for device in device_list for file in _files(telling(device, language), Path(folder), question)]
     for path, _ in files:
         check_free(path, overwrite=overwrite)
     for path, write in files:
         path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_write(path, overwrite=overwrite) as file:
             file.write(write())
-    return found
+    return device_list
 
 
 def _found(
@@ -108,31 +108,35 @@ def _check_question(question: str) -> None:
     check_printable(question, "the question")
 
 
-def _files(told: Telling | PairTelling, folder: Path, question: str) -> list[tuple[Path, Callable[[], bytes]]]:
+def _files(texts: Telling | PairTelling, folder: Path, question: str) -> list[tuple[Path, Callable[[], bytes]]]:
     """Draw all pages of one device, and return what is to be written where."""
-    home, kind = folder / told.device.kind, told.device.kind
-    pages = {name: _drawn(told, draw) for name, draw in _pages(told, question).items()}
+    home, kind = folder / texts.device.kind, texts.device.kind
+    pages = {name: _drawn(texts, draw) for name, draw in _pages(texts, question).items()}
     pdfs = [(home / f"{name}.pdf", partial(pdf_bytes, paper.figures, name)) for name, paper in pages.items()]
-    held = kind if kind in pages else "question"  # what people hold: a device, or the card alone
-    figures = pages[held].figures
-    names = [f"{held}.svg"] if len(figures) == 1 else [f"{held}-{page}.svg" for page in range(1, len(figures) + 1)]
+    page_name = kind if kind in pages else "question"  # what people hold: a device, or the card alone
+    figures = pages[page_name].figures
+    names = (
+        [f"{page_name}.svg"]
+        if len(figures) == 1
+        else [f"{page_name}-{page}.svg" for page in range(1, len(figures) + 1)]
+    )
     svgs = [(home / name, partial(svg_bytes, figure)) for name, figure in zip(names, figures, strict=True)]
-    quiz = [item._asdict() for item in told.quiz()]
-    texts = {
-        "design.json": told.device.design.to_json(indent=2),
+    quiz = [item._asdict() for item in texts.quiz()]
+    text_files = {
+        "design.json": texts.device.design.to_json(indent=2),
         "quiz-key.json": json.dumps(quiz, ensure_ascii=False, indent=2),
         "entry.csv": "response",
     }
-    return [*pdfs, *svgs, *((home / name, partial(_line, text)) for name, text in texts.items())]
+    return [*pdfs, *svgs, *((home / name, partial(_line, text)) for name, text in text_files.items())]
 
 
-def _pages(told: Telling | PairTelling, question: str) -> dict[str, Callable[[Any, Paper], None]]:
-    two = isinstance(told, PairTelling | ChoosingTelling)
-    device: dict[str, Callable[[Any, Paper], None]] = {told.device.kind: sheets.device_sheet}
+def _pages(texts: Telling | PairTelling, question: str) -> dict[str, Callable[[Any, Paper], None]]:
+    has_two = isinstance(texts, PairTelling | ChoosingTelling)
+    device: dict[str, Callable[[Any, Paper], None]] = {texts.device.kind: sheets.device_sheet}
     return {
-        **(device if isinstance(told, Telling) else {}),
+        **(device if isinstance(texts, Telling) else {}),
         "facts": sheets.facts_page,
-        "question": partial(sheets.two_questions_card if two else sheets.question_card, question=question),
+        "question": partial(sheets.two_questions_card if has_two else sheets.question_card, question=question),
         "script": sheets.script_pages,
         "consent": sheets.consent_page,
         "quiz": partial(sheets.quiz_pages, key=False),
@@ -141,11 +145,11 @@ def _pages(told: Telling | PairTelling, question: str) -> dict[str, Callable[[An
     }
 
 
-def _drawn(told: Telling | PairTelling, draw: Callable[[Any, Paper], None]) -> Paper:
-    epsilon = epsilon_words(told.device.design.epsilon, told.spoken)
-    name = told.device.design.hash.removeprefix("sha256:")[:12]
-    paper = Paper(f"{told.words['kinds'][told.device.kind]} · ε = {epsilon} · design.json {name}")
-    draw(told, paper)
+def _drawn(texts: Telling | PairTelling, draw: Callable[[Any, Paper], None]) -> Paper:
+    epsilon = epsilon_words(texts.device.design.epsilon, texts.spoken)
+    name = texts.device.design.hash.removeprefix("sha256:")[:12]
+    paper = Paper(f"{texts.words['kinds'][texts.device.kind]} · ε = {epsilon} · design.json {name}")
+    draw(texts, paper)
     return paper
 
 

@@ -35,15 +35,15 @@ def lines(text: str, width: float, size: float, *, bold: bool = False) -> list[s
         >>> lines("one two three", 12, 11)
         ['one', 'two', 'three']
     """
-    found: list[str] = []
+    rows: list[str] = []
     for word in text.split(" "):
-        for piece in _pieces(word, width, size, bold):
-            longer = f"{found[-1]} {piece}" if found else piece
-            if found and measured(longer, size, bold=bold) <= width:
-                found[-1] = longer
+        for fragment in _pieces(word, width, size, bold):
+            longer = f"{rows[-1]} {fragment}" if rows else fragment
+            if rows and measured(longer, size, bold=bold) <= width:
+                rows[-1] = longer
             else:
-                found.append(piece)
-    return found
+                rows.append(fragment)
+    return rows
 
 
 def _pieces(word: str, width: float, size: float, bold: bool) -> Iterable[str]:
@@ -187,9 +187,9 @@ class Paper:
         """Draw a rectangle."""
         from matplotlib.patches import Rectangle
 
-        drawn = Rectangle((left, top), width, height, facecolor=fill, edgecolor=edge, linewidth=0.8)
-        drawn.set_gid(gid or None)
-        self.axes.add_patch(drawn)
+        rectangle = Rectangle((left, top), width, height, facecolor=fill, edgecolor=edge, linewidth=0.8)
+        rectangle.set_gid(gid or None)
+        self.axes.add_patch(rectangle)
 
     def rule(self) -> None:
         """Draw a line to write on."""

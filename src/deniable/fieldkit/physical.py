@@ -84,7 +84,7 @@ class PhysicalDevice:
     @cached_property
     def outcomes(self) -> int:
         """How many equally likely outcomes it has."""
-        return sum(each.count for each in self.instructions)
+        return sum(instruction.count for instruction in self.instructions)
 
     @cached_property
     def design(self) -> Design:
@@ -128,16 +128,16 @@ def nearest_devices(design: AnyDesign, kinds: Iterable[str] = tuple(SIZES)) -> t
         >>> [(each.kind, each.outcomes, each.design.parity) for each in nearest_devices(warner(p="3/4"))][:2]
         [('spinner', 4, Fraction(3, 1)), ('cards', 4, Fraction(3, 1))]
     """
-    wanted = read_kinds(kinds)
-    asked = _makeable(design)
-    parts = _parts(asked)
-    found = [_nearest(kind, asked, parts) for kind in wanted]
-    if not any(found):
+    kind_list = read_kinds(kinds)
+    requested = _makeable(design)
+    segments = _parts(requested)
+    candidates = [_nearest(kind, requested, segments) for kind in kind_list]
+    if not any(candidates):
         raise InvalidRequest(
-            f"no {', '.join(wanted)} is fine enough for this design: each would reveal more than it, or nothing.",
+            f"no {', '.join(kind_list)} is fine enough for this design: each would reveal more than it, or nothing.",
             "Ask for another kind of device, for a larger ε, or let a machine draw.",
         )
-    return tuple(each for each in found if each)
+    return tuple(device for device in candidates if device)
 
 
 def read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
@@ -146,12 +146,12 @@ def read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     Raises:
         InvalidRequest: one that does not exist, or none.
     """
-    wanted = tuple(dict.fromkeys(kinds))
-    unknown = [each for each in wanted if each not in SIZES]
-    if unknown or not wanted:
-        what = f"{quoted(unknown[0])} is no device" if unknown else "no device was named"
-        raise InvalidRequest(f"{what}; expected some of {', '.join(SIZES)}.")
-    return wanted
+    kind_list = tuple(dict.fromkeys(kinds))
+    unknown = [kind for kind in kind_list if kind not in SIZES]
+    if unknown or not kind_list:
+        problem = f"{quoted(unknown[0])} is no device" if unknown else "no device was named"
+        raise InvalidRequest(f"{problem}; expected some of {', '.join(SIZES)}.")
+    return kind_list
 
 
 def _makeable(design: AnyDesign) -> Design:
@@ -219,19 +219,19 @@ def _parts(design: Design) -> list[tuple[tuple[int, ...], Fraction]]:
     cells = _asked_cells(design)
     answers, common = range(design.channel.answers), [min(row) for row in cells]
     forced = [((y,) * len(answers), share) for y, share in enumerate(common) if share]
-    rest = [[(y, cells[y][x] - common[y]) for y in _from(x, len(cells))] for x in answers]
-    parts = forced + list(_side_by_side(rest))
-    if len(parts) == 1:
+    remainders = [[(y, cells[y][x] - common[y]) for y in _from(x, len(cells))] for x in answers]
+    segments = forced + list(_side_by_side(remainders))
+    if len(segments) == 1:
         raise InvalidRequest(
             "this design needs no device: the response follows from the answer, or has nothing to do with it.",
             "Choose a design that hides the answer and still tells something, such as warner(p=3/4).",
         )
-    if len(parts) > _MOST_INSTRUCTIONS:
+    if len(segments) > _MOST_INSTRUCTIONS:
         raise InvalidRequest(
-            f"by hand this design takes {len(parts)} different instructions; expected at most {_MOST_INSTRUCTIONS}.",
+            f"by hand this design takes {len(segments)} different instructions; expected at most {_MOST_INSTRUCTIONS}.",
             "Choose a design with fewer categories, such as k_ary of them, or let a machine draw.",
         )
-    return parts
+    return segments
 
 
 def _from(first: int, size: int) -> list[int]:
@@ -241,54 +241,65 @@ def _from(first: int, size: int) -> list[int]:
 
 def _side_by_side(rows: Sequence[Sequence[tuple[int, Fraction]]]) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """Lay one row of shares for each answer side by side, and cut wherever one of them changes its symbol."""
-    ends = [list(accumulate(share for _, share in row)) for row in rows]
-    cuts = sorted({Fraction(0), *(end for row in ends for end in row)})
+    cumulated = [list(accumulate(share for _, share in row)) for row in rows]
+    cuts = sorted({Fraction(0), *(end for row in cumulated for end in row)})
     for start, stop in pairwise(cuts):
         says = tuple(
-            next(y for (y, _), end in zip(row, own, strict=True) if end > start)
-            for row, own in zip(rows, ends, strict=True)
+            next(y for (y, _), end in zip(row, row_ends, strict=True) if end > start)
+            for row, row_ends in zip(rows, cumulated, strict=True)
         )
         yield says, stop - start
 
 
-def _nearest(kind: str, asked: Design, parts: Sequence[tuple[tuple[int, ...], Fraction]]) -> PhysicalDevice | None:
+def _nearest(
+    kind: str, requested: Design, segments: Sequence[tuple[tuple[int, ...], Fraction]]
+) -> PhysicalDevice | None:
     """Return the nearest device of a kind within the parity that was asked for, the smaller where two are as near."""
-    says, shares = [each for each, _ in parts], [share for _, share in parts]
-    made = [tuple(map(Instruction, says, counts)) for size in SIZES[kind] for counts in _divisions(shares, size)]
-    for each in sorted(made, key=lambda each: (_distance(each, asked), sum(part.count for part in each))):
-        cells = _cells(each, len(asked.symbols))
-        if 1 < _parity(cells) <= asked.parity and _rank(cells) >= _rank(_asked_cells(asked)):
-            return PhysicalDevice(kind, asked, each)
+    says, shares = [says for says, _ in segments], [share for _, share in segments]
+    candidates = [tuple(map(Instruction, says, counts)) for size in SIZES[kind] for counts in _divisions(shares, size)]
+    for instructions in sorted(
+        candidates,
+        key=lambda instructions: (
+            _distance(instructions, requested),
+            sum(instruction.count for instruction in instructions),
+        ),
+    ):
+        cells = _cells(instructions, len(requested.symbols))
+        if 1 < _parity(cells) <= requested.parity and _rank(cells) >= _rank(_asked_cells(requested)):
+            return PhysicalDevice(kind, requested, instructions)
     return None
 
 
 def _divisions(shares: Sequence[Fraction], size: int) -> Iterator[list[int]]:
     """Divide outcomes among instructions, at least one each: equal shares alike, rounded up or down, one the rest."""
     alike = {share: shares.count(share) for share in shares}
-    rest = max((share for share, times in alike.items() if times == 1), default=None)
-    others = [share for share in alike if share != rest]
-    for chosen in product(*({math.floor(share * size), math.ceil(share * size)} for share in others)):
-        counts = dict(zip(others, chosen, strict=True))
+    unique_share = max((share for share, times in alike.items() if times == 1), default=None)
+    repeated_shares = [share for share in alike if share != unique_share]
+    for chosen in product(*({math.floor(share * size), math.ceil(share * size)} for share in repeated_shares)):
+        counts = dict(zip(repeated_shares, chosen, strict=True))
         left = size - sum(alike[share] * count for share, count in counts.items())
-        if rest is not None:
-            counts[rest] = left
-        if min(counts.values()) >= 1 and (rest is not None or left == 0):
+        if unique_share is not None:
+            counts[unique_share] = left
+        if min(counts.values()) >= 1 and (unique_share is not None or left == 0):
             yield [counts[share] for share in shares]
 
 
 def _cells(instructions: Sequence[Instruction], symbols: int) -> list[list[Fraction]]:
     """Return the channel of instructions, counted outcome by outcome: a row for each symbol."""
-    total = sum(each.count for each in instructions)
+    total = sum(instruction.count for instruction in instructions)
     answers = range(len(instructions[0].says))
     return [
-        [Fraction(sum(each.count for each in instructions if each.says[x] == y), total) for x in answers]
+        [
+            Fraction(sum(instruction.count for instruction in instructions if instruction.says[x] == y), total)
+            for x in answers
+        ]
         for y in range(symbols)
     ]
 
 
-def _distance(instructions: Sequence[Instruction], asked: Design) -> Fraction:
-    pairs = zip(_cells(instructions, len(asked.symbols)), _asked_cells(asked), strict=True)
-    return max(abs(a - b) for made, wanted in pairs for a, b in zip(made, wanted, strict=True))
+def _distance(instructions: Sequence[Instruction], requested: Design) -> Fraction:
+    pairs = zip(_cells(instructions, len(requested.symbols)), _asked_cells(requested), strict=True)
+    return max(abs(a - b) for attained, target in pairs for a, b in zip(attained, target, strict=True))
 
 
 def _parity(cells: Sequence[Sequence[Fraction]]) -> exact.Ratio:

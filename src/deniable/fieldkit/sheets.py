@@ -17,24 +17,24 @@ _PIPS = {1: "c", 2: "ai", 3: "aci", 4: "agdi", 5: "agcdi", 6: "abgdhi"}
 _PLACES = {"a": (-1, -1), "b": (-1, 0), "g": (-1, 1), "d": (1, -1), "h": (1, 0), "i": (1, 1), "c": (0, 0)}
 
 
-def device_sheet(told: Telling, paper: Paper) -> None:
+def device_sheet(texts: Telling, paper: Paper) -> None:
     """Draw the device: what is cut out, or looked up."""
-    {"spinner": _spinner, "cards": _cards, "dice": _dice, "coins": _coins}[told.device.kind](told, paper)
+    {"spinner": _spinner, "cards": _cards, "dice": _dice, "coins": _coins}[texts.device.kind](texts, paper)
 
 
-def _headed(told: Telling, paper: Paper) -> None:
-    paper.heading(told.words["kinds"][told.device.kind])
-    paper.paragraph(told.handling(), after=6)
+def _headed(texts: Telling, paper: Paper) -> None:
+    paper.heading(texts.words["kinds"][texts.device.kind])
+    paper.paragraph(texts.handling(), after=6)
 
 
-def _letters(told: Telling) -> list[int]:
+def _letters(texts: Telling) -> list[int]:
     """Return for each outcome, in order, the number of its instruction."""
-    return [number for number, each in enumerate(told.device.instructions) for _ in range(each.count)]
+    return [number for number, instruction in enumerate(texts.device.instructions) for _ in range(instruction.count)]
 
 
-def _legend(told: Telling, paper: Paper) -> None:
-    for number, (letter, each) in enumerate(told.instructions()):
-        text = f"{told.rule(each)}  ({told.count(each.count)})"
+def _legend(texts: Telling, paper: Paper) -> None:
+    for number, (letter, instruction) in enumerate(texts.instructions()):
+        text = f"{texts.rule(instruction)}  ({texts.count(instruction.count)})"
         start = paper.below
         paper.paragraph(text, size=10.5, indent=14, after=3)
         start = start if paper.below > start else MARGIN  # the legend went on to a new page
@@ -42,25 +42,25 @@ def _legend(told: Telling, paper: Paper) -> None:
         paper.write(letter, MARGIN + 4.5, start + 2.4, size=10.5, bold=True, align="center")
 
 
-def _spinner(told: Telling, paper: Paper) -> None:
+def _spinner(texts: Telling, paper: Paper) -> None:
     from matplotlib.patches import Circle, Wedge
 
-    _headed(told, paper)
-    radius = _RADIUS if len(told.device.instructions) <= _FEW else _SMALL_RADIUS
+    _headed(texts, paper)
+    radius = _RADIUS if len(texts.device.instructions) <= _FEW else _SMALL_RADIUS
     top = paper.room(2 * radius + 22)
     x, y = WIDTH / 2, top + radius + 9
-    total, at = told.device.outcomes, 0
-    for number, (letter, each) in enumerate(told.instructions()):
-        ends = [360 * turn / total - 90 for turn in (at, at + each.count)]  # from the top, clockwise
-        sector = Wedge((x, y), radius, *ends, facecolor=FILLS[number], edgecolor=INK, linewidth=1)
+    total, start = texts.device.outcomes, 0
+    for number, (letter, instruction) in enumerate(texts.instructions()):
+        angles = [360 * turn / total - 90 for turn in (start, start + instruction.count)]  # from the top, clockwise
+        sector = Wedge((x, y), radius, *angles, facecolor=FILLS[number], edgecolor=INK, linewidth=1)
         sector.set_gid(f"sector-{letter}")
         paper.axes.add_patch(sector)
-        _around(paper, letter, (x, y), radius, sum(ends) / 2, inside=each.count / total >= 0.04)
-        at += each.count
+        _around(paper, letter, (x, y), radius, sum(angles) / 2, inside=instruction.count / total >= 0.04)
+        start += instruction.count
     for tick in range(total):
         _tick(paper, (x, y), radius, 360 * tick / total - 90)
     paper.axes.add_patch(Circle((x, y), 1.2, facecolor=INK))
-    _legend(told, paper)
+    _legend(texts, paper)
 
 
 def _around(
@@ -71,7 +71,7 @@ def _around(
 
 
 def _tick(paper: Paper, middle: tuple[float, float], radius: float, degrees: float) -> None:
-    inner, outer = (_at(middle, reach, degrees) for reach in (radius - 2, radius))
+    inner, outer = (_at(middle, r, degrees) for r in (radius - 2, radius))
     paper.axes.plot([inner[0], outer[0]], [inner[1], outer[1]], color=INK, linewidth=0.5)
 
 
@@ -79,36 +79,36 @@ def _at(middle: tuple[float, float], radius: float, degrees: float) -> tuple[flo
     return middle[0] + radius * cos(radians(degrees)), middle[1] + radius * sin(radians(degrees))
 
 
-def _cards(told: Telling, paper: Paper) -> None:
-    _headed(told, paper)
-    _legend(told, paper)
+def _cards(texts: Telling, paper: Paper) -> None:
+    _headed(texts, paper)
+    _legend(texts, paper)
     width, height = _CARD
     across, down = _GRID
-    for number, instruction in enumerate(_letters(told)):
-        place = number % (across * down)
-        if not place:
+    for number, instruction in enumerate(_letters(texts)):
+        slot = number % (across * down)
+        if not slot:
             paper.turn()
-        left = (WIDTH - across * width) / 2 + place % across * width
-        top = MARGIN + place // across * height
-        letter, each = tuple(told.instructions())[instruction]
+        left = (WIDTH - across * width) / 2 + slot % across * width
+        top = MARGIN + slot // across * height
+        letter, rule = tuple(texts.instructions())[instruction]
         paper.box(left, top, width, height, gid=f"card-{number}-{letter}")
         paper.write(letter, left + 6, top + 7, size=12, bold=True, align="center", colour=PALE)
-        paper.boxed(told.rule(each), left + 4, top + 12, width - 8, height - 16)
+        paper.boxed(texts.rule(rule), left + 4, top + 12, width - 8, height - 16)
 
 
-def _dice(told: Telling, paper: Paper) -> None:
-    _headed(told, paper)
-    if told.how == "die":
-        _faces(told, paper)
+def _dice(texts: Telling, paper: Paper) -> None:
+    _headed(texts, paper)
+    if texts.how == "die":
+        _faces(texts, paper)
     else:
-        _grid(told, paper)
-        _legend(told, paper)
+        _grid(texts, paper)
+        _legend(texts, paper)
 
 
-def _faces(told: Telling, paper: Paper) -> None:
-    for face, instruction in enumerate(_letters(told), 1):
-        letter, each = tuple(told.instructions())[instruction]
-        top = _row(paper, letter, told.rule(each), instruction)
+def _faces(texts: Telling, paper: Paper) -> None:
+    for face, instruction in enumerate(_letters(texts), 1):
+        letter, rule = tuple(texts.instructions())[instruction]
+        top = _row(paper, letter, texts.rule(rule), instruction)
         paper.box(MARGIN, top, 16, 16)
         _die(paper, face, MARGIN + 8, top + 8, 4.4)
 
@@ -131,108 +131,108 @@ def _row(paper: Paper, letter: str, rule: str, fill: int, *, height: float = 20)
     return top
 
 
-def _grid(told: Telling, paper: Paper) -> None:
+def _grid(texts: Telling, paper: Paper) -> None:
     cell = 19.0
     top, left = paper.room(7 * cell + 12), (WIDTH - 7 * cell) / 2
-    paper.write(told.words["sheet"]["light"], left + 4 * cell, top + 2, size=10, align="center")
-    paper.write(told.words["sheet"]["dark"], left - 2, top + 4, size=10)
+    paper.write(texts.words["sheet"]["light"], left + 4 * cell, top + 2, size=10, align="center")
+    paper.write(texts.words["sheet"]["dark"], left - 2, top + 4, size=10)
     for face in range(1, 7):
         _die(paper, face, left + (face + 0.5) * cell, top + 6 + cell / 2, 4, colour=PALE)
         _die(paper, face, left + cell / 2, top + 6 + (face + 0.5) * cell, 4)
-    letters = tuple(told.instructions())
-    for (row, column), instruction in zip(product(range(1, 7), repeat=2), _letters(told), strict=True):
+    letters = tuple(texts.instructions())
+    for (row, column), instruction in zip(product(range(1, 7), repeat=2), _letters(texts), strict=True):
         x, y = left + column * cell, top + 6 + row * cell
         paper.box(x, y, cell, cell, fill=FILLS[instruction], gid=f"dice-{row}{column}-{letters[instruction][0]}")
         paper.write(letters[instruction][0], x + cell / 2, y + cell / 2, size=15, bold=True, align="center")
 
 
-def _coins(told: Telling, paper: Paper) -> None:
-    _headed(told, paper)
-    sides = [told.spoken.words["device"][side] for side in ("heads", "tails")]
-    for tossed, instruction in zip(product(sides, repeat=told.tosses), _letters(told), strict=True):
-        letter, each = tuple(told.instructions())[instruction]
-        top = _row(paper, letter, told.rule(each), instruction, height=14)
-        for number, side in enumerate(tossed):
-            _coin(paper, side, MARGIN + 7 + number * 15, top + 5, dark=side == sides[1])
+def _coins(texts: Telling, paper: Paper) -> None:
+    _headed(texts, paper)
+    coin_sides = [texts.spoken.words["device"][name] for name in ("heads", "tails")]
+    for tossed, instruction in zip(product(coin_sides, repeat=texts.tosses), _letters(texts), strict=True):
+        letter, rule = tuple(texts.instructions())[instruction]
+        top = _row(paper, letter, texts.rule(rule), instruction, height=14)
+        for number, face in enumerate(tossed):
+            _coin(paper, face, MARGIN + 7 + number * 15, top + 5, dark=face == coin_sides[1])
 
 
-def _coin(paper: Paper, side: str, x: float, y: float, *, dark: bool) -> None:
+def _coin(paper: Paper, face: str, x: float, y: float, *, dark: bool) -> None:
     from matplotlib.patches import Circle
 
     paper.axes.add_patch(Circle((x, y), 6, facecolor="#e3e7ea" if dark else "white", edgecolor=INK, linewidth=0.8))
-    paper.boxed(side, x - 5.4, y - 3, 10.8, 6, size=9)
+    paper.boxed(face, x - 5.4, y - 3, 10.8, 6, size=9)
 
 
-def facts_page(told: Telling | PairTelling, paper: Paper) -> None:
+def facts_page(texts: Telling | PairTelling, paper: Paper) -> None:
     """Tell those who analyse what the device is."""
-    paper.heading(told.words["facts"]["title"])
-    for sentence in told.facts():
+    paper.heading(texts.words["facts"]["title"])
+    for sentence in texts.facts():
         paper.paragraph(sentence)
 
 
-def question_card(told: Telling, paper: Paper, question: str) -> None:
+def question_card(texts: Telling, paper: Paper, question: str) -> None:
     """Write the card that the person reads: the question, the answers, and what to do."""
-    words = told.words["question"]
+    words = texts.words["question"]
     paper.heading(words["title"])
     top = paper.room(120)
     paper.box(MARGIN, top, WIDTH - 2 * MARGIN, 116)
     paper.boxed(question or words["blank"], MARGIN + 8, top + 6, WIDTH - 2 * MARGIN - 16, 44, size=18, bold=True)
-    answers = f"{words['answers']} {'  ·  '.join(told.categories)}"
+    answers = f"{words['answers']} {'  ·  '.join(texts.categories)}"
     paper.boxed(answers, MARGIN + 8, top + 52, WIDTH - 2 * MARGIN - 16, 34, size=13)
     paper.boxed(words["silent"], MARGIN + 8, top + 88, WIDTH - 2 * MARGIN - 16, 24, size=12)
 
 
-def two_questions_card(told: PairTelling | ChoosingTelling, paper: Paper, question: str) -> None:
+def two_questions_card(texts: PairTelling | ChoosingTelling, paper: Paper, question: str) -> None:
     """Write the card that the person reads: both questions, and what may be said, each with what it means."""
-    words, width = told.words["question"], WIDTH - 2 * MARGIN - 16
-    texts = told.device.harmless.texts
-    asked = {"first": question or words["blank"], "second": texts.get(told.language, words["blank"])}
-    chosen = told.choices() if isinstance(told, PairTelling) else ()
+    words, width = texts.words["question"], WIDTH - 2 * MARGIN - 16
+    harmless_texts = texts.device.harmless.texts
+    question_texts = {"first": question or words["blank"], "second": harmless_texts.get(texts.language, words["blank"])}
+    chosen = texts.choices() if isinstance(texts, PairTelling) else ()
     paper.heading(words["title"])
     height = 138 + 26 * len(chosen)
     top = paper.room(height)
     paper.box(MARGIN, top, WIDTH - 2 * MARGIN, height)
-    for at, (name, text) in zip((6, 52), asked.items(), strict=True):
-        paper.write(words[name], MARGIN + 8, top + at + 3, size=10, bold=True, colour=PALE)
-        paper.boxed(text, MARGIN + 8, top + at + 7, width, 34, size=16, bold=True)
+    for offset, (name, text) in zip((6, 52), question_texts.items(), strict=True):
+        paper.write(words[name], MARGIN + 8, top + offset + 3, size=10, bold=True, colour=PALE)
+        paper.boxed(text, MARGIN + 8, top + offset + 7, width, 34, size=16, bold=True)
     paper.boxed(words["both"], MARGIN + 8, top + 98, width, 20, size=12)
     paper.boxed(words["say"], MARGIN + 8, top + 119, width, 12, size=12)
-    for number, (said, meaning) in enumerate(chosen):
+    for number, (symbol, meaning) in enumerate(chosen):
         start = top + 133 + 26 * number
         paper.box(MARGIN + 8, start, width, 22, fill=FILLS[number])
-        paper.boxed(said, MARGIN + 10, start + 2, 46, 18, size=14, bold=True)
+        paper.boxed(symbol, MARGIN + 10, start + 2, 46, 18, size=14, bold=True)
         paper.boxed(meaning, MARGIN + 60, start + 2, width - 56, 18, size=12)
 
 
-def script_pages(told: Telling | PairTelling, paper: Paper) -> None:
+def script_pages(texts: Telling | PairTelling, paper: Paper) -> None:
     """Write the interviewer's script."""
-    words = told.words["script"]
+    words = texts.words["script"]
     paper.heading(words["title"])
     number = 0
-    for part in ("before", "during", "after"):
-        paper.heading(words[part], size=13)
-        for sentence in words[f"steps_{part}"]:
+    for phase in ("before", "during", "after"):
+        paper.heading(words[phase], size=13)
+        for sentence in words[f"steps_{phase}"]:
             number += 1
-            said = sentence.replace("{say}", words["say"]).replace("{device}", told.request())
-            paper.paragraph(said, indent=10, mark=f"{number}")
+            line = sentence.replace("{say}", words["say"]).replace("{device}", texts.request())
+            paper.paragraph(line, indent=10, mark=f"{number}")
 
 
-def consent_page(told: Telling | PairTelling, paper: Paper) -> None:
+def consent_page(texts: Telling | PairTelling, paper: Paper) -> None:
     """Write the consent text, with room to sign."""
-    paper.heading(told.words["consent"]["title"])
-    for sentence in told.consent():
+    paper.heading(texts.words["consent"]["title"])
+    for sentence in texts.consent():
         paper.paragraph(sentence)
-    paper.paragraph(told.words["consent"]["agree"], bold=True)
+    paper.paragraph(texts.words["consent"]["agree"], bold=True)
     paper.rule()
-    paper.paragraph(told.words["consent"]["sign"], size=9)
+    paper.paragraph(texts.words["consent"]["sign"], size=9)
 
 
-def quiz_pages(told: Telling | PairTelling, paper: Paper, *, key: bool) -> None:
+def quiz_pages(texts: Telling | PairTelling, paper: Paper, *, key: bool) -> None:
     """Write the quiz: with room to answer, or with the answers."""
-    words = told.words["quiz"]
+    words = texts.words["quiz"]
     paper.heading(words["key" if key else "title"])
     paper.paragraph(words["key_lead" if key else "lead"], after=5)
-    for number, (question, right) in enumerate(told.quiz(), 1):
+    for number, (question, right) in enumerate(texts.quiz(), 1):
         paper.keep(30)
         paper.paragraph(question, indent=10, mark=f"{number}")
         if key:
@@ -242,19 +242,19 @@ def quiz_pages(told: Telling | PairTelling, paper: Paper, *, key: bool) -> None:
             paper.room(4)
 
 
-def entry_sheet(told: PaperWords, paper: Paper) -> None:
+def entry_sheet(texts: PaperWords, paper: Paper) -> None:
     """Draw the sheet that the interviewer ticks: a line for each person, a box for each symbol."""
-    words = told.words["entry"]
+    words = texts.words["entry"]
     paper.heading(words["title"])
     paper.paragraph(words["lead"])
-    for symbol, code in zip(told.symbols, told.device.design.symbols, strict=True):
+    for symbol, code in zip(texts.symbols, texts.device.design.symbols, strict=True):
         if symbol != code:
             paper.paragraph(words["code"].format(symbol=symbol, code=code), size=9, after=0.5)
     paper.room(3)
-    columns = _columns(told.symbols)
+    columns = _columns(texts.symbols)
     for _ in range(min(_LINES, int((HEIGHT - MARGIN - paper.below) / 9))):
         top = paper.room(9)
-        for symbol, (left, width) in zip(told.symbols, columns, strict=True):
+        for symbol, (left, width) in zip(texts.symbols, columns, strict=True):
             paper.box(left, top + 1.5, 5, 5)
             _short(paper, symbol, left + 6.5, top + 4, width - 8)
 
@@ -267,8 +267,8 @@ def _columns(symbols: Sequence[str]) -> list[tuple[float, float]]:
 
 def _short(paper: Paper, text: str, x: float, y: float, width: float) -> None:
     """Write a label on one line, or on two in smaller letters; what is longer ends in dots."""
-    size = next((each for each in (10.5, 9, 7.5) if measured(text, each) <= width), 6.5)
+    size = next((font_size for font_size in (10.5, 9, 7.5) if measured(text, font_size) <= width), 6.5)
     rows = lines(text, width, size)
-    shown = rows[:2] if len(rows) <= 2 else [rows[0], f"{rows[1][:-1]}…"]
-    for number, row in enumerate(shown):
-        paper.write(row, x, y + (number - (len(shown) - 1) / 2) * 3, size=size)
+    first_rows = rows[:2] if len(rows) <= 2 else [rows[0], f"{rows[1][:-1]}…"]
+    for number, row in enumerate(first_rows):
+        paper.write(row, x, y + (number - (len(first_rows) - 1) / 2) * 3, size=size)

@@ -79,8 +79,12 @@ class PaperWords:
 
     def _labels(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return what names are called: as in the language where it has a word for each, else as they are."""
-        known = self.spoken.words["symbols"]
-        return tuple(str(known[name]) for name in names) if all(name in known for name in names) else tuple(names)
+        symbol_words = self.spoken.words["symbols"]
+        return (
+            tuple(str(symbol_words[name]) for name in names)
+            if all(name in symbol_words for name in names)
+            else tuple(names)
+        )
 
     @property
     def categories(self) -> tuple[str, ...]:
@@ -94,8 +98,10 @@ class PaperWords:
 
     def excluded(self, symbol: int) -> tuple[int, ...]:
         """Return the answers that cannot be true where a symbol is said; none where it proves nothing."""
-        said = [self.device.design.channel.probability(symbol, given=answer) for answer in range(len(self.categories))]
-        return tuple(x for x, chance in enumerate(said) if not chance) if any(said) else ()
+        p_symbol = [
+            self.device.design.channel.probability(symbol, given=answer) for answer in range(len(self.categories))
+        ]
+        return tuple(x for x, chance in enumerate(p_symbol) if not chance) if any(p_symbol) else ()
 
     def _revealed(self) -> tuple[str, ...]:
         """Tell what a response reveals at most, and what it proves."""
@@ -142,8 +148,8 @@ class Telling(PaperWords):
 
     def count(self, number: int) -> str:
         """Write a number of outcomes, out of all."""
-        told = fill(self.words["sheet"]["count"], count=number, total=self.device.outcomes)
-        return told.replace(" ", "\u00a0")  # which is not broken over two lines
+        count_text = fill(self.words["sheet"]["count"], count=number, total=self.device.outcomes)
+        return count_text.replace(" ", "\u00a0")  # which is not broken over two lines
 
     def instructions(self) -> Iterator[tuple[str, Instruction]]:
         """Yield the instructions with the letters that they are called by on paper."""
@@ -174,22 +180,24 @@ class Telling(PaperWords):
 
     def shown(self, outcome: int) -> str:
         """Tell how one of the outcomes, counted from 0, looks to whoever holds the device."""
-        letters = [letter for letter, each in self.instructions() for _ in range(each.count)]
+        letters = [letter for letter, instruction in self.instructions() for _ in range(instruction.count)]
         row, column = divmod(outcome, 6)
-        sides = [
+        coins = [
             self.spoken.words["device"]["tails" if outcome >> toss & 1 else "heads"] for toss in range(self.tosses)
         ]
         return fill(
             self.words["quiz"]["shown"][self.how],
-            letter=letters[outcome], face=outcome + 1, dark=row + 1, light=column + 1, sides=", ".join(sides[::-1]),
+            letter=letters[outcome], face=outcome + 1, dark=row + 1, light=column + 1, sides=", ".join(coins[::-1]),
         )  # fmt: skip
 
     def facts(self) -> tuple[str, ...]:
         """Tell what the device is in numbers, how far it is from what was asked for, and what to tally with."""
         words, device = self.words["facts"], self.device
         far = words["exact"] if device.exact else fill(words["distance"], points=self.points())
-        asked, made = (epsilon_words(each.epsilon, self.spoken) for each in (device.asked, device.design))
-        epsilon = fill(words["epsilon"], epsilon=made, asked=asked)
+        requested_text, attained_text = (
+            epsilon_words(design.epsilon, self.spoken) for design in (device.asked, device.design)
+        )
+        epsilon = fill(words["epsilon"], epsilon=attained_text, asked=requested_text)
         return (fill(words["outcomes"], total=device.outcomes), *self._cells(), far, epsilon, words["tally"])
 
     def _cells(self) -> Iterator[str]:
@@ -206,7 +214,7 @@ class Telling(PaperWords):
 
     def said(self, symbol: int, answer: int) -> int:
         """Return on how many outcomes a symbol is said where an answer is true."""
-        return sum(each.count for each in self.device.instructions if each.says[answer] == symbol)
+        return sum(instruction.count for instruction in self.device.instructions if instruction.says[answer] == symbol)
 
     def consent(self) -> tuple[str, ...]:
         """Return the consent text: what is done, in numbers of outcomes, and what a response reveals at most."""
@@ -222,13 +230,17 @@ class Telling(PaperWords):
 
     def _odds(self) -> Iterator[str]:
         words, total = self.words["consent"], self.device.outcomes
-        for each in self.device.instructions:
-            if each.forced or self.truthful(each):
-                kind = "forced" if each.forced else "truth"
-                yield fill(words[kind], count=each.count, total=total, symbol=self.symbols[each.says[0]])
-        rest = sum(each.count for each in self.device.instructions if not each.forced and not self.truthful(each))
-        if rest:
-            yield fill(words["depends"], count=rest, total=total)
+        for instruction in self.device.instructions:
+            if instruction.forced or self.truthful(instruction):
+                kind = "forced" if instruction.forced else "truth"
+                yield fill(words[kind], count=instruction.count, total=total, symbol=self.symbols[instruction.says[0]])
+        n_lies = sum(
+            instruction.count
+            for instruction in self.device.instructions
+            if not instruction.forced and not self.truthful(instruction)
+        )
+        if n_lies:
+            yield fill(words["depends"], count=n_lies, total=total)
 
     def quiz(self) -> tuple[QuizItem, ...]:
         """Return the questions of the quiz with their right answers."""
@@ -241,11 +253,13 @@ class Telling(PaperWords):
 
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said on an outcome; where it is forced, of somebody for whom something else is true."""
-        starts = accumulate((each.count for each in self.device.instructions), initial=0)
-        for each, first in reversed(tuple(zip(self.device.instructions, starts, strict=False))):
-            answer = max(range(len(each.says)), key=lambda x: (self.categories[x] != self.symbols[each.says[x]], x))
+        starts = accumulate((instruction.count for instruction in self.device.instructions), initial=0)
+        for instruction, first in reversed(tuple(zip(self.device.instructions, starts, strict=False))):
+            answer = max(
+                range(len(instruction.says)), key=lambda x: (self.categories[x] != self.symbols[instruction.says[x]], x)
+            )
             question = fill(self.words["quiz"]["outcome"], shown=self.shown(first), answer=self.categories[answer])
-            yield QuizItem(question, self.symbols[each.says[answer]])
+            yield QuizItem(question, self.symbols[instruction.says[answer]])
 
     def _count_items(self) -> Iterator[QuizItem]:
         """Ask on how many outcomes a symbol is said where the first and where the last answer is true."""
@@ -258,9 +272,9 @@ class Telling(PaperWords):
             yield QuizItem(question, str(self.said(symbol, answer)))
 
 
-def _with(words: Mapping[str, Any], other: str) -> Mapping[str, Any]:
+def _with(words: Mapping[str, Any], rest_text: str) -> Mapping[str, Any]:
     """Return the sentences, with those of another way to ask in the places that it has."""
-    return {**words, **{name: {**words.get(name, {}), **table} for name, table in words[other].items()}}
+    return {**words, **{name: {**words.get(name, {}), **table} for name, table in words[rest_text].items()}}
 
 
 @dataclass(frozen=True)
@@ -277,7 +291,9 @@ class PairTelling(PaperWords):
     def choices(self) -> tuple[tuple[str, str], ...]:
         """Return what may be said, each with what it means."""
         means = self.words["choices"]
-        return tuple((said, means[code]) for said, code in zip(self.symbols, self.device.design.symbols, strict=True))
+        return tuple(
+            (symbol, means[code]) for symbol, code in zip(self.symbols, self.device.design.symbols, strict=True)
+        )
 
     def request(self) -> str:
         """Return how the interviewer asks for a device to be used: there is none."""
@@ -337,8 +353,8 @@ class ChoosingTelling(Telling):
         yield from (self.words["facts"][name] for name in ("holds", "secret"))
 
     def _odds(self) -> Iterator[str]:
-        for name, each in zip(("first", "second"), self.device.instructions, strict=True):
-            yield fill(self.words["consent"][name], count=each.count, total=self.device.outcomes)
+        for name, instruction in zip(("first", "second"), self.device.instructions, strict=True):
+            yield fill(self.words["consent"][name], count=instruction.count, total=self.device.outcomes)
 
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said where the device chooses a question, of somebody to whom the other one is otherwise."""
@@ -357,9 +373,9 @@ class ChoosingTelling(Telling):
         yield QuizItem(question, str(self.device.instructions[1].count))
 
 
-def _share(told: PaperWords, share: Fraction) -> str:
+def _share(texts: PaperWords, share: Fraction) -> str:
     percent = Decimal(round(share * 10_000)).scaleb(-2)
-    return fill(told.words["facts"]["share"], share=str(share), percent=told.spoken.number(percent))
+    return fill(texts.words["facts"]["share"], share=str(share), percent=texts.spoken.number(percent))
 
 
 def telling(device: PhysicalDevice | TwoQuestions, language: str) -> Telling | PairTelling:

@@ -84,8 +84,8 @@ class ChoosingDevice(PhysicalDevice):
 
         Guarantee: every probability follows from numbers of outcomes and the share of the harmless question.
         """
-        made = simmons(p=Fraction(self.instructions[0].count, self.outcomes), b=self.harmless.share)
-        return self.asked if made.channel == self.asked.channel else made
+        attained = simmons(p=Fraction(self.instructions[0].count, self.outcomes), b=self.harmless.share)
+        return self.asked if attained.channel == self.asked.channel else attained
 
     @cached_property
     def distance(self) -> Fraction:
@@ -152,24 +152,24 @@ def harmless_share(design: Design) -> Fraction:
     return harmless_yes / (harmless_yes + harmless_no)
 
 
-def _read_harmless(design: Design, given: str | HarmlessQuestion | None) -> HarmlessQuestion:
+def _read_harmless(design: Design, harmless: str | HarmlessQuestion | None) -> HarmlessQuestion:
     share, letter = harmless_share(design), "b" if design.name == "simmons" else "p"
-    listed = next((each.name for each in HARMLESS if abs(each.share - share) < _ROUNDED), None)
-    nearest = min(HARMLESS, key=lambda each: abs(each.share - share))
-    way = (
+    listed = next((question.name for question in HARMLESS if abs(question.share - share) < _ROUNDED), None)
+    nearest = min(HARMLESS, key=lambda question: abs(question.share - share))
+    advice = (
         f"Take {listed}: --harmless {listed}."
         if listed
         else f"`deniable survey harmless` lists some. The nearest is {nearest.name}: build the design with "
         f"{letter} = {nearest.share} and take --harmless {nearest.name}; or hand a HarmlessQuestion of your own to "
         "deniable.fieldkit.write_kit."
     )
-    if given is None:
+    if harmless is None:
         raise InvalidRequest(
             f"the {design.name} design asks a harmless question beside the sensitive one; expected its name, with a "
             f"share of yes of {letter} = {_short(share)}.",
-            way,
+            advice,
         )
-    question = harmless_question(given) if isinstance(given, str) else given
+    question = harmless_question(harmless) if isinstance(harmless, str) else harmless
     if abs(question.share - share) >= _ROUNDED:
         raise InvalidRequest(
             f"the harmless question {question.name} has a share of yes of {question.share}; expected {letter} = "
@@ -185,20 +185,20 @@ def _short(share: Fraction) -> str:
 
 def _choosing(design: Design, harmless: HarmlessQuestion, kinds: Iterable[str]) -> tuple[ChoosingDevice, ...]:
     """Return for each kind of device the nearest one that chooses, among those that reveal no more than the design."""
-    wanted = design.channel.probability(1, given=1) - design.channel.probability(1, given=0)
-    found = []
+    p_target = design.channel.probability(1, given=1) - design.channel.probability(1, given=0)
+    devices = []
     for kind in kinds:
-        made = [
+        candidates = [
             ChoosingDevice(kind, design, (Instruction((0, 1), count), Instruction((), size - count)), harmless)
             for size in SIZES[kind]
-            for count in {math.floor(wanted * size), math.ceil(wanted * size)}
+            for count in {math.floor(p_target * size), math.ceil(p_target * size)}
             if 0 < count < size
         ]
-        within = [each for each in made if each.design.parity <= design.parity]
-        found += [min(within, key=lambda each: (each.distance, each.outcomes))] if within else []
-    if not found:
+        within = [candidate for candidate in candidates if candidate.design.parity <= design.parity]
+        devices += [min(within, key=lambda candidate: (candidate.distance, candidate.outcomes))] if within else []
+    if not devices:
         raise InvalidRequest(
             f"no {', '.join(kinds)} is fine enough to choose between the two questions of this design.",
             "Ask for another kind of device, or for a larger share of the harmless question.",
         )
-    return tuple(found)
+    return tuple(devices)

@@ -47,25 +47,25 @@ class SurveyArm:
             UnreadableFile: not an arm.
         """
         names = documents.field(body, "questions", list)
-        questions = tuple(documents.field({"question": each}, "question", str) for each in names)
+        questions = tuple(documents.field({"question": name}, "question", str) for name in names)
         return cls(documents.field(body, "name", str), questions, documents.whole(body, "odds"))
 
 
-def read_arms(given: object) -> tuple[SurveyArm, ...]:
+def read_arms(entries: object) -> tuple[SurveyArm, ...]:
     """Read arms as people write them: `[[arms]]` with a name, questions and odds.
 
     Raises:
         InvalidRequest: not a list of such tables.
     """
     fields = {"name", "questions", "odds"}
-    if not isinstance(given, list) or not all(isinstance(each, Mapping) for each in given):
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise InvalidRequest("arms are not as they should be; expected a list of tables, [[arms]].")
-    for each in given:
-        unknown = sorted(set(each) - fields)
-        if unknown or not isinstance(each.get("questions"), list | tuple):
-            what = f"a field {quoted(unknown[0])}" if unknown else "no list of questions"
-            raise InvalidRequest(f"an arm has {what}; expected {', '.join(sorted(fields))}.")
-    return tuple(SurveyArm(each.get("name", ""), tuple(each["questions"]), each.get("odds", 1)) for each in given)
+    for entry in entries:
+        unknown = sorted(set(entry) - fields)
+        if unknown or not isinstance(entry.get("questions"), list | tuple):
+            problem = f"a field {quoted(unknown[0])}" if unknown else "no list of questions"
+            raise InvalidRequest(f"an arm has {problem}; expected {', '.join(sorted(fields))}.")
+    return tuple(SurveyArm(entry.get("name", ""), tuple(entry["questions"]), entry.get("odds", 1)) for entry in entries)
 
 
 def check_arms(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> None:
@@ -78,24 +78,26 @@ def check_arms(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> None
         raise InvalidRequest(
             f"there are {len(arms)} arms, or two of one name; expected 2 to {_MOST_ARMS} with a name each."
         )
-    known = {question.name: question for question in questions}
+    questions_by_name = {question.name: question for question in questions}
     for arm in arms:
-        _check_arm(arm, known)
+        _check_arm(arm, questions_by_name)
     if len({frozenset(arm.questions) for arm in arms}) < len(arms):
         raise InvalidRequest("two arms have the same questions; expected arms that differ in what is asked.")
-    for hand in hands(arms, questions):
-        if all(question.check for question in hand):
+    for arm_questions in hands(arms, questions):
+        if all(question.check for question in arm_questions):
             raise InvalidRequest("an arm has comprehension checks alone; expected a question in every arm.")
 
 
-def _check_arm(arm: SurveyArm, known: Mapping[str, Question]) -> None:
+def _check_arm(arm: SurveyArm, questions_by_name: Mapping[str, Question]) -> None:
     from deniable.survey.question import check_slug
 
     check_slug(arm.name, "an arm")
-    missing = [name for name in arm.questions if name not in known]
+    missing = [name for name in arm.questions if name not in questions_by_name]
     if missing or not arm.questions or len(set(arm.questions)) < len(arm.questions):
-        what = f"{quoted(missing[0], 50)}, which is no question" if missing else "no questions, or one twice"
-        raise InvalidRequest(f"the arm {arm.name!r} has {what}; expected some of {', '.join(map(repr, known))}.")
+        problem = f"{quoted(missing[0], 50)}, which is no question" if missing else "no questions, or one twice"
+        raise InvalidRequest(
+            f"the arm {arm.name!r} has {problem}; expected some of {', '.join(map(repr, questions_by_name))}."
+        )
     if type(arm.odds) is not int or not 1 <= arm.odds <= _MOST_ODDS:
         raise InvalidRequest(
             f"the arm {arm.name!r} has the odds {quoted(arm.odds)}; expected a whole number from 1 to {_MOST_ODDS:,}."
@@ -104,9 +106,10 @@ def _check_arm(arm: SurveyArm, known: Mapping[str, Question]) -> None:
 
 def hands(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> tuple[tuple[Question, ...], ...]:
     """Return what each arm is asked, in the order of the survey: its own questions, and those of everybody."""
-    some = {name for arm in arms for name in arm.questions}
+    assigned = {name for arm in arms for name in arm.questions}
     return tuple(
-        tuple(each for each in questions if each.name not in some or each.name in arm.questions) for arm in arms
+        tuple(question for question in questions if question.name not in assigned or question.name in arm.questions)
+        for arm in arms
     )
 
 
@@ -117,39 +120,39 @@ def draw_arm(arms: Sequence[SurveyArm], source: Source = SYSTEM) -> int:
         >>> 0 <= draw_arm([SurveyArm("masked", ("theft",), odds=2), SurveyArm("open", ("theft-open",))]) < 2
         True
     """
-    at = below(sum(arm.odds for arm in arms), source)
+    position = below(sum(arm.odds for arm in arms), source)
     for number, arm in enumerate(arms):
-        at -= arm.odds
-        if at < 0:
+        position -= arm.odds
+        if position < 0:
             return number
     raise AssertionError("the draw was below the sum of the odds")
 
 
-def check_compared(questions: Sequence[Question], asked: Sequence[Sequence[Question]]) -> None:
+def check_compared(questions: Sequence[Question], arm_questions: Sequence[Sequence[Question]]) -> None:
     """Refuse comparisons of what the same people were asked, or of what has other answers.
 
     Raises:
         InvalidRequest: such a comparison.
     """
-    known = {question.name: question for question in questions}
+    questions_by_name = {question.name: question for question in questions}
     for question in questions:
         if not question.compare:
             continue
-        other = known.get(question.compare)
-        if other is None or other is question:
+        compared = questions_by_name.get(question.compare)
+        if compared is None or compared is question:
             raise InvalidRequest(
                 f"{question.name!r} is compared with {quoted(question.compare, 50)}; expected another question "
                 "of the survey."
             )
-        if any(question in hand and other in hand for hand in asked):
+        if any(question in group and compared in group for group in arm_questions):
             raise InvalidRequest(
-                f"{question.name!r} is compared with {other.name!r}, and some are asked both; expected questions of "
+                f"{question.name!r} is compared with {compared.name!r}, and some are asked both; expected questions of "
                 "different arms.",
                 "Name one of them in one arm, and the other in another.",
             )
-        has_numbers = "numbers" in (question.design.answer_form, other.design.answer_form)
-        if has_numbers or tuple(question.design.categories) != tuple(other.design.categories):
+        has_numbers = "numbers" in (question.design.answer_form, compared.design.answer_form)
+        if has_numbers or tuple(question.design.categories) != tuple(compared.design.categories):
             raise InvalidRequest(
-                f"{question.name!r} is compared with {other.name!r}, which has other answers; expected the same "
+                f"{question.name!r} is compared with {compared.name!r}, which has other answers; expected the same "
                 "categories in the same order."
             )

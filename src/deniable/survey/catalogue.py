@@ -57,7 +57,7 @@ class Locale:
             >>> locale("de").written("1250.5 … 2000"), locale("en").written("-2 … 1/3")
             ('1.250,5 … 2.000', '-2 … 1/3')
         """
-        return _DECIMAL.sub(lambda found: self.number(Decimal(found[0])), text)
+        return _DECIMAL.sub(lambda match: self.number(Decimal(match[0])), text)
 
     def day(self, day: date) -> str:
         """Return a day as it is written in this language.
@@ -66,8 +66,8 @@ class Locale:
             >>> locale("de").day(date(2026, 3, 1))
             '1. März 2026'
         """
-        said = self.words["day"]
-        return fill(said["written"], day=day.day, month=said["months"][day.month - 1], year=day.year)
+        day_words = self.words["day"]
+        return fill(day_words["written"], day=day.day, month=day_words["months"][day.month - 1], year=day.year)
 
 
 @cache
@@ -78,7 +78,7 @@ def locale(language: str) -> Locale:
         >>> locale("de-AT").name, locale("ar").direction, locale("tlh").language
         ('Deutsch', 'rtl', 'en')
     """
-    tag = next((each for each in (language, language.partition("-")[0]) if each in LANGUAGES), LANGUAGES[0])
+    tag = next((code for code in (language, language.partition("-")[0]) if code in LANGUAGES), LANGUAGES[0])
     text = files("deniable.survey").joinpath("locales", f"{tag}.toml").read_text(encoding="utf-8")
     words = tomllib.loads(text)
     about = {name: words.pop(name) for name in ("name", "direction", "thousands", "decimal")}

@@ -122,7 +122,7 @@ class Codebook:
                     question.compare, question.device, design.name, stage, epsilon_words(design.epsilon),
                 )  # fmt: skip
                 for cell in self.cells(question, design) or [("",) * len(CodebookCell._fields)]:
-                    writer.writerow([safe_cell(_plain(each)) for each in (*about, *cell)])
+                    writer.writerow([safe_cell(_plain(value)) for value in (*about, *cell)])
         return out.getvalue()
 
     def to_markdown(self) -> str:
@@ -151,10 +151,10 @@ class Codebook:
         texts = question.texts[self.language]
         yield f"## `{question.name}`\n"
         yield f"> {_inline(texts.text)}\n"
-        for each in (texts.help, texts.instructions):
-            if each:
-                yield f"{_inline(each)}\n"
-        yield from (f"{each}\n" for each in self._about(question))
+        for text in (texts.help, texts.instructions):
+            if text:
+                yield f"{_inline(text)}\n"
+        yield from (f"{line}\n" for line in self._about(question))
         for stage, design in enumerate(question.designs, 1):
             number = f"Stage {stage}: design" if question.ladder else "Design"
             yield f"{number} `{design.name}`, `{design.hash}`, ε = {epsilon_words(design.epsilon)}.\n"
@@ -166,9 +166,12 @@ class Codebook:
             yield "| answer | response | probability | Bayes factors of the answer, at least and at most |"
             yield "| --- | --- | --- | --- |"
             for cell in cells:
-                held, response = _named(cell.category, cell.category_label), _named(cell.response, cell.response_label)
+                category, response = (
+                    _named(cell.category, cell.category_label),
+                    _named(cell.response, cell.response_label),
+                )
                 factors = f"{shown(cell.factor_low)}, {shown(cell.factor_high)}"
-                yield f"| {held} | {response} | {_readable(cell.probability)} | {factors} |"
+                yield f"| {category} | {response} | {_readable(cell.probability)} | {factors} |"
             yield ""
         if question.design.caveat:
             yield f"{question.design.caveat}\n"
@@ -216,21 +219,21 @@ class Codebook:
 
     def _variable(self, question: Question) -> dict[str, Any]:
         texts, design = question.texts[self.language], question.design
-        few = bool(self.cells(question, design))
-        asked = {"qstnLit": texts.text, "preQTxt": texts.help, "ivuInstr": texts.instructions}
-        symbols = zip(design.symbols, question.symbols(self.language), strict=True) if few else ()
+        has_cells = bool(self.cells(question, design))
+        literals = {"qstnLit": texts.text, "preQTxt": texts.help, "ivuInstr": texts.instructions}
+        symbols = zip(design.symbols, question.symbols(self.language), strict=True) if has_cells else ()
         return {
             "@ID": question.name,
             "@name": question.name,
             "labl": texts.text,
-            "qstn": {name: text for name, text in asked.items() if text},
+            "qstn": {name: text for name, text in literals.items() if text},
             "catgry": [{"catValu": symbol, "labl": label} for symbol, label in symbols],
             "deniable": {
                 "device": question.device,
                 "arms": list(self._arms(question)),
                 "check": question.check,
                 "compare": question.compare,
-                "stages": [self._stage(question, each) for each in question.designs],
+                "stages": [self._stage(question, design) for design in question.designs],
             },
         }
 
@@ -270,8 +273,8 @@ def _readable(share: Fraction) -> str:
 
 def _inline(text: str) -> str:
     """Return a text for a page in Markdown, where nothing of it is taken for a mark."""
-    kept = " ".join(text.split())
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|" else letter for letter in kept)
+    line = " ".join(text.split())
+    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|" else letter for letter in line)
 
 
 def _named(value: str, label: str) -> str:

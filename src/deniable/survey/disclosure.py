@@ -95,7 +95,7 @@ class Disclosure:
     def of_parities(cls, ratios: Collection[exact.Ratio]) -> Disclosure:
         """Return what responses with these parities allow, all of them together: their product."""
         return cls(
-            math.inf if math.inf in ratios else math.prod((Fraction(each) for each in ratios), start=Fraction(1))
+            math.inf if math.inf in ratios else math.prod((Fraction(ratio) for ratio in ratios), start=Fraction(1))
         )
 
     @property
@@ -136,7 +136,7 @@ class Disclosure:
     @property
     def band(self) -> str:
         """Which of the words in `BANDS` are true of it."""
-        return next(name for name, most in BANDS if self.epsilon <= most)
+        return next(name for name, limit in BANDS if self.epsilon <= limit)
 
     def within(self, epsilon: float) -> bool:
         """Say whether it is at most an ε, which is the decimal that it shows: 10.1 covers 10 and 0.1 together."""
@@ -198,7 +198,7 @@ def epsilon_words(epsilon: float, spoken: Locale | None = None) -> str:
     return spoken.number(Decimal(plain)) if spoken else plain
 
 
-def check_acknowledged(what: str, disclosure: Disclosure, limit: float, acknowledged: float | None) -> None:
+def check_acknowledged(subject: str, disclosure: Disclosure, limit: float, acknowledged: float | None) -> None:
     """Refuse an ε above a limit that nobody has acknowledged.
 
     Raises:
@@ -206,29 +206,31 @@ def check_acknowledged(what: str, disclosure: Disclosure, limit: float, acknowle
     """
     if disclosure.within(limit) or (acknowledged is not None and disclosure.within(acknowledged)):
         return
-    shown = epsilon_words(disclosure.epsilon)
-    least = "" if acknowledged is None else f", and acknowledges {epsilon_words(acknowledged)}"
+    epsilon_text = epsilon_words(disclosure.epsilon)
+    acknowledged_text = "" if acknowledged is None else f", and acknowledges {epsilon_words(acknowledged)}"
     raise InvalidRequest(
-        f"{what} has ε = {shown}{least}: what was believed of 10 of 100 people can afterwards be believed of "
+        f"{subject} has ε = {epsilon_text}{acknowledged_text}: what was believed of 10 of 100 people can afterwards "
+        "be believed of "
         f"{disclosure.after} of 100; expected an ε of at most {limit}.",
-        f"Choose a smaller ε; or, if whoever answers for the survey accepts this, write acknowledge = {shown} there.",
+        f"Choose a smaller ε; or, if whoever answers for the survey accepts this, write acknowledge = {epsilon_text} "
+        "there.",
     )
 
 
-def read_acknowledged(given: object, what: str) -> float | None:
+def read_acknowledged(entry: object, subject: str) -> float | None:
     """Read the ε that a file acknowledges; None where it does not.
 
     Raises:
         InvalidRequest: not a positive number, and not "inf".
     """
-    if given is None:
+    if entry is None:
         return None
     try:
-        value = math.nan if isinstance(given, bool) or not isinstance(given, int | float | str) else float(given)
+        value = math.nan if isinstance(entry, bool) or not isinstance(entry, int | float | str) else float(entry)
     except (ValueError, OverflowError):
         value = math.nan
     if not value > 0:
-        raise InvalidRequest(f"{what} acknowledges {quoted(given)}; expected an ε such as 4, or inf.")
+        raise InvalidRequest(f"{subject} acknowledges {quoted(entry)}; expected an ε such as 4, or inf.")
     return value
 
 

@@ -63,66 +63,66 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
         UnreadableFile: a sealed survey or design that was edited.
         InvalidRequest: something in it is missing or does not fit.
     """
-    given = _table(document, "the survey")
-    if "schema" in given:
-        return Survey.from_json(json.dumps(given, ensure_ascii=False))
-    _refuse_unknown(given, _SURVEY, "the survey")
-    languages = _list(given.get("languages", ["en"]), "languages")
-    questions = _list(given.get("questions", []), "questions", dict)
-    others: dict[str, Any] = {
-        name: given[name] for name in ("minimum", "admission", "each", "acknowledge") if name in given
+    table = _table(document, "the survey")
+    if "schema" in table:
+        return Survey.from_json(json.dumps(table, ensure_ascii=False))
+    _refuse_unknown(table, _SURVEY, "the survey")
+    languages = _list(table.get("languages", ["en"]), "languages")
+    questions = _list(table.get("questions", []), "questions", dict)
+    options: dict[str, Any] = {
+        name: table[name] for name in ("minimum", "admission", "each", "acknowledge") if name in table
     }
-    if "arms" in given:
-        others["arms"] = read_arms(given["arms"])
-    others |= {name: _day(given[name], name) for name in ("opens", "closes") if name in given}
+    if "arms" in table:
+        options["arms"] = read_arms(table["arms"])
+    options |= {name: _day(table[name], name) for name in ("opens", "closes") if name in table}
     return Survey(
-        name=given.get("name", ""),
-        texts=spoken.from_body(SurveyTexts, given.get("texts"), "the survey"),
+        name=table.get("name", ""),
+        texts=spoken.from_body(SurveyTexts, table.get("texts"), "the survey"),
         questions=tuple(_question(question, folder) for question in questions),
         languages=tuple(languages),
-        groups=tuple(_list(given.get("groups", []), "groups")),
-        **others,
+        groups=tuple(_list(table.get("groups", []), "groups")),
+        **options,
     )
 
 
-def _question(given: Mapping[str, Any], folder: Path | None) -> Question:
-    name = f"the question {quoted(given.get('name', ''), 50)}"
-    _refuse_unknown(given, _QUESTION, name)
-    others = {each: given[each] for each in ("device", "acknowledge", "check", "compare") if each in given}
+def _question(table: Mapping[str, Any], folder: Path | None) -> Question:
+    name = f"the question {quoted(table.get('name', ''), 50)}"
+    _refuse_unknown(table, _QUESTION, name)
+    options = {name: table[name] for name in ("device", "acknowledge", "check", "compare") if name in table}
     try:
-        about = _about(given, folder)
+        about = _about(table, folder)
     except DeniableError as error:
         raise InvalidRequest(f"{name}: {error.problem}", error.hint) from None
     return Question(
-        name=given.get("name", ""),
+        name=table.get("name", ""),
         about=about,
-        texts=spoken.from_body(QuestionTexts, given.get("texts"), name),
-        **others,
+        texts=spoken.from_body(QuestionTexts, table.get("texts"), name),
+        **options,
     )
 
 
-def _about(given: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
+def _about(table: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
     """Return the design of a question, or its ladder."""
-    ladder = given.get("ladder")
+    ladder = table.get("ladder")
     if isinstance(ladder, list):
-        parameters = dict(_table(given.get("design"), "the design"))
+        parameters = dict(_table(table.get("design"), "the design"))
         family = parameters.pop("family", "subset")
         if not isinstance(family, str) or "categories" not in parameters or "schema" in parameters:
             raise InvalidRequest("a ladder of ε needs a design with categories, and perhaps a family.")
         return family_ladder(family, parameters.pop("categories"), ladder, **parameters)
-    if (ladder is None) == (given.get("design") is None):
+    if (ladder is None) == (table.get("design") is None):
         raise InvalidRequest("expected a design, or a ladder; or a design's categories and a ladder of ε.")
     if ladder is not None:
         return Ladder.from_json(_sealed(ladder, folder))
-    design = given["design"]
+    design = table["design"]
     if isinstance(design, str) or "schema" in _table(design, "the design"):
         return Design.from_json(_sealed(design, folder))
-    return _built({"family": "direct", **design} if "check" in given else dict(design))
+    return _built({"family": "direct", **design} if "check" in table else dict(design))
 
 
 def _built(parameters: dict[str, Any]) -> Design:
     family = parameters.pop("family", None)
-    builders = {name: each.build for name, each in FAMILIES.items()} | {"number_design": number_design}
+    builders = {name: family.build for name, family in FAMILIES.items()} | {"number_design": number_design}
     if not isinstance(family, str) or family not in builders:
         raise InvalidRequest(f"the family is {quoted(family)}; expected one of {', '.join(sorted(builders))}.")
     if family == "product" and "designs" in parameters:
@@ -136,57 +136,57 @@ def _built(parameters: dict[str, Any]) -> Design:
         ) from None
 
 
-def _factors(given: object) -> Any:
+def _factors(value: object) -> Any:
     """Return the designs of a product: by attribute, or in a list; each with a family of its own, or written out."""
-    if isinstance(given, list):
-        return [_factor(each) for each in given]
-    return {name: _factor(each) for name, each in _table(given, "the designs of the product").items()}
+    if isinstance(value, list):
+        return [_factor(entry) for entry in value]
+    return {name: _factor(entry) for name, entry in _table(value, "the designs of the product").items()}
 
 
-def _factor(given: object) -> Design:
-    table = _table(given, "a design of the product")
+def _factor(value: object) -> Design:
+    table = _table(value, "a design of the product")
     return Design.from_json(_sealed(table, None)) if "schema" in table else _built(dict(table))
 
 
-def _sealed(given: object, folder: Path | None) -> str:
+def _sealed(value: object, folder: Path | None) -> str:
     """Return the JSON of a design or ladder that is written out, or lies in a file."""
-    if not isinstance(given, str):
-        return json.dumps(_table(given, "the design"), ensure_ascii=False)
+    if not isinstance(value, str):
+        return json.dumps(_table(value, "the design"), ensure_ascii=False)
     if folder is None:
         raise InvalidRequest(
             "a design is named by a file; expected it written out here.", "Send its whole JSON instead."
         )
     try:
-        return (folder / given).read_text(encoding="utf-8")
+        return (folder / value).read_text(encoding="utf-8")
     except (OSError, ValueError):
         raise InvalidRequest(
-            f"the file {quoted(given, 80)} cannot be read; expected a design beside the survey."
+            f"the file {quoted(value, 80)} cannot be read; expected a design beside the survey."
         ) from None
 
 
-def _table(given: object, name: str) -> Mapping[str, Any]:
-    if not isinstance(given, Mapping):
-        raise InvalidRequest(f"{name} is a {type(given).__name__}; expected a table of named fields.")
-    return given
+def _table(value: object, name: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InvalidRequest(f"{name} is a {type(value).__name__}; expected a table of named fields.")
+    return value
 
 
-def _list(given: object, name: str, kind: type = str) -> list[Any]:
-    if not isinstance(given, list) or not all(isinstance(each, kind) for each in given):
+def _list(value: object, name: str, kind: type = str) -> list[Any]:
+    if not isinstance(value, list) or not all(isinstance(entry, kind) for entry in value):
         expected = "texts" if kind is str else "tables"
         raise InvalidRequest(f"{name} is not as it should be; expected a list of {expected}.")
-    return given
+    return value
 
 
-def _day(given: object, name: str) -> date | None:
-    if isinstance(given, date) and not isinstance(given, datetime):
-        return given
+def _day(value: object, name: str) -> date | None:
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value
     try:
-        return date.fromisoformat(str(given))
+        return date.fromisoformat(str(value))
     except ValueError:
-        raise InvalidRequest(f"{name} is {quoted(given)}; expected a day such as 2026-03-31.") from None
+        raise InvalidRequest(f"{name} is {quoted(value)}; expected a day such as 2026-03-31.") from None
 
 
-def _refuse_unknown(given: Mapping[str, Any], fields: set[str], name: str) -> None:
-    unknown = sorted(set(given) - fields)
+def _refuse_unknown(table: Mapping[str, Any], fields: set[str], name: str) -> None:
+    unknown = sorted(set(table) - fields)
     if unknown:
         raise InvalidRequest(f"{name} has a field {quoted(unknown[0])}; expected {', '.join(sorted(fields))}.")

@@ -40,16 +40,16 @@ class HarmlessQuestion:
     @property
     def use(self) -> str:
         """Say which designs the question is good for, and what it costs there."""
-        others = "p of triangular, b of simmons"
+        parameters = "p of triangular, b of simmons"
         if self.share == Fraction(1, 2):
-            return f"{others} (where 1/2 is the best b); not for crosswise, which tells nothing with p = 1/2"
+            return f"{parameters} (where 1/2 is the best b); not for crosswise, which tells nothing with p = 1/2"
         ratio = max(self.share, 1 - self.share) / min(self.share, 1 - self.share)
         epsilon, times = formats.epsilon(math.log(ratio), 3), self._times()
         many = f"{times:,.0f}" if times > _MOST_TIMES else f"{times:.2g}"
         cost = f"ε = {epsilon}, {many} times as many people as a direct question at a share of 10%"
         if times > _MOST_TIMES:
-            return f"{others}; not for crosswise, where it would tell next to nothing ({cost})"
-        return f"p of crosswise ({cost}), {others}"
+            return f"{parameters}; not for crosswise, where it would tell next to nothing ({cost})"
+        return f"p of crosswise ({cost}), {parameters}"
 
     def _times(self) -> float:
         """Return how many times as many people the crosswise model takes, at a share of 10 %."""
@@ -61,12 +61,12 @@ class HarmlessQuestion:
 def _days(holds: Callable[[date], bool]) -> Fraction:
     """Return the share of days on which something holds, in a whole cycle of the calendar."""
     years = {2001: _YEARS - _LEAPS, 2000: _LEAPS}  # any common year and any leap year
-    found = sum(
+    n_days = sum(
         times * sum(holds(date(year, month, day)) for day in range(1, calendar.monthrange(year, month)[1] + 1))
         for year, times in years.items()
         for month in range(1, 13)
     )
-    return Fraction(found, 365 * _YEARS + _LEAPS)
+    return Fraction(n_days, 365 * _YEARS + _LEAPS)
 
 
 _CALENDAR = (
@@ -173,8 +173,8 @@ def harmless_question(name: str) -> HarmlessQuestion:
         >>> harmless_question("mother-january-to-march").share
         Fraction(36097, 146097)
     """
-    for each in HARMLESS:
-        if each.name == name:
-            return each
-    names = ", ".join(each.name for each in HARMLESS)
+    for question in HARMLESS:
+        if question.name == name:
+            return question
+    names = ", ".join(question.name for question in HARMLESS)
     raise InvalidRequest(f"there is no harmless question {quoted(name, 50)}; expected one of {names}.")

@@ -50,11 +50,11 @@ class Keys:
         return cls(documents.field(body, "receipts", str), tokens)
 
 
-def check_public(text: object, what: str) -> None:
+def check_public(text: object, subject: str) -> None:
     """Refuse what is no Ed25519 public key in hexadecimal.
 
     Raises:
         InvalidRequest: it is none.
     """
     if not isinstance(text, str) or not _PUBLIC.fullmatch(text):
-        raise InvalidRequest(f"{what} is not as it should be; expected 64 digits 0 to 9 and a to f.")
+        raise InvalidRequest(f"{subject} is not as it should be; expected 64 digits 0 to 9 and a to f.")

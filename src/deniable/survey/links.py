@@ -58,19 +58,19 @@ class Link:
             InvalidRequest: not the link of a survey, one that others could read along, or one that does not say which
                 definition it leads to.
         """
-        parts = urlsplit(text)
-        head, _, name = parts.path.rpartition("/s/")
-        if parts.scheme not in {"http", "https"} or not parts.hostname or not name or "/" in name:
+        url = urlsplit(text)
+        head, _, name = url.path.rpartition("/s/")
+        if url.scheme not in {"http", "https"} or not url.hostname or not name or "/" in name:
             raise InvalidRequest(
                 "this is not the link of a survey; expected one such as https://survey.example/s/working-life."
             )
-        if parts.scheme == "http" and parts.hostname not in _LOOPBACK:
+        if url.scheme == "http" and url.hostname not in _LOOPBACK:
             raise InvalidRequest(
-                f"the link to {parts.hostname:.60} is not encrypted; expected https.",
+                f"the link to {url.hostname:.60} is not encrypted; expected https.",
                 "Whoever is on the way could put another survey into the place of this one, with less protection.",
             )
-        group = parse_qs(parts.query).get("group", [""])[0]
-        return cls(f"{parts.scheme}://{parts.netloc}{head}", name, group=group, **_behind(parts.fragment))
+        group = parse_qs(url.query).get("group", [""])[0]
+        return cls(f"{url.scheme}://{url.netloc}{head}", name, group=group, **_behind(url.fragment))
 
     @property
     def text(self) -> str:
@@ -96,17 +96,17 @@ class Link:
 def _behind(fragment: str) -> dict[str, str]:
     """Read what stands behind the `#`."""
     pairs = parse_qsl(fragment, keep_blank_values=True)
-    found = dict(pairs)
-    hashes = [found[name] for name in ("definition", "author") if name in found]
-    if len(found) < len(pairs) or not set(found) <= set(_BEHIND) or not all(map(_DIGITS.fullmatch, hashes)):
+    parameters = dict(pairs)
+    hashes = [parameters[name] for name in ("definition", "author") if name in parameters]
+    if len(parameters) < len(pairs) or not set(parameters) <= set(_BEHIND) or not all(map(_DIGITS.fullmatch, hashes)):
         raise InvalidRequest(
             "what stands behind the # of this link cannot be read; expected definition=…&author=…&invitation=…, "
             "each at most once, with 64 digits 0 to 9 and a to f for the first two.",
             "Copy the whole link.",
         )
-    if "definition" not in found:
+    if "definition" not in parameters:
         raise InvalidRequest(
             "this link does not say which definition it leads to; expected #definition=… with its hash at the end.",
             "Copy the whole link. Without it a collector could put another survey into the place of this one.",
         )
-    return found
+    return parameters

@@ -72,19 +72,19 @@ def survey_design(
         (Fraction(1, 5), Fraction(9, 10))
     """
     read = _reader(package, model)
-    given = {_plain(name): value for name, value in parameters.items()} | (
+    arguments = {_plain(name): value for name, value in parameters.items()} | (
         {} if reading is None else {"reading": reading}
     )
     try:
-        inspect.signature(read).bind(**given)
+        inspect.signature(read).bind(**arguments)
     except TypeError as error:
-        known = ", ".join(inspect.signature(read).parameters) or "no parameters"
-        raise InvalidRequest(f"{package} {model}: {error}; expected {known}.") from None
-    design = read(**given)
+        expected = ", ".join(inspect.signature(read).parameters) or "no parameters"
+        raise InvalidRequest(f"{package} {model}: {error}; expected {expected}.") from None
+    design = read(**arguments)
     if categories is None:
         return design
-    own = design.symbols == design.categories
-    return Design(design.name, categories, categories if own else design.symbols, design.channel)  # type: ignore[arg-type]  # Design reads labels
+    uses_categories = design.symbols == design.categories
+    return Design(design.name, categories, categories if uses_categories else design.symbols, design.channel)  # type: ignore[arg-type]  # Design reads labels
 
 
 def in_words(design: Design) -> str:
@@ -94,14 +94,15 @@ def in_words(design: Design) -> str:
         >>> in_words(survey_design("RRTCS", "ForcedResponse", p1="1/5", p2="1/10"))
         "Whose answer is 'no' says 'yes' with probability 1/5 (0.2), whose answer is 'yes' with 9/10 (0.9)."
     """
-    said = design.symbols[1]
+    yes_symbol = design.symbols[1]
     no, yes = (design.channel.probability(1, given=answer) for answer in (0, 1))
     first, second = design.categories
-    told = (
-        f"Whose answer is {quoted(first)} says {quoted(said)} with probability {_probability(no)}, whose answer is "
+    sentence = (
+        f"Whose answer is {quoted(first)} says {quoted(yes_symbol)} with probability {_probability(no)}, whose "
+        "answer is "
         f"{quoted(second)} with {_probability(yes)}."
     )
-    return f"{told} It is {quoted(design.symbols[0])} that speaks for {quoted(second)}." if no > yes else told
+    return f"{sentence} It is {quoted(design.symbols[0])} that speaks for {quoted(second)}." if no > yes else sentence
 
 
 def _probability(value: Fraction) -> str:
@@ -113,7 +114,7 @@ def _reader(package: str, model: str) -> Callable[..., Design]:
     if not isinstance(package, str) or package.lower() not in packages:
         raise InvalidRequest(f"the package is {quoted(package)}; expected one of {', '.join(_READERS)}.")
     name = packages[package.lower()]
-    models = {each.lower(): each for each in _READERS[name]}
+    models = {known_model.lower(): known_model for known_model in _READERS[name]}
     if not isinstance(model, str) or model.lower() not in models:
         if str(model).lower() in _TWO_QUESTIONS:
             raise InvalidRequest(
@@ -129,17 +130,17 @@ def _plain(name: str) -> str:
     return name.removeprefix("RR") if name.startswith("RRp") else name
 
 
-def _pair(given: object, what: str) -> Sequence[exact.Rational]:
-    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
-        raise InvalidRequest(f"p is {quoted(given, 60)}; expected two numbers: {what}.")
-    return given
+def _pair(values: object, subject: str) -> Sequence[exact.Rational]:
+    if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != 2:
+        raise InvalidRequest(f"p is {quoted(values, 60)}; expected two numbers: {subject}.")
+    return values
 
 
-def _one(given: object) -> exact.Rational:
+def _one(value: object) -> exact.Rational:
     """Return a parameter that R may hold as a vector of one number."""
-    if isinstance(given, Sequence) and not isinstance(given, str) and len(given) == 1:
-        return given[0]  # type: ignore[no-any-return]
-    return given  # type: ignore[return-value]  # a number, or refused when it is read
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1:
+        return value[0]  # type: ignore[no-any-return]
+    return value  # type: ignore[return-value]  # a number, or refused when it is read
 
 
 def _forced(no: exact.Rational, yes: exact.Rational) -> Design:
@@ -154,13 +155,13 @@ def _rrreg_forced(p: Sequence[exact.Rational]) -> Design:
 
 
 def _rrreg_unrelated(p: object) -> Design:
-    asked, yes = _pair(p, "that of the sensitive question, and the share that says yes to the other")
-    return simmons(p=asked, b=yes)
+    p_sensitive, yes = _pair(p, "that of the sensitive question, and the share that says yes to the other")
+    return simmons(p=p_sensitive, b=yes)
 
 
 def _rrreg_kuk(p: object, Kukrep: int = 1) -> Design:
-    members, others = _pair(p, "the red share of carriers, and that of the others")
-    return kuk(members, others, draws=Kukrep)
+    members, others_share = _pair(p, "the red share of carriers, and that of the others")
+    return kuk(members, others_share, draws=Kukrep)
 
 
 def _rrreg_custom(p: Sequence[Sequence[exact.Rational]]) -> Design:
@@ -196,12 +197,12 @@ READINGS = {
 
 def _glmmrr_forced(p1: exact.Rational, p2: exact.Rational, reading: str | None = None) -> Design:
     honest, yes = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
-    meant = {"conditional": (1 - honest) * yes, "unconditional": yes}
-    if reading is not None and reading not in meant:
-        raise InvalidRequest(f"the reading is {quoted(reading)}; expected one of {', '.join(meant)}.")
+    readings = {"conditional": (1 - honest) * yes, "unconditional": yes}
+    if reading is not None and reading not in readings:
+        raise InvalidRequest(f"the reading is {quoted(reading)}; expected one of {', '.join(readings)}.")
     if reading is None and honest + yes <= 1 and yes:
-        raise _which(honest, meant)
-    forced = meant[reading or "conditional"]
+        raise _which(honest, readings)
+    forced = readings[reading or "conditional"]
     if honest + forced > 1:
         raise InvalidRequest(
             f"p1 = {p1} and p2 = {p2} sum to more than 1, so that p2 cannot be the probability of a forced yes.",
@@ -210,39 +211,40 @@ def _glmmrr_forced(p1: exact.Rational, p2: exact.Rational, reading: str | None =
     return forced_response(honest, forced)
 
 
-def _which(honest: Fraction, meant: Mapping[str, Fraction]) -> InvalidRequest:
+def _which(honest: Fraction, readings: Mapping[str, Fraction]) -> InvalidRequest:
     """Return the question which reading is meant, with what each would give."""
-    told = []
-    for name, forced in meant.items():
+    options = []
+    for name, forced in readings.items():
         design = forced_response(honest, forced)
         members = (Fraction(1, 2) - forced) / honest
-        told.append(
+        options.append(
             f'reading="{name}": {READINGS[name]}. {in_words(design)} Then ε = '
             f"{formats.epsilon(design.epsilon)}, and 50 yes of 100 would mean a share of "
             f"{formats.fixed_percent(members)}."
         )
     return InvalidRequest(
-        f"GLMMRR's Forced is written in two ways, and p1 = {honest}, p2 = {meant['unconditional']} fit both; expected "
+        f"GLMMRR's Forced is written in two ways, and p1 = {honest}, p2 = {readings['unconditional']} fit both; "
+        "expected "
         "a reading, to settle which is meant.",
-        "\n".join(told),
+        "\n".join(options),
     )
 
 
 def _marked(mm: Sequence[int], pm: Sequence[exact.Rational]) -> Design:
     if sorted(mm) != list(range(1, len(mm) + 1)) or len(mm) != len(pm):
         raise InvalidRequest(f"the marks are {quoted(mm, 60)}; expected 1, 2, 3 …, each once, and a share for each.")
-    return christofides(cards=[share for _, share in sorted(zip(mm, pm, strict=True), key=lambda each: each[0])])
+    return christofides(cards=[share for _, share in sorted(zip(mm, pm, strict=True), key=lambda name: name[0])])
 
 
 def _stata(pwarner: exact.Rational = 1, pyes: exact.Rational = 0, pno: exact.Rational = 0) -> Design:
     """Read rrreg's and rrlogit's options: first the forced responses, then Warner's device for all others."""
-    kept, yes, no = (exact.probability(each, name="an option") for each in (pwarner, pyes, pno))
-    if kept == 1:
+    p_truth, yes, no = (exact.probability(option, name="an option") for option in (pwarner, pyes, pno))
+    if p_truth == 1:
         return _forced(no, yes) if yes or no else direct(["no", "yes"])
     if not yes and not no:
-        return warner(p=kept)
-    rest = 1 - yes - no
-    return binary(no + rest * kept, yes + rest * kept)
+        return warner(p=p_truth)
+    p_remaining = 1 - yes - no
+    return binary(no + p_remaining * p_truth, yes + p_remaining * p_truth)
 
 
 _OF_TWO_SAMPLES = "Hand both samples to dn.unrelated_two_samples()."

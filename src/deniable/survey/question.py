@@ -64,12 +64,12 @@ class Question:
         check_surface(self.about, "survey file")
         if self.device not in DEVICES:
             raise InvalidRequest(f"the device is {quoted(self.device)}; expected one of {', '.join(DEVICES)}.")
-        what = f"the question {self.name!r}"
-        object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, what))
+        subject = f"the question {self.name!r}"
+        object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, subject))
         if self.check:
             self._check_comprehension()
         else:
-            told.check_acknowledged(what, self.disclosure, CEILING, self.acknowledge)
+            told.check_acknowledged(subject, self.disclosure, CEILING, self.acknowledge)
         if self.device == "physical":
             self._check_physical()
         self._check_parts()
@@ -140,8 +140,8 @@ class Question:
 
     def part_labels(self, language: str) -> tuple[tuple[str, ...], ...]:
         """Return what the answers to each attribute are called in a language, of a question in parts."""
-        given = zip(self.texts[language].parts, self.design.factors, strict=True)
-        return tuple(tuple(texts.labels or part.categories) for texts, (_, part) in given)
+        factors = zip(self.texts[language].parts, self.design.factors, strict=True)
+        return tuple(tuple(texts.labels or factor.categories) for texts, (_, factor) in factors)
 
     def symbols(self, language: str) -> Sequence[str]:
         """Return what the responses of the coarsest stage are called in a language."""
@@ -192,9 +192,9 @@ class Question:
                 'Write design = { categories = ["…", "…"] }.',
             )
         if self.check not in self.design.categories:
-            known = ", ".join(map(repr, self.design.categories))
+            expected = ", ".join(map(repr, self.design.categories))
             raise InvalidRequest(
-                f"the right answer to {self.name!r} is {quoted(self.check, 50)}; expected one of {known}.",
+                f"the right answer to {self.name!r} is {quoted(self.check, 50)}; expected one of {expected}.",
                 "A check has a right answer, which follows from how the device works.",
             )
 
@@ -223,15 +223,15 @@ class Question:
                 "Build the design with the family product, and write a part for each of its attributes.",
             )
         for texts in self.texts.values():
-            for words, (attribute, part) in zip(texts.parts, self.design.factors, strict=True):
-                if words.labels and len(words.labels) != part.channel.answers:
+            for words, (attribute, factor) in zip(texts.parts, self.design.factors, strict=True):
+                if words.labels and len(words.labels) != factor.channel.answers:
                     raise InvalidRequest(
                         f"the part {attribute!r} of {self.name!r} has {len(words.labels)} labels; expected "
-                        f"{part.channel.answers}, one for each."
+                        f"{factor.channel.answers}, one for each."
                     )
-                if part.symbols != part.categories:
+                if factor.symbols != factor.categories:
                     raise InvalidRequest(
-                        f"the part {attribute!r} of {self.name!r} sends {quoted(part.symbols[0])} and the like; "
+                        f"the part {attribute!r} of {self.name!r} sends {quoted(factor.symbols[0])} and the like; "
                         "expected responses that are called as its answers are.",
                         "Take a design such as warner or k_ary for a part.",
                     )
@@ -275,10 +275,10 @@ class Question:
         labels, symbols = texts.labels, texts.symbols
         if not labels and not english and channel.answers <= len(WORDS) and WORDS.issuperset(design.categories):
             labels = self._words(language, design.categories, "labels")
-        apart = design.symbols != design.categories and not channel.sizes and channel.responses <= _MOST_SHOWN
-        if not symbols and apart:
-            said = {symbol for symbol in design.symbols if any(letter.isalpha() for letter in symbol)}
-            if said and (not english if said <= WORDS else len(self.texts) > 1):
+        has_symbols = design.symbols != design.categories and not channel.sizes and channel.responses <= _MOST_SHOWN
+        if not symbols and has_symbols:
+            spoken_symbols = {symbol for symbol in design.symbols if any(letter.isalpha() for letter in symbol)}
+            if spoken_symbols and (not english if spoken_symbols <= WORDS else len(self.texts) > 1):
                 symbols = self._words(language, design.symbols, "symbols")
         return replace(texts, labels=labels, symbols=symbols)
 
@@ -286,45 +286,45 @@ class Question:
         """Return parts whose answers are called as people of the language do."""
         return tuple(
             words
-            if words.labels or english or not WORDS.issuperset(part.categories)
-            else replace(words, labels=self._words(language, part.categories, "labels"))
-            for words, (_, part) in zip(texts.parts, self.design.factors, strict=True)
+            if words.labels or english or not WORDS.issuperset(factor.categories)
+            else replace(words, labels=self._words(language, factor.categories, "labels"))
+            for words, (_, factor) in zip(texts.parts, self.design.factors, strict=True)
         )
 
     def _with_numbers(self, language: str, texts: QuestionTexts) -> QuestionTexts:
         """Return texts in which levels are written as numbers are in the language, where that is otherwise."""
         spoken, design = locale(language), self.design
-        labels, symbols = (tuple(map(spoken.written, each)) for each in (design.categories, design.symbols))
+        labels, symbols = (tuple(map(spoken.written, label_list)) for label_list in (design.categories, design.symbols))
         plain = labels == tuple(design.categories) and symbols == tuple(design.symbols)
         if plain or texts.labels or texts.symbols:
             return texts
         return replace(texts, labels=labels, symbols=() if symbols == labels else symbols)
 
-    def _words(self, language: str, labels: Sequence[str], what: str) -> tuple[str, ...]:
+    def _words(self, language: str, labels: Sequence[str], field: str) -> tuple[str, ...]:
         spoken = locale(language)
-        known = spoken.words["symbols"] if spoken.language == language.partition("-")[0] else {}
-        if not set(labels) <= set(known):
+        translations = spoken.words["symbols"] if spoken.language == language.partition("-")[0] else {}
+        if not set(labels) <= set(translations):
             raise InvalidRequest(
                 f"{self.name!r} is asked in {language!r}, and nobody has said what {', '.join(map(repr, labels[:4]))} "
-                f"are called there; expected {what} in its texts.",
-                f'Write {what} = ["…", "…"] in the texts of this question in this language.',
+                f"are called there; expected {field} in its texts.",
+                f'Write {field} = ["…", "…"] in the texts of this question in this language.',
             )
-        return tuple(known[each] for each in labels)
+        return tuple(translations[label] for label in labels)
 
     def _check_labels(self, texts: QuestionTexts) -> None:
         if texts.symbols and any(design.symbols != self.design.symbols for design in self.designs):
             raise InvalidRequest(
                 f"the stages of {self.name!r} have different responses; expected no symbols in its texts."
             )
-        for what, given, size in (
+        for field, label_texts, size in (
             ("labels", texts.labels, self.design.channel.answers),
             ("symbols", texts.symbols, self.design.channel.responses),
         ):
-            if given and len(given) != size:
-                raise InvalidRequest(f"{self.name!r} has {len(given)} {what}; expected {size:,}, one for each.")
+            if label_texts and len(label_texts) != size:
+                raise InvalidRequest(f"{self.name!r} has {len(label_texts)} {field}; expected {size:,}, one for each.")
 
 
-def check_slug(name: object, what: str) -> None:
+def check_slug(name: object, subject: str) -> None:
     """Refuse a name that does not fit into an address.
 
     Raises:
@@ -332,6 +332,6 @@ def check_slug(name: object, what: str) -> None:
     """
     if not isinstance(name, str) or not SLUG.fullmatch(name):
         raise InvalidRequest(
-            f"{what} is called {quoted(name, 50)}; expected up to 40 letters a to z, digits and hyphens, no "
+            f"{subject} is called {quoted(name, 50)}; expected up to 40 letters a to z, digits and hyphens, no "
             "hyphen first."
         )

@@ -90,7 +90,7 @@ class StoredReceipt(HashedDocument):
     @property
     def unsigned(self) -> dict[str, Any]:
         """What is signed."""
-        listed = [dict(each) for each in self.responses]
+        listed = [dict(response) for response in self.responses]
         return {"survey": self.survey, "key": self.key, "responses": listed, "reveals": dict(self.reveals)}
 
     def to_body(self) -> dict[str, Any]:
@@ -99,8 +99,8 @@ class StoredReceipt(HashedDocument):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> StoredReceipt:
         responses = tuple(
-            {str(name): documents.field(each, name, str) for name in documents.field({"it": each}, "it", dict)}
-            for each in documents.field(body, "responses", list)
+            {str(name): documents.field(entry, name, str) for name in documents.field({"it": entry}, "it", dict)}
+            for entry in documents.field(body, "responses", list)
         )
         survey, key, signature = (documents.field(body, name, str) for name in ("survey", "key", "signature"))
         return cls(survey, key, responses, documents.field(body, "reveals", dict), signature)

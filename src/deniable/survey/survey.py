@@ -143,15 +143,20 @@ class Survey(HashedDocument):
 
         Where there are arms, it is that of the arm that reveals most. Comprehension checks are about the device.
         """
-        return self.together({each.name: each.disclosure.parity for each in self.questions if not each.check})
+        return self.together(
+            {question.name: question.disclosure.parity for question in self.questions if not question.check}
+        )
 
     def together(self, parities: Mapping[str, exact.Ratio]) -> Disclosure:
         """Return what responses with these parities, by question, reveal of one respondent together, at most."""
-        found = [
-            sorted((parities[question.name] for question in hand if question.name in parities), reverse=True)
-            for hand in self.hands
+        parities_by_arm = [
+            sorted((parities[question.name] for question in arm_questions if question.name in parities), reverse=True)
+            for arm_questions in self.hands
         ]
-        return max((Disclosure.of_parities(each[: self.each]) for each in found), key=lambda told: told.parity)
+        return max(
+            (Disclosure.of_parities(arm_parities[: self.each]) for arm_parities in parities_by_arm),
+            key=lambda disclosure: disclosure.parity,
+        )
 
     @property
     def worst(self) -> Question:
@@ -173,7 +178,7 @@ class Survey(HashedDocument):
             return self.hands[draw_arm(self.arms, source)]
         if self.each is None:
             return self.questions
-        return tuple(self.questions[at] for at in pick(len(self.questions), self.each, source))
+        return tuple(self.questions[index] for index in pick(len(self.questions), self.each, source))
 
     def _check_each(self) -> None:
         if self.each is None:
@@ -217,15 +222,15 @@ class Survey(HashedDocument):
 
     def warnings(self, spoken: Locale) -> tuple[str, ...]:
         """Tell what is above the limits, and acknowledged."""
-        asked = [question for question in self.questions if not question.check]
-        each = [question.disclosure.limit_words(CEILING, spoken, question.name) for question in asked]
-        return (*chain.from_iterable(each), *self.disclosure.limit_words(BUDGET, spoken))
+        real_questions = [question for question in self.questions if not question.check]
+        sentences = [question.disclosure.limit_words(CEILING, spoken, question.name) for question in real_questions]
+        return (*chain.from_iterable(sentences), *self.disclosure.limit_words(BUDGET, spoken))
 
     @property
     def placeholders(self) -> tuple[str, ...]:
         """What a template left to be filled in and still stands there, such as "<why> in texts.en.intro"."""
-        asked = (spoken.placeholders(each.texts, f"{each.name}.texts") for each in self.questions)
-        return (*spoken.placeholders(self.texts, "texts"), *chain.from_iterable(asked))
+        by_question = (spoken.placeholders(question.texts, f"{question.name}.texts") for question in self.questions)
+        return (*spoken.placeholders(self.texts, "texts"), *chain.from_iterable(by_question))
 
     def check_filled(self) -> None:
         """Refuse texts in which something was left to be filled in, unless it is a pilot.
@@ -248,10 +253,10 @@ class Survey(HashedDocument):
         Raises:
             InvalidRequest: there is no such question.
         """
-        for number, asked in enumerate(self.questions):
-            if asked.name == question:
+        for number, candidate in enumerate(self.questions):
+            if candidate.name == question:
                 return number
-        names = ", ".join(repr(asked.name) for asked in self.questions[:8])
+        names = ", ".join(repr(candidate.name) for candidate in self.questions[:8])
         raise InvalidRequest(f"there is no question {quoted(question, 50)} in this survey; expected one of {names}.")
 
     def question(self, name: str) -> Question:
@@ -276,7 +281,7 @@ class Survey(HashedDocument):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Survey:
         questions = [
-            documents.field({"question": each}, "question", dict) for each in documents.field(body, "questions", list)
+            documents.field({"question": entry}, "question", dict) for entry in documents.field(body, "questions", list)
         ]
         return cls(
             name=documents.field(body, "name", str),
@@ -290,8 +295,8 @@ class Survey(HashedDocument):
             admission=documents.field(body, "admission", str),
             each=documents.whole(body, "each") if "each" in body else None,
             arms=tuple(
-                SurveyArm.from_body(documents.field({"arm": each}, "arm", dict))
-                for each in (documents.field(body, "arms", list) if "arms" in body else ())
+                SurveyArm.from_body(documents.field({"arm": entry}, "arm", dict))
+                for entry in (documents.field(body, "arms", list) if "arms" in body else ())
             ),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), "the survey"),
             keys=Keys.from_body(documents.field(body, "keys", dict)) if "keys" in body else None,
@@ -346,7 +351,9 @@ class Survey(HashedDocument):
 
 def worst_of(questions: Sequence[Question]) -> Question:
     """Return the question whose responses reveal most, the first of several; comprehension checks are none of them."""
-    return max((each for each in questions if not each.check), key=lambda question: question.disclosure.parity)
+    return max(
+        (question for question in questions if not question.check), key=lambda question: question.disclosure.parity
+    )
 
 
 def _check_questions(questions: tuple[Question, ...], languages: tuple[str, ...]) -> None:
@@ -369,7 +376,7 @@ def _check_groups(groups: tuple[str, ...]) -> None:
 
 
 def _strings(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(documents.field({name: each}, name, str) for each in documents.field(body, name, list))
+    return tuple(documents.field({name: entry}, name, str) for entry in documents.field(body, name, list))
 
 
 def _day(body: Mapping[str, Any], name: str) -> date | None:

@@ -59,12 +59,12 @@ def _text(name: str) -> str:
 
 def _spoken(text: str, languages: Sequence[str]) -> str:
     """Leave out the texts in other languages: whole paragraphs, which begin with their table's name."""
-    kept = []
+    blocks = []
     for paragraph in text.split("\n\n"):
         table = _TEXTS.match(paragraph)
         if not table or table[1] in languages:
-            kept.append(paragraph)
+            blocks.append(paragraph)
     listed = ", ".join(f'"{tag}"' for tag in dict.fromkeys(languages))
     return (
-        re.sub(r"^languages = .*$", f"languages = [{listed}]", "\n\n".join(kept), count=1, flags=re.M).rstrip() + "\n"
+        re.sub(r"^languages = .*$", f"languages = [{listed}]", "\n\n".join(blocks), count=1, flags=re.M).rstrip() + "\n"
     )

@@ -95,8 +95,8 @@ class QuestionTexts:
             raise InvalidRequest("a question in parts has labels of its own; expected labels in its parts alone.")
 
 
-def _labels(given: Sequence[str], name: str) -> tuple[str, ...]:
-    labels = tuple(given)
+def _labels(label_texts: Sequence[str], name: str) -> tuple[str, ...]:
+    labels = tuple(label_texts)
     for label in labels:
         check_text(label, name)
     if len(set(labels)) < len(labels):
@@ -152,10 +152,10 @@ def placeholders(texts: Mapping[str, Any], name: str) -> list[str]:
         ['<who asks> in texts.en.intro']
     """
     return [
-        f"<{found}> in {name}.{language}.{field}"
+        f"<{placeholder}> in {name}.{language}.{field}"
         for language, spoken in to_body(texts).items()
         for field, value in spoken.items()
-        for found in _PLACEHOLDER.findall(value if isinstance(value, str) else str(value))
+        for placeholder in _PLACEHOLDER.findall(value if isinstance(value, str) else str(value))
     ]
 
 
@@ -165,40 +165,40 @@ def to_body(texts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _body(spoken: Any) -> dict[str, Any]:
-    given = {field.name: getattr(spoken, field.name) for field in fields(spoken)}
-    return {name: _written(value) for name, value in given.items() if value}
+    texts_by_field = {field.name: getattr(spoken, field.name) for field in fields(spoken)}
+    return {name: _written(value) for name, value in texts_by_field.items() if value}
 
 
 def _written(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_body(each) if isinstance(each, PartTexts) else each for each in value]
+        return [_body(entry) if isinstance(entry, PartTexts) else entry for entry in value]
     return value
 
 
-def from_body(kind: type[_T], given: object, name: str) -> dict[str, _T]:
+def from_body(kind: type[_T], value: object, name: str) -> dict[str, _T]:
     """Read texts by language.
 
     Raises:
         InvalidRequest: not a table of tables, or a field that does not exist.
     """
-    if not isinstance(given, Mapping) or not all(isinstance(each, Mapping) for each in given.values()):
+    if not isinstance(value, Mapping) or not all(isinstance(entry, Mapping) for entry in value.values()):
         raise InvalidRequest(f"the texts of {name} are missing; expected a table for each language, such as texts.en.")
-    return {language: _spoken(kind, spoken, f"{name} in {quoted(language, 12)}") for language, spoken in given.items()}
+    return {language: _spoken(kind, spoken, f"{name} in {quoted(language, 12)}") for language, spoken in value.items()}
 
 
-def _spoken(kind: type[_T], given: Mapping[str, Any], name: str) -> _T:
+def _spoken(kind: type[_T], table: Mapping[str, Any], name: str) -> _T:
     names = {field.name for field in fields(kind)}
-    unknown = set(given) - names
+    unknown = set(table) - names
     first = next(iter(fields(kind))).name
-    if unknown or first not in given:
-        what = f"{quoted(sorted(unknown)[0])} is no text" if unknown else f"{first!r} is missing"
-        raise InvalidRequest(f"in the texts of {name} {what}; expected {', '.join(sorted(names))}.")
+    if unknown or first not in table:
+        problem = f"{quoted(sorted(unknown)[0])} is no text" if unknown else f"{first!r} is missing"
+        raise InvalidRequest(f"in the texts of {name} {problem}; expected {', '.join(sorted(names))}.")
     for field in ("labels", "symbols", "parts"):
-        if field in given and not isinstance(given[field], list | tuple):
+        if field in table and not isinstance(table[field], list | tuple):
             raise InvalidRequest(f"{field} of {name} is no list; expected a list of texts.")
-    if "parts" not in given:
-        return kind(**given)
-    if not all(isinstance(each, Mapping) for each in given["parts"]):
+    if "parts" not in table:
+        return kind(**table)
+    if not all(isinstance(entry, Mapping) for entry in table["parts"]):
         raise InvalidRequest(f"a part of {name} is no table; expected a text, and perhaps labels and help.")
-    parts = tuple(_spoken(PartTexts, each, f"a part of {name}") for each in given["parts"])
-    return kind(**{**given, "parts": parts})
+    part_texts = tuple(_spoken(PartTexts, entry, f"a part of {name}") for entry in table["parts"])
+    return kind(**{**table, "parts": part_texts})

@@ -61,11 +61,11 @@ def tool_for(design: Design, words: Mapping[str, Any]) -> Tool | None:
     forced = _forced(design.channel) if design.symbols == design.categories else None
     if forced is None:
         return None
-    for name, size in sorted(TOOLS.items(), key=lambda each: each[1]):
+    for name, size in sorted(TOOLS.items(), key=lambda rule: rule[1]):
         shares = [share * size for share in forced]
         if all(share.denominator == 1 for share in shares):
             rules = _rules(_outcomes(name, words), [int(share) for share in shares])
-            return Tool(name, tuple(Rule(_span(each, words), symbol) for each, symbol in rules))
+            return Tool(name, tuple(Rule(_span(outcome, words), symbol) for outcome, symbol in rules))
     return None
 
 
@@ -76,22 +76,22 @@ def _forced(channel: Channel) -> list[Fraction] | None:
         return None
     forced = []
     for y in answers:
-        others = {channel.probability(y, given=x) for x in answers if x != y}
-        if len(others) > 1:
+        other_probabilities = {channel.probability(y, given=x) for x in answers if x != y}
+        if len(other_probabilities) > 1:
             return None
-        forced.append(others.pop())
+        forced.append(other_probabilities.pop())
     truth = 1 - sum(forced)
     fits = truth > 0 and all(channel.probability(y, given=y) == forced[y] + truth for y in answers)
     return forced if fits else None
 
 
 def _rules(outcomes: Sequence[str], counts: Sequence[int]) -> Iterator[tuple[Sequence[str], int | None]]:
-    at = 0
+    position = 0
     for symbol, count in enumerate(counts):
         if count:
-            yield outcomes[at : at + count], symbol
-        at += count
-    yield outcomes[at:], None
+            yield outcomes[position : position + count], symbol
+        position += count
+    yield outcomes[position:], None
 
 
 def _span(outcomes: Sequence[str], words: Mapping[str, Any]) -> str:
@@ -104,8 +104,8 @@ def _span(outcomes: Sequence[str], words: Mapping[str, Any]) -> str:
 def _outcomes(name: str, words: Mapping[str, Any]) -> list[str]:
     """Return the outcomes of a device in an order that people can follow."""
     if name in ("two coins", "three coins"):
-        sides = (words["heads"], words["tails"])
-        return [" + ".join(each) for each in product(sides, repeat=2 if name == "two coins" else 3)]
+        coin_sides = (words["heads"], words["tails"])
+        return [" + ".join(tosses) for tosses in product(coin_sides, repeat=2 if name == "two coins" else 3)]
     if name == "two dice of different colours":
         return [f"{first}{second}" for first, second in product(range(1, 7), repeat=2)]
     if name == "a deck of 52 cards":

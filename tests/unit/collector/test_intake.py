@@ -44,7 +44,7 @@ def test_what_arrives_while_the_disk_is_busy_is_stored_together() -> None:
     store = Slow()
 
     async def run() -> list[Outcome]:
-        with SubmissionWriter(cast(Store, store), hold=0, most=50) as writer:
+        with SubmissionWriter(cast(Store, store), hold=0, max_waiting=50) as writer:
             first = asyncio.create_task(writer.add(one(0)))
             while not store.sizes:
                 await asyncio.sleep(0.001)

@@ -50,14 +50,14 @@ class IconArray:
     @property
     def senders(self) -> str:
         """The area in which those who send it stand, as an SVG path with 10 units to a person."""
-        full, rest = divmod(self.count, self.columns)
-        return f"M0 0H{self.columns}0V{full}0H{rest}0V{full + bool(rest)}0H0z"
+        full, remainder = divmod(self.count, self.columns)
+        return f"M0 0H{self.columns}0V{full}0H{remainder}0V{full + bool(remainder)}0H0z"
 
     @property
     def others(self) -> str:
         """The area of all others."""
-        full, rest = divmod(self.count, self.columns)
-        return f"M{rest}0 {full}0H{self.columns}0V{self.rows}0H0V{full + bool(rest)}0H{rest}0z"
+        full, remainder = divmod(self.count, self.columns)
+        return f"M{remainder}0 {full}0H{self.columns}0V{self.rows}0H0V{full + bool(remainder)}0H{remainder}0z"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,9 @@ def odds(design: Design) -> Odds:
     else:
         kind, subject, likely, unlikely, pair = _two(design.channel)
     base = base_for(min((p for row in cells or [pair] for p in row if p), default=Fraction(1)))
-    crowds = tuple(IconArray(at, round(p * base), base) for at, p in zip((likely, unlikely), pair, strict=False))
+    crowds = tuple(
+        IconArray(answer, round(p * base), base) for answer, p in zip((likely, unlikely), pair, strict=False)
+    )
     return Odds(
         kind=kind,
         subject=subject,
@@ -132,9 +134,9 @@ def _most_telling(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
         low = min(cells[number])
         return (float(max(cells[number]) / low) if low else math.inf if max(cells[number]) else 0.0), number
 
-    at = max(range(len(cells)), key=ratio)
-    row = list(cells[at])
-    return at, row.index(max(row)), row.index(min(row))
+    best = max(range(len(cells)), key=ratio)
+    row = list(cells[best])
+    return best, row.index(max(row)), row.index(min(row))
 
 
 def _two(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
@@ -147,7 +149,7 @@ def _two(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
         return "speaks", last, last, 0, ()
     pairs = [(channel.probability(y, given=last), channel.probability(y, given=0)) for y in range(channel.responses)]
     fitting = [pair for pair in pairs if pair[0] > pair[1]]
-    likely, unlikely = (sum((pair[side] for pair in fitting), Fraction(0)) for side in (0, 1))
+    likely, unlikely = (sum((pair[index] for pair in fitting), Fraction(0)) for index in (0, 1))
     return "speaks", last, last, 0, (likely, unlikely)
 
 

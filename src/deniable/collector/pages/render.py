@@ -28,25 +28,25 @@ class Context(Protocol):
 @cache
 def environment() -> Environment:
     """The templates of the collector. A name that a context does not have is an error, never an empty place."""
-    made = Environment(
+    jinja = Environment(
         loader=PackageLoader("deniable.collector", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["fill"] = fill
-    made.filters["estimator"] = estimator
-    made.filters["above"] = formats.epsilon
-    made.filters["points"] = formats.points
-    made.filters["whole"] = formats.count
-    made.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
-    return made
+    jinja.filters["fill"] = fill
+    jinja.filters["estimator"] = estimator
+    jinja.filters["above"] = formats.epsilon
+    jinja.filters["points"] = formats.points
+    jinja.filters["whole"] = formats.count
+    jinja.policies["json.dumps_kwargs"] = {"ensure_ascii": False}
+    return jinja
 
 
 def render(context: Context) -> str:
     """Return the HTML of a context."""
-    facts = {each.name: getattr(context, each.name) for each in fields(context)}
+    facts = {field.name: getattr(context, field.name) for field in fields(context)}
     return environment().get_template(context.TEMPLATE).render(facts)
 
 
@@ -60,12 +60,12 @@ class Problem:
     next: str
 
 
-def problem(told: Told) -> str:
+def problem(texts: Told) -> str:
     """Return the page of a refusal."""
-    return render(Problem(told.what[:1].upper() + told.what[1:], told.expected, told.next))
+    return render(Problem(texts.what[:1].upper() + texts.what[1:], texts.expected, texts.next))
 
 
-def choose_language(offered: Sequence[str], asked: str, accepted: str) -> str:
+def choose_language(offered: Sequence[str], requested: str, accepted: str) -> str:
     """Return the language of a page.
 
     Args:
@@ -77,8 +77,8 @@ def choose_language(offered: Sequence[str], asked: str, accepted: str) -> str:
         >>> choose_language(["en", "de"], "", "fr;q=0.9, de-CH;q=0.8"), choose_language(["en"], "x", "")
         ('de', 'en')
     """
-    wanted = [asked, *(tag for _, tag in sorted(_accepted(accepted), key=lambda rated: -rated[0]))]
-    for tag in wanted:
+    tags = [requested, *(tag for _, tag in sorted(_accepted(accepted), key=lambda rated: -rated[0]))]
+    for tag in tags:
         for language in (tag, tag.partition("-")[0]):
             if language in offered:
                 return language
@@ -87,8 +87,8 @@ def choose_language(offered: Sequence[str], asked: str, accepted: str) -> str:
 
 def _accepted(header: str) -> list[tuple[float, str]]:
     tags = []
-    for part in header[:500].split(","):
-        tag, _, quality = part.strip().partition(";q=")
+    for entry in header[:500].split(","):
+        tag, _, quality = entry.strip().partition(";q=")
         try:
             tags.append((float(quality or 1), tag))
         except ValueError:

@@ -114,12 +114,16 @@ class Amount:
     @classmethod
     def of(cls, design: Design, spoken: Locale) -> Amount:
         """Put a design for numbers into words."""
-        said, levels = spoken.words["number"], tuple(map(spoken.written, design.categories))
+        number_words, levels = spoken.words["number"], tuple(map(spoken.written, design.categories))
         base = _COUNTED_PEOPLE
         facts = {"low": levels[0], "second": levels[1], "high": levels[-1], "count": len(levels)}
         facts |= {"base": spoken.number(base), "held": spoken.number(round(_held(design) * base))}
         how = "how_ends" if len(levels) == 2 else "how"
-        return cls(fill(said["range"], **facts), fill(said["complaint"], **facts), fill(said[how], **facts))
+        return cls(
+            fill(number_words["range"], **facts),
+            fill(number_words["complaint"], **facts),
+            fill(number_words[how], **facts),
+        )
 
 
 def _held(design: Design) -> Fraction:
@@ -361,22 +365,29 @@ def survey_page(
 
 
 def _tellings(survey: Survey, questions: Sequence[AskedQuestion], language: str) -> tuple[ArmTelling, ...]:
-    named = {question.name: question for question in questions}
+    questions_by_name = {question.name: question for question in questions}
     arms = [arm.name for arm in survey.arms] or [""]
-    return tuple(_telling(survey, arm, hand, named, language) for arm, hand in zip(arms, survey.hands, strict=True))
+    return tuple(
+        _telling(survey, arm, arm_questions, questions_by_name, language)
+        for arm, arm_questions in zip(arms, survey.hands, strict=True)
+    )
 
 
 def _telling(
-    survey: Survey, arm: str, hand: Sequence[Question], named: Mapping[str, AskedQuestion], language: str
+    survey: Survey,
+    arm: str,
+    arm_questions: Sequence[Question],
+    questions_by_name: Mapping[str, AskedQuestion],
+    language: str,
 ) -> ArmTelling:
-    about = [question for question in hand if not question.check]
+    about = [question for question in arm_questions if not question.check]
     return ArmTelling(
         arm=arm,
-        questions=tuple(named[question.name] for question in about),
-        worst=named[worst_of(hand).name],
+        questions=tuple(questions_by_name[question.name] for question in about),
+        worst=questions_by_name[worst_of(arm_questions).name],
         together=survey.together({question.name: question.disclosure.parity for question in about}),
         direct=all(question.direct for question in about),
-        trial=trial(hand, language),
+        trial=trial(arm_questions, language),
     )
 
 
@@ -388,7 +399,7 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
     """Build a question in a language."""
     texts, physical = question.texts[language], question.device == "physical"
     sends = question.designs[0].channel.responses <= 100 and not question.designs[0].channel.sizes
-    named = zip(question.design.symbols, question.symbols(language), strict=True) if sends else ()
+    symbol_names = zip(question.design.symbols, question.symbols(language), strict=True) if sends else ()
     return AskedQuestion(
         name=question.name,
         text=texts.text,
@@ -396,7 +407,7 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         instructions=texts.instructions,
         physical=physical,
         labels=question.labels(language),
-        symbols=tuple(named),
+        symbols=tuple(symbol_names),
         few=(question.design.channel.responses if physical else question.design.channel.answers) <= _MOST_SIDE_BY_SIDE,
         stages=tuple(odds(design) for design in question.designs),
         disclosure=question.disclosure,
@@ -425,10 +436,10 @@ def _amount(design: Design, language: str) -> Amount | None:
 
 def trial(questions: Sequence[Question], language: str) -> Trial | None:
     """Return a harmless question for the device in the page whose first response reveals most; None without one."""
-    drawn = [question for question in questions if question.device == "browser" and not question.direct]
-    if not drawn:
+    browser_questions = [question for question in questions if question.device == "browser" and not question.direct]
+    if not browser_questions:
         return None
-    worst = max(drawn, key=lambda question: question.design.parity)
+    worst = max(browser_questions, key=lambda question: question.design.parity)
     labels = locale(language).words["try"]["labels"]
     harmless: Design | None = operation(worst.design, "trial_design")(worst.design, labels)
     if harmless is None:
@@ -491,13 +502,13 @@ async def _survey_html(
     """Return a survey's page, rendered in a thread unless one with the same contents is kept; nobody's own is in it."""
     contents = (survey.hash, language, links, group, notice, form)
     if contents not in _kept:
-        shown = await asyncio.to_thread(
+        html = await asyncio.to_thread(
             lambda: render(survey_page(survey, language, links, group=group, form=form, notice=notice))
         )
         while len(_kept) >= PAGES_KEPT:
             del _kept[next(iter(_kept))]
-        _kept[contents] = shown
-        return shown
+        _kept[contents] = html
+        return html
     return _kept[contents]
 
 
@@ -507,11 +518,11 @@ async def preview(request: Request) -> HTMLResponse:
     language, links = _languages(request, fielded.survey.languages)
     group = request.query_params.get("group", "")
     group = group if group in fielded.survey.groups else ""
-    shown = await asyncio.to_thread(
+    html = await asyncio.to_thread(
         lambda: _html(survey_page(fielded.survey, language, links, group=group, preview=True))
     )
-    shown.headers["content-security-policy"] = "connect-src 'none'; form-action 'none'"  # besides that of all pages
-    return shown
+    html.headers["content-security-policy"] = "connect-src 'none'; form-action 'none'"  # besides that of all pages
+    return html
 
 
 async def post(request: Request) -> Response:
@@ -527,8 +538,8 @@ async def post(request: Request) -> Response:
     try:
         fields = await access.read_form(request)
         if "withdraw" in fields:
-            done = await withdraw(collector, fielded, fields)
-            return _message(fielded, language, 200, words["withdraw"][done.said], "")
+            outcome = await withdraw(collector, fielded, fields)
+            return _message(fielded, language, 200, words["withdraw"][outcome.said], "")
         if "receipt" in fields:
             return await receipt(collector, fielded, fields)
         collector.limits.count_responses(request, len(fielded.survey.questions))
@@ -536,7 +547,7 @@ async def post(request: Request) -> Response:
     except DeniableError as error:
         return _form_problem(fielded, language, error, address)
     form = _form(request)
-    sent = page(
+    sent_page = page(
         SentPage,
         language,
         fielded.survey.texts[language].title,
@@ -545,12 +556,12 @@ async def post(request: Request) -> Response:
         address=address,
         thanks=fielded.survey.texts[language].thanks,
         responses=responses_in_words(fielded.survey, language, submission),
-        together=Disclosure.of(fielded.survey.question(each.question).design for each in submission.responses),
+        together=Disclosure.of(fielded.survey.question(response.question).design for response in submission.responses),
         message=as_json(submission),
         key=submission.key,
         form=form,
     )
-    return await asyncio.to_thread(_with_form, request, sent, form)
+    return await asyncio.to_thread(_with_form, request, sent_page, form)
 
 
 def works_without_script(survey: Survey) -> bool:
@@ -581,9 +592,9 @@ async def withdraw(collector: Collector, fielded: FieldedSurvey, fields: Mapping
     Raises:
         Refused: not a code.
     """
-    done = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, _withdrawal_code(fields["withdraw"]))
-    collector.metrics.responses(fielded.survey.name, "withdrawn", done.responses)
-    return done
+    outcome = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, _withdrawal_code(fields["withdraw"]))
+    collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
+    return outcome
 
 
 async def receipt(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> Response:
@@ -600,12 +611,12 @@ async def receipt(collector: Collector, fielded: FieldedSurvey, fields: Mapping[
 
 def responses_in_words(survey: Survey, language: str, body: SubmissionBody) -> tuple[tuple[str, str, Disclosure], ...]:
     """Return each question that was responded to with the response, as they are called, and what it reveals."""
-    named = []
+    sentences = []
     for response in body.responses:
         question = survey.question(response.question)
         symbol = question.symbols(language)[question.design.symbol_number(response.symbol)]
-        named.append((question.texts[language].text, symbol, question.disclosure))
-    return tuple(named)
+        sentences.append((question.texts[language].text, symbol, question.disclosure))
+    return tuple(sentences)
 
 
 def as_json(body: SubmissionBody) -> str:
@@ -618,9 +629,10 @@ def standing_notice(entry: Entry, day: date, spoken: Locale) -> str:
     standing = entry.standing(day)
     if standing == "open":
         return ""
-    survey, said = entry.survey, spoken.words["standing"]
-    named = {"early": survey.opens, "over": survey.closes}.get(standing)
-    return f"{fill(said[standing], day=spoken.day(named) if named else '')} {said[f'{standing}_next']}"
+    survey, standing_words = entry.survey, spoken.words["standing"]
+    changes_on = {"early": survey.opens, "over": survey.closes}.get(standing)
+    reason = fill(standing_words[standing], day=spoken.day(changes_on) if changes_on else "")
+    return f"{reason} {standing_words[f'{standing}_next']}"
 
 
 def _withdrawal_code(text: str) -> bytes:
@@ -644,16 +656,18 @@ def _with_form(request: Request, context: Page, form: Form | None) -> HTMLRespon
 
 def _form_problem(fielded: FieldedSurvey, language: str, error: DeniableError, address: str) -> HTMLResponse:
     words = locale(language).words["problem"]
-    what = refusal_of(error).error.what
-    return _message(fielded, language, status_of(error), f"{words['form']} {what}", words["form_next"], address)
+    problem = refusal_of(error).error.what
+    return _message(fielded, language, status_of(error), f"{words['form']} {problem}", words["form_next"], address)
 
 
 def _message(
-    fielded: FieldedSurvey, language: str, status: int, what: str, then: str, address: str = ""
+    fielded: FieldedSurvey, language: str, status: int, problem: str, then: str, address: str = ""
 ) -> HTMLResponse:
     title = fielded.survey.texts[language].title
-    shown = page(Message, language, title, marked=_marked(fielded.survey), what=what, next=then, address=address)
-    return _html(shown, status)
+    message_page = page(
+        Message, language, title, marked=_marked(fielded.survey), what=problem, next=then, address=address
+    )
+    return _html(message_page, status)
 
 
 def _no_survey(request: Request, error: Refused) -> HTMLResponse:
@@ -669,10 +683,12 @@ def _languages(request: Request, offered: Sequence[str]) -> tuple[str, tuple[Lan
     """Return the language of a page, and links to the same page in all of them."""
     accepted = request.headers.get("accept-language", "")
     language = choose_language(offered, request.query_params.get("lang", ""), accepted)
-    kept = {name: value for name, value in request.query_params.items() if name == "group"}
+    kept_query = {name: value for name, value in request.query_params.items() if name == "group"}
     return language, tuple(
-        LanguageLink(f"{request.url.path}?{urlencode({**kept, 'lang': each})}", each, _name(each), each == language)
-        for each in offered
+        LanguageLink(
+            f"{request.url.path}?{urlencode({**kept_query, 'lang': code})}", code, _name(code), code == language
+        )
+        for code in offered
     )
 
 

@@ -56,11 +56,11 @@ async def sign_in(request: Request) -> Response:
     """Open a session with a token."""
     fields = await access.read_form(request)
     token = fields.get("token", "").strip()
-    asked = fields.get("next", "")
-    found = await asyncio.to_thread(Collector.of(request).store.find_token, token)
-    if found is None or found.scope == "device":
-        return _page(request, "", "This token does not work. Check it, or ask for another one.", asked, 403)
-    response = RedirectResponse(asked if _INSIDE.fullmatch(asked) else "/a", 303)
+    next_path = fields.get("next", "")
+    token_entry = await asyncio.to_thread(Collector.of(request).store.find_token, token)
+    if token_entry is None or token_entry.scope == "device":
+        return _page(request, "", "This token does not work. Check it, or ask for another one.", next_path, 403)
+    response = RedirectResponse(next_path if _INSIDE.fullmatch(next_path) else "/a", 303)
     await access.keep_session(request, response, token)
     return response
 
@@ -91,10 +91,10 @@ def signed_in(route: Route) -> Route:
     return Route(route.path, guarded, methods=sorted(route.methods or ()), name=route.name)
 
 
-def _page(request: Request, name: str, problem: str, asked: str, status: int = 200) -> Response:
+def _page(request: Request, name: str, problem: str, next_path: str, status: int = 200) -> Response:
     value = access.form_value(request)
     title = "Signed in" if name else "Sign in"
-    response = HTMLResponse(render(Session(title, name, problem, asked, access.FIELD, value)), status)
+    response = HTMLResponse(render(Session(title, name, problem, next_path, access.FIELD, value)), status)
     access.keep_form_value(request, response, value)
     return response
 

@@ -22,7 +22,7 @@ from deniable.survey.signed import AuthorSignature
 
 async def list_surveys(call: Call) -> list[messages.State]:
     """Return all surveys and their states."""
-    return [_state(each) for each in await asyncio.to_thread(call.collector.store.surveys)]
+    return [_state(entry) for entry in await asyncio.to_thread(call.collector.store.surveys)]
 
 
 async def create_survey(call: Call) -> messages.State:
@@ -44,8 +44,8 @@ async def sign_survey(call: Call) -> messages.State:
     """Keep the signature of a definition, made by its author elsewhere."""
     fielded = await call.collector.surveys.find(call.part("name"))
     signature = AuthorSignature.from_json(json.dumps(call.body))
-    kept = await asyncio.to_thread(call.collector.store.keep_signature, fielded.survey.name, signature)
-    return _changed(call, "survey signed", kept)
+    is_kept = await asyncio.to_thread(call.collector.store.keep_signature, fielded.survey.name, signature)
+    return _changed(call, "survey signed", is_kept)
 
 
 async def close_survey(call: Call) -> messages.State:
@@ -83,10 +83,10 @@ async def list_tokens(call: Call) -> list[messages.TokenWanted]:
 
 async def issue_token(call: Call) -> messages.TokenIssued:
     """Make a token; its secret is shown this once."""
-    wanted = Token(call.body.name, call.body.scope, call.body.survey or "")
-    secret = await asyncio.to_thread(call.collector.store.issue_token, wanted)
-    log_event("token issued", scope=wanted.scope)
-    return messages.TokenIssued(wanted.name, secret)
+    token = Token(call.body.name, call.body.scope, call.body.survey or "")
+    secret = await asyncio.to_thread(call.collector.store.issue_token, token)
+    log_event("token issued", scope=token.scope)
+    return messages.TokenIssued(token.name, secret)
 
 
 async def rotate_token(call: Call) -> messages.TokenIssued:

@@ -59,7 +59,7 @@ async def add_batch(call: Call) -> messages.BatchResult:
     def work() -> BatchOutcome:
         read = batches.read_lines if kind == _NDJSON else batches.read_arrow
         columns = read(fielded, raw, collector.settings.largest_batch)
-        collector.limits.count_responses(call.request, sum(len(each.keys) for each in columns))
+        collector.limits.count_responses(call.request, sum(len(column.keys) for column in columns))
         return collector.store.add_batch(*columns)
 
     stored, repeated = await asyncio.get_running_loop().run_in_executor(collector.batches, work)
@@ -71,9 +71,9 @@ async def add_batch(call: Call) -> messages.BatchResult:
 async def withdraw(call: Call) -> messages.Withdrawn:
     """Erase what was sent with a key, also after the survey has closed."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    done = await asyncio.to_thread(call.collector.store.withdraw, fielded.entry.id, _key(call))
-    call.collector.metrics.responses(fielded.survey.name, "withdrawn", done.responses)
-    return messages.Withdrawn(done.responses, done.overwritten)
+    outcome = await asyncio.to_thread(call.collector.store.withdraw, fielded.entry.id, _key(call))
+    call.collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
+    return messages.Withdrawn(outcome.responses, outcome.overwritten)
 
 
 async def get_receipt(call: Call) -> Response:

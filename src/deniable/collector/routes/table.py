@@ -119,7 +119,7 @@ def describe(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
     types = [
         Refusal,
         messages.SubmissionBody,
-        *(each for endpoint in endpoints for each in (endpoint.takes, endpoint.gives) if each),
+        *(message for endpoint in endpoints for message in (endpoint.takes, endpoint.gives) if message),
     ]
     _, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
     paths: dict[str, dict[str, Any]] = {}
@@ -146,11 +146,11 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "summary": endpoint.summary,
         "responses": {
             str(endpoint.status): _result(endpoint),
-            **{str(each): _refusal(each) for each in _refusals(endpoint)},
+            **{str(status): _refusal(status) for status in _refusals(endpoint)},
         },
     }
-    parts = [_parameter(name, "path") for name in re.findall(r"\{(\w+)\}", endpoint.path)]
-    if parameters := parts + [_parameter(name, "query") for name in endpoint.query]:
+    path_parameters = [_parameter(name, "path") for name in re.findall(r"\{(\w+)\}", endpoint.path)]
+    if parameters := path_parameters + [_parameter(name, "query") for name in endpoint.query]:
         described["parameters"] = parameters
     if content := ({JSON: {"schema": _schema(endpoint.takes)}} if endpoint.takes else dict(endpoint.accepts)):
         described["requestBody"] = {"required": True, "content": content}
@@ -173,7 +173,7 @@ def _result(endpoint: Endpoint) -> dict[str, Any]:
     if endpoint.gives is not None:
         described["content"] = {JSON: {"schema": _schema(endpoint.gives)}}
     elif endpoint.media:
-        described["content"] = {each: {} for each in endpoint.media}
+        described["content"] = {media_type: {} for media_type in endpoint.media}
     return described
 
 
@@ -181,8 +181,8 @@ def _refusal(status: int) -> dict[str, Any]:
     return {"description": HTTPStatus(status).phrase, "content": {JSON: {"schema": _schema(Refusal)}}}
 
 
-def _parameter(name: str, place: str) -> dict[str, Any]:
-    return {"name": name, "in": place, "required": place == "path", "schema": _schema(_PARTS[name])}
+def _parameter(name: str, location: str) -> dict[str, Any]:
+    return {"name": name, "in": location, "required": location == "path", "schema": _schema(_PARTS[name])}
 
 
 def _schema(kind: Any) -> dict[str, Any]:

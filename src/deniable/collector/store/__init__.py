@@ -45,7 +45,7 @@ __all__ = [
 _PATIENCE = 60.0  # seconds to wait for another program that is writing
 
 
-def open_store(where: str | os.PathLike[str], *, rewriting: float = SHARE) -> Store:
+def open_store(location: str | os.PathLike[str], *, rewriting: float = SHARE) -> Store:
     """Open a SQLite file, which is made where there is none, or a Postgres database by its `postgresql://` address.
 
     Args:
@@ -58,7 +58,7 @@ def open_store(where: str | os.PathLike[str], *, rewriting: float = SHARE) -> St
         MissingExtra: an address, and psycopg is not installed.
     """
     database = open_database(
-        where, "database", settings=SHARED, patience=_PATIENCE, one_writer=False, failure=StoreFailed
+        location, "database", settings=SHARED, patience=_PATIENCE, one_writer=False, failure=StoreFailed
     )
     if isinstance(database, SqliteFile):
         try:

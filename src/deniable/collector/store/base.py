@@ -87,8 +87,8 @@ class Entry(NamedTuple):
         why = _NOT_TAKEN.get(self.standing(day))
         if why is None:
             return None
-        what, hint = (each.format(opens=self.survey.opens, closes=self.survey.closes) for each in why)
-        return NotAllowed(f"the survey {self.survey.name!r} {what}", hint)
+        problem, hint = (text.format(opens=self.survey.opens, closes=self.survey.closes) for text in why)
+        return NotAllowed(f"the survey {self.survey.name!r} {problem}", hint)
 
 
 _NOT_TAKEN: dict[Standing, tuple[str, str]] = {

@@ -23,7 +23,7 @@ _PIECE = 10_000  # rows that are objects at a time, where each is looked up
 _EXPORTED_ROWS = 1 << 16  # in one batch of a file
 
 
-def add_batch(tables: Tables, sieves: Sieves, known: KnownSurvey, batch: Batch, today: date) -> BatchOutcome:
+def add_batch(tables: Tables, sieves: Sieves, survey: KnownSurvey, batch: Batch, today: date) -> BatchOutcome:
     """Store a batch, all of it or nothing.
 
     Args:
@@ -36,61 +36,61 @@ def add_batch(tables: Tables, sieves: Sieves, known: KnownSurvey, batch: Batch, 
     Raises:
         DeniableError: something in it is refused; the message names the row.
     """
-    _check(known, batch, today)
-    layout = known.columns[batch.question].layouts[batch.stage]
+    _check(survey, batch, today)
+    layout = survey.columns[batch.question].layouts[batch.stage]
     rows = layout.rows(batch.codes)
     if len(rows) != len(batch.keys):
         raise InvalidRequest(f"there are {len(batch.keys):,} keys and {len(rows):,} responses; expected as many.")
     if not len(rows):
         return BatchOutcome(0, 0)
-    if batch.stage == 0 and _all_new(tables, sieves, known, batch, rows, today):
+    if batch.stage == 0 and _all_new(tables, sieves, survey, batch, rows, today):
         return BatchOutcome(len(rows), 0)
-    return _one_by_one(tables, known, batch, rows, today)
+    return _one_by_one(tables, survey, batch, rows, today)
 
 
-def _all_new(tables: Tables, sieves: Sieves, known: KnownSurvey, batch: Batch, rows: Rows, today: date) -> bool:
+def _all_new(tables: Tables, sieves: Sieves, survey: KnownSurvey, batch: Batch, rows: Rows, today: date) -> bool:
     """Store a batch whose respondents are all new; where one is not, leave all as it was."""
-    column, group = known.columns[batch.question], group_number(known.entry, batch.group)
-    made = packs.records(column.ids(batch.keys), group, rows)
+    column, group = survey.columns[batch.question], group_number(survey.entry, batch.group)
+    new_records = packs.records(column.ids(batch.keys), group, rows)
     sieve = sieves.of(tables, batch.survey, batch.question)
-    if not _surely_new(tables, batch, made, sieve):
+    if not _surely_new(tables, batch, new_records, sieve):
         return False
-    run = packs.write_run(tables, packs.StoredStage(batch.survey, batch.question, 0), made)
-    sieve.note(made)
+    run = packs.write_run(tables, packs.StoredStage(batch.survey, batch.question, 0), new_records)
+    sieve.note(new_records)
     sieve.names.add(run.name)
-    lag = len(rows) - published.least(known, batch.question)[0]  # all but the last step can be shown at once
-    for part in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
-        counts.add(tables, Counter(batch.survey, batch.question, 0, SEEN, group), column.layouts[0], part)
-        published.step(tables, known, batch.question)
+    lag = len(rows) - published.least(survey, batch.question)[0]  # all but the last step can be shown at once
+    for chunk in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
+        counts.add(tables, Counter(batch.survey, batch.question, 0, SEEN, group), column.layouts[0], chunk)
+        published.step(tables, survey, batch.question)
     count_days(tables, {(batch.survey, batch.question): len(rows)}, today)
     return True
 
 
-def _surely_new(tables: Tables, batch: Batch, made: packs.Records, sieve: Sieve) -> bool:
+def _surely_new(tables: Tables, batch: Batch, new_records: packs.Records, sieve: Sieve) -> bool:
     """Say whether no id stands twice in a batch, and none is stored; what the sieve keeps back is looked up."""
-    twice = (made["high"][1:] == made["high"][:-1]) & (made["low"][1:] == made["low"][:-1])
+    twice = (new_records["high"][1:] == new_records["high"][:-1]) & (new_records["low"][1:] == new_records["low"][:-1])
     if twice.any():
         return False
-    few = made[sieve.perhaps(made)]
+    suspects = new_records[sieve.perhaps(new_records)]
     single = "SELECT id FROM response WHERE survey = ? AND question = ? LIMIT ?"
-    alone = {bytes(id_) for (id_,) in tables.rows(single, batch.survey, batch.question, len(made))}
-    wanted = made if len(alone) == len(made) else few
-    if packs.find(tables, batch.survey, batch.question, packs.ids_of(wanted)):
+    alone = {bytes(id_) for (id_,) in tables.rows(single, batch.survey, batch.question, len(new_records))}
+    candidates = new_records if len(alone) == len(new_records) else suspects
+    if packs.find(tables, batch.survey, batch.question, packs.ids_of(candidates)):
         return False
-    return alone.isdisjoint(packs.ids_of(made)) if alone else True
+    return alone.isdisjoint(packs.ids_of(new_records)) if alone else True
 
 
-def _one_by_one(tables: Tables, known: KnownSurvey, batch: Batch, rows: Rows, today: date) -> BatchOutcome:
+def _one_by_one(tables: Tables, survey: KnownSurvey, batch: Batch, rows: Rows, today: date) -> BatchOutcome:
     stored = 0
     for start in range(0, len(rows), _PIECE):
-        piece = slice(start, start + _PIECE)
+        rows_slice = slice(start, start + _PIECE)
         submissions = [
             Submission(
                 batch.survey, key, batch.group, (Sent(batch.question, batch.stage, int.from_bytes(code, "little")),)
             )
-            for key, code in zip(_cut(batch.keys[piece]), _cut(rows[piece]), strict=True)
+            for key, code in zip(_cut(batch.keys[rows_slice]), _cut(rows[rows_slice]), strict=True)
         ]
-        outcomes = Desk(tables, {batch.survey: known}, today).add(submissions)
+        outcomes = Desk(tables, {batch.survey: survey}, today).add(submissions)
         for number, outcome in enumerate(outcomes, start=start + 1):
             if isinstance(outcome, NotStored):
                 error = outcome.error
@@ -99,17 +99,17 @@ def _one_by_one(tables: Tables, known: KnownSurvey, batch: Batch, rows: Rows, to
     return BatchOutcome(stored, len(rows) - stored)
 
 
-def _check(known: KnownSurvey, batch: Batch, today: date) -> None:
-    check_open(known.entry, today)
-    if known.entry.public is not None:
+def _check(survey: KnownSurvey, batch: Batch, today: date) -> None:
+    check_open(survey.entry, today)
+    if survey.entry.public is not None:
         raise NotAllowed(
             "this survey is by invitation, and a batch has no tokens; expected single submissions.",
             "Send each respondent's responses with a token.",
         )
-    group_number(known.entry, batch.group)
-    if not 0 <= batch.question < len(known.columns):
-        raise InvalidRequest(f"there is no question {batch.question}; expected 0 to {len(known.columns) - 1}.")
-    stages = len(known.columns[batch.question].layouts)
+    group_number(survey.entry, batch.group)
+    if not 0 <= batch.question < len(survey.columns):
+        raise InvalidRequest(f"there is no question {batch.question}; expected 0 to {len(survey.columns) - 1}.")
+    stages = len(survey.columns[batch.question].layouts)
     if not 0 <= batch.stage < stages:
         raise InvalidRequest(f"there is no stage {batch.stage}; expected 0 to {stages - 1}.")
     if batch.keys.ndim != 2 or batch.keys.shape[1] != KEY or batch.keys.dtype != np.uint8:
@@ -118,47 +118,49 @@ def _check(known: KnownSurvey, batch: Batch, today: date) -> None:
 
 def _cut(rows: Rows) -> list[bytes]:
     """Return rows as bytes."""
-    width, whole = rows.shape[1], rows.tobytes()
-    return [whole[start : start + width] for start in range(0, len(whole), width)]
+    width, content = rows.shape[1], rows.tobytes()
+    return [content[start : start + width] for start in range(0, len(content), width)]
 
 
 def export(
-    tables: Tables, known: KnownSurvey, question: int, groups: frozenset[int], stages: int
+    tables: Tables, survey: KnownSurvey, question: int, groups: frozenset[int], stages: int
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of the first stages in the order of ids, which are random; only the groups given are named."""
-    column = known.columns[question]
-    slices = packs.slices_of(tables, known.entry.id, question, _EXPORTED_ROWS)
+    column = survey.columns[question]
+    slices = packs.slices_of(tables, survey.entry.id, question, _EXPORTED_ROWS)
     for number in range(slices):
-        found = [
-            packs.in_order(tables, packs.StoredStage(known.entry.id, question, stage), number, slices)
+        records_by_stage = [
+            packs.in_order(tables, packs.StoredStage(survey.entry.id, question, stage), number, slices)
             for stage in range(stages)
         ]
-        if any(map(len, found)):
-            yield _exported(known, column, found, groups)
+        if any(map(len, records_by_stage)):
+            yield _exported(survey, column, records_by_stage, groups)
 
 
 def _exported(
-    known: KnownSurvey, column: Column, found: Sequence[packs.Records], groups: frozenset[int]
+    survey: KnownSurvey, column: Column, records_by_stage: Sequence[packs.Records], groups: frozenset[int]
 ) -> pa.RecordBatch:
     """Return responses in columns: those of one id together, coarser stages first."""
-    stages = np.repeat(np.arange(len(found)), list(map(len, found)))
-    order = packs.order_of(np.concatenate([each[["high", "low"]] for each in found]))  # stable: coarser ones stay first
-    sent = np.concatenate([each["group"] for each in found])
-    symbols = pa.concat_arrays(list(map(_symbols, column.layouts, found)))
-    named = pa.array(sent[order], mask=~np.isin(sent[order], sorted(groups)))
+    stages = np.repeat(np.arange(len(records_by_stage)), list(map(len, records_by_stage)))
+    order = packs.order_of(
+        np.concatenate([records[["high", "low"]] for records in records_by_stage])
+    )  # stable: coarser ones stay first
+    group_numbers = np.concatenate([records["group"] for records in records_by_stage])
+    symbols = pa.concat_arrays(list(map(_symbols, column.layouts, records_by_stage)))
+    group_column = pa.array(group_numbers[order], mask=~np.isin(group_numbers[order], sorted(groups)))
     return pa.RecordBatch.from_arrays(
         [
             pa.array([design.hash for design in column.question.designs]).take(stages[order]),
             pa.array(stages[order]),
-            pa.array(known.entry.survey.groups, pa.string()).take(named),
+            pa.array(survey.entry.survey.groups, pa.string()).take(group_column),
             symbols.take(order),
         ],
         names=["design", "stage", "group", "symbol"],
     )
 
 
-def _symbols(layout: CountedDesign, found: packs.Records) -> pa.Array[Any]:
+def _symbols(layout: CountedDesign, records: packs.Records) -> pa.Array[Any]:
     """Return what responses of one stage are called; each that occurs is looked up once."""
-    codes = list(map(bytes, found["code"]))
+    codes = list(map(bytes, records["code"]))
     names = {code: layout.design.symbols[int.from_bytes(code, "little")] for code in set(codes)}
     return pa.array([names[code] for code in codes], pa.string())

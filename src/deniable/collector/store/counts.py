@@ -88,13 +88,13 @@ class CountedDesign:
         Raises:
             InvalidResponse: the design never sends one of them; the message names the first.
         """
-        given = self.coding.read(codes)
-        wrong = self.coding.impossible(given)
+        responses = self.coding.read(codes)
+        wrong = self.coding.impossible(responses)
         if wrong is not None:
             raise InvalidResponse(
                 f"row {wrong + 1:,} is no response of {self.design!r}; expected one that it can send."
             )
-        return self.coding.to_bytes(given)
+        return self.coding.to_bytes(responses)
 
     def joined(self, codes: Sequence[bytes]) -> Rows:
         """Return codes that are stored one by one as rows of bytes."""
@@ -106,8 +106,8 @@ class CountedDesign:
         cells, rises = self.coding.count_few(responses)
         shapes = self.coding.count_shapes(responses)
         sizes = np.flatnonzero(shapes)
-        places = np.concatenate(([0], cells + 1, sizes + 1 + self.cells))
-        return places, np.concatenate(([len(rows)], rises, shapes[sizes]))
+        cells_rising = np.concatenate(([0], cells + 1, sizes + 1 + self.cells))
+        return cells_rising, np.concatenate(([len(rows)], rises, shapes[sizes]))
 
     def tally(self, vector: Vector) -> Tally:
         """Return the tally that is in the counts."""
@@ -130,29 +130,29 @@ class Counter(NamedTuple):
 
 def add(tables: Tables, counter: Counter, layout: CountedDesign, rows: Rows, sign: int = 1) -> None:
     """Count responses; with sign −1, take them out again."""
-    places, rises = layout.count(rows)
-    pieces = places // _PIECE
-    for piece in np.unique(pieces).tolist():
-        mine = pieces == piece
-        found = tables.value(
+    cells_rising, rises = layout.count(rows)
+    pieces_of_cells = cells_rising // _PIECE
+    for piece_number in np.unique(pieces_of_cells).tolist():
+        mine = pieces_of_cells == piece_number
+        stored = tables.value(
             "SELECT counts FROM tally WHERE survey = ? AND question = ? AND stage = ? AND which = ? AND grp = ? "
             "AND piece = ?",
-            *counter, piece,
+            *counter, piece_number,
         )  # fmt: skip
-        start = piece * _PIECE
+        start = piece_number * _PIECE
         counts = np.zeros(min(_PIECE, layout.size - start), _STORED)
-        if found is not None:
-            counts += np.frombuffer(found, _STORED)
-        counts[places[mine] - start] += sign * rises[mine]
+        if stored is not None:
+            counts += np.frombuffer(stored, _STORED)
+        counts[cells_rising[mine] - start] += sign * rises[mine]
         assert counts.min() >= 0, "more was taken out than was counted"
-        _write_piece(tables, "tally", counter, piece, counts)
+        _write_piece(tables, "tally", counter, piece_number, counts)
 
 
-def _write_piece(tables: Tables, table: str, counter: Counter, piece: int, counts: Vector) -> None:
+def _write_piece(tables: Tables, table: str, counter: Counter, piece_number: int, counts: Vector) -> None:
     tables.run(
         f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (survey, question, stage, which, grp, piece) "
         "DO UPDATE SET counts = excluded.counts",
-        *counter, piece, counts.tobytes(),
+        *counter, piece_number, counts.tobytes(),
     )  # fmt: skip
 
 
@@ -166,13 +166,17 @@ def read(
     tables: Tables, table: str, survey: int, question: int, layouts: Iterable[CountedDesign], group: int | None
 ) -> Stages:
     """Return the counts of each stage in a table, seen and raised; of one group, or of all together."""
-    found = [{which: np.zeros(layout.size, np.int64) for which in (SEEN, RAISED)} for layout in layouts]
+    counts_by_stage = [
+        {counter_kind: np.zeros(layout.size, np.int64) for counter_kind in (SEEN, RAISED)} for layout in layouts
+    ]
     every = f"SELECT stage, which, piece, counts FROM {table} WHERE survey = ? AND question = ?"
-    one = () if group is None else (group,)
-    for stage, which, piece, counts in tables.rows(every + (" AND grp = ?" if one else ""), survey, question, *one):
-        vector, start = found[stage][which], piece * _PIECE
+    group_filter = () if group is None else (group,)
+    for stage, counter_kind, piece_number, counts in tables.rows(
+        every + (" AND grp = ?" if group_filter else ""), survey, question, *group_filter
+    ):
+        vector, start = counts_by_stage[stage][counter_kind], piece_number * _PIECE
         vector[start : start + _PIECE] += np.frombuffer(counts, _STORED)
-    return found
+    return counts_by_stage
 
 
 def days(tables: Tables, survey: int, question: int) -> list[tuple[date, int]]:

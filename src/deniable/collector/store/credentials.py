@@ -34,30 +34,35 @@ def invite(tables: Tables, survey: int, count: int) -> list[str]:
     if not 1 <= count <= _MOST_INVITATIONS:
         raise InvalidRequest(f"{count:,} invitations are asked for; expected 1 to {_MOST_INVITATIONS:,}.")
     lock(tables, survey)
-    made = [_new_text(_INVITATION) for _ in range(count)]
-    tables.insert("invitation", ("hash", "survey"), sorted((digest(code), survey) for code in made))
-    return made
+    codes = [_new_text(_INVITATION) for _ in range(count)]
+    tables.insert("invitation", ("hash", "survey"), sorted((digest(code), survey) for code in codes))
+    return codes
 
 
 def invitations(tables: Tables, survey: int) -> Invitations:
     """Count invitations."""
     statement = "SELECT count(*), count(used) FROM invitation WHERE survey = ?"
-    ((made, used),) = tables.rows(statement, survey)
-    return Invitations(made, used)
+    ((issued, used),) = tables.rows(statement, survey)
+    return Invitations(issued, used)
 
 
-def exchange_all(tables: Tables, asked: Sequence[Exchange]) -> list[int | NotStored]:
+def exchange_all(tables: Tables, exchanges: Sequence[Exchange]) -> list[int | NotStored]:
     """Exchange many invitations in the order of their hashes; return the signature for each, or why there is none."""
-    found: dict[int, int | NotStored] = {}
-    numbers = {tables.value("SELECT id FROM survey WHERE name = ?", name) for name in {each.survey for each in asked}}
+    outcomes: dict[int, int | NotStored] = {}
+    numbers = {
+        tables.value("SELECT id FROM survey WHERE name = ?", name)
+        for name in {exchange.survey for exchange in exchanges}
+    }
     for survey in sorted(numbers - {None}):  # in the order in which everybody locks them
         lock(tables, survey)
-    for at in sorted(range(len(asked)), key=lambda at: digest(asked[at].code)):
+    for index in sorted(range(len(exchanges)), key=lambda i: digest(exchanges[i].code)):
         try:
-            found[at] = _exchange(tables, number(tables, asked[at].survey), asked[at].code, asked[at].blinded)
+            outcomes[index] = _exchange(
+                tables, number(tables, exchanges[index].survey), exchanges[index].code, exchanges[index].blinded
+            )
         except DeniableError as error:
-            found[at] = NotStored(error)
-    return [found[at] for at in range(len(asked))]
+            outcomes[index] = NotStored(error)
+    return [outcomes[index] for index in range(len(exchanges))]
 
 
 def _exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
@@ -86,8 +91,8 @@ def unused(tables: Tables, survey: int, code: str, message: bytes | None = None)
         NotAllowed: no such invitation, or it was used for another message.
     """
     hash_ = digest(code)
-    found = tables.rows("SELECT used FROM invitation WHERE hash = ? AND survey = ?", hash_, survey)
-    if not found or found[0][0] not in (None, message):
+    rows = tables.rows("SELECT used FROM invitation WHERE hash = ? AND survey = ?", hash_, survey)
+    if not rows or rows[0][0] not in (None, message):
         raise used_already()
     return hash_
 
@@ -145,11 +150,11 @@ def revoke(tables: Tables, name: str) -> None:
 
 def find(tables: Tables, text: str) -> Token | None:
     """Find a token by its text."""
-    found = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", digest(text))
-    return Token(*found[0]) if found else None
+    rows = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", digest(text))
+    return Token(*rows[0]) if rows else None
 
 
-def start_session(tables: Tables, text: str, now: int, ends: int) -> str:
+def start_session(tables: Tables, text: str, now: int, expires: int) -> str:
     """Return the name of a new session of a token; those that have ended are forgotten, and the oldest of too many."""
     name = _new_text("")
     tables.run("DELETE FROM session WHERE ends <= ?", now)
@@ -157,7 +162,7 @@ def start_session(tables: Tables, text: str, now: int, ends: int) -> str:
         "DELETE FROM session WHERE hash IN (SELECT hash FROM session ORDER BY ends DESC LIMIT ? OFFSET ?)",
         _MOST_SESSIONS, _MOST_SESSIONS - 1,
     )  # fmt: skip
-    tables.run("INSERT INTO session VALUES (?, ?, ?)", digest(name), digest(text), ends)
+    tables.run("INSERT INTO session VALUES (?, ?, ?)", digest(name), digest(text), expires)
     return name
 
 
@@ -167,8 +172,8 @@ def find_session(tables: Tables, name: str, now: int) -> Token | None:
         "SELECT token.name, scope, survey FROM token JOIN session ON session.token = token.hash "
         "WHERE session.hash = ? AND ends > ?"
     )
-    found = tables.rows(statement, digest(name), now)
-    return Token(*found[0]) if found else None
+    rows = tables.rows(statement, digest(name), now)
+    return Token(*rows[0]) if rows else None
 
 
 def end_session(tables: Tables, name: str) -> None:
@@ -183,8 +188,8 @@ def tokens(tables: Tables) -> list[Token]:
 
 def known_secret(tables: Tables, name: str) -> bytes | None:
     """Return a secret of the collector; None if it was not drawn yet."""
-    found = tables.value("SELECT value FROM secret WHERE name = ?", name)
-    return None if found is None else bytes(found)
+    value = tables.value("SELECT value FROM secret WHERE name = ?", name)
+    return None if value is None else bytes(value)
 
 
 def secret(tables: Tables, name: str) -> bytes:

@@ -70,31 +70,31 @@ def record(width: int) -> np.dtype[Any]:
 
 def records(ids: Rows, groups: int | NDArray[np.int64], codes: Rows) -> Records:
     """Return responses in the order of their ids."""
-    made = np.empty(len(ids), record(codes.shape[1]))
+    new_records = np.empty(len(ids), record(codes.shape[1]))
     halves = np.ascontiguousarray(ids).view(_HALVES)[:, 0]
-    made["high"], made["low"], made["group"] = halves["high"], halves["low"], groups
-    made["code"] = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}")[:, 0]
-    return made[order_of(made)]
+    new_records["high"], new_records["low"], new_records["group"] = halves["high"], halves["low"], groups
+    new_records["code"] = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}")[:, 0]
+    return new_records[order_of(new_records)]
 
 
-def order_of(found: Records) -> NDArray[np.intp]:
+def order_of(stored: Records) -> NDArray[np.intp]:
     """Return in which order responses lie by their ids."""
-    low, high = (found[half].astype(np.uint64) for half in ("low", "high"))
+    low, high = (stored[half].astype(np.uint64) for half in ("low", "high"))
     return np.lexsort((low, high))
 
 
-def ids_of(found: Records) -> list[bytes]:
+def ids_of(stored: Records) -> list[bytes]:
     """Return the ids of responses."""
-    whole = found[["high", "low"]].astype(_HALVES).tobytes()
-    return [whole[at : at + ID] for at in range(0, len(whole), ID)]
+    content = stored[["high", "low"]].astype(_HALVES).tobytes()
+    return [content[offset : offset + ID] for offset in range(0, len(content), ID)]
 
 
-def write_run(tables: Tables, stage: StoredStage, found: Records) -> Run:
+def write_run(tables: Tables, stage: StoredStage, stored: Records) -> Run:
     """Write responses as a run of their own."""
-    made = _named(stage, len(found), found.dtype)
-    tables.insert("run", _RUN, [(*stage, *made[1:])])
-    _write(tables, made, found)
-    return made
+    run = _named(stage, len(stored), stored.dtype)
+    tables.insert("run", _RUN, [(*stage, *run[1:])])
+    _write(tables, run, stored)
+    return run
 
 
 def runs(tables: Tables, survey: int, question: int) -> list[Run]:
@@ -105,57 +105,57 @@ def runs(tables: Tables, survey: int, question: int) -> list[Run]:
 
 def find(tables: Tables, survey: int, question: int, ids: Sequence[bytes]) -> list[tuple[bytes, int, int, bytes]]:
     """Return id, stage, group and code of all responses with these ids."""
-    found: list[tuple[bytes, int, int, bytes]] = tables.rows_among(
+    rows: list[tuple[bytes, int, int, bytes]] = tables.rows_among(
         "SELECT id, stage, grp, code FROM response WHERE survey = ? AND question = ? AND id", ids, survey, question
     )
     for run in runs(tables, survey, question):
-        for _, pack, places in _among(tables, run, ids):
-            taken = pack[places]
-            found += zip(
+        for _, pack, positions in _among(tables, run, ids):
+            taken = pack[positions]
+            rows += zip(
                 ids_of(taken), [run.stage.number] * len(taken), taken["group"].tolist(), map(bytes, taken["code"]),
                 strict=True,
             )  # fmt: skip
-    return found
+    return rows
 
 
 def erase(tables: Tables, survey: int, question: int, id_: bytes) -> None:
     """Erase all responses with an id."""
     tables.run("DELETE FROM response WHERE survey = ? AND question = ? AND id = ?", survey, question, id_)
     for run in runs(tables, survey, question):
-        for piece, pack, places in list(_among(tables, run, [id_])):
-            rest = np.delete(pack, places)
-            tables.run(f"DELETE FROM pack WHERE {_WHERE} AND piece = ?", *run.stage, run.name, piece)
-            if len(rest):
-                tables.insert("pack", _PACKED, [(*run.stage, run.name, piece, rest.tobytes())])
-            tables.run(f"UPDATE run SET responses = responses - ? WHERE {_WHERE}", len(places), *run.stage, run.name)
+        for piece_number, pack, positions in list(_among(tables, run, [id_])):
+            remaining = np.delete(pack, positions)
+            tables.run(f"DELETE FROM pack WHERE {_WHERE} AND piece = ?", *run.stage, run.name, piece_number)
+            if len(remaining):
+                tables.insert("pack", _PACKED, [(*run.stage, run.name, piece_number, remaining.tobytes())])
+            tables.run(f"UPDATE run SET responses = responses - ? WHERE {_WHERE}", len(positions), *run.stage, run.name)
 
 
 def in_order(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
     """Return the responses of a stage whose ids lie in one of so many equal slices, a power of two, by their ids."""
-    parts = [_staged(tables, stage, number, slices)]
-    for run in (each for each in runs(tables, stage.survey, stage.question) if each.stage == stage):
+    slices_by_run = [_staged(tables, stage, number, slices)]
+    for run in (run for run in runs(tables, stage.survey, stage.question) if run.stage == stage):
         first, after = number * run.pieces // slices, -(-(number + 1) * run.pieces // slices)
         statement = f"SELECT packed FROM pack WHERE {_WHERE} AND piece >= ? AND piece < ? ORDER BY piece"
         packs = [packed for (packed,) in tables.stream(statement, *stage, run.name, first, after)]
         read = np.frombuffer(b"".join(packs), record(run.width))
-        parts.append(read[_piece(read["high"], slices) == number])
-    full = [part for part in parts if len(part)] or parts[-1:]
-    found = np.concatenate(full, dtype=full[0].dtype)  # else in the order of bytes of this machine
-    return found[order_of(found)]
+        slices_by_run.append(read[_piece(read["high"], slices) == number])
+    full = [slice_records for slice_records in slices_by_run if len(slice_records)] or slices_by_run[-1:]
+    merged = np.concatenate(full, dtype=full[0].dtype)  # else in the order of bytes of this machine
+    return merged[order_of(merged)]
 
 
 def halves(tables: Tables, run: Run) -> Iterator[Records]:
     """Yield the ids of a run in halves, many at a time."""
     packs = tables.stream(f"SELECT packed FROM pack WHERE {_WHERE}", *run.stage, run.name)
-    while some := [packed for (packed,) in islice(packs, _READ)]:
-        yield np.frombuffer(b"".join(some), record(run.width))
+    while packed_chunk := [packed for (packed,) in islice(packs, _READ)]:
+        yield np.frombuffer(b"".join(packed_chunk), record(run.width))
 
 
-def slices_of(tables: Tables, survey: int, question: int, most: int) -> int:
+def slices_of(tables: Tables, survey: int, question: int, max_rows: int) -> int:
     """Return into how many slices of at most so many responses, about, those of a question can be cut."""
     alone = tables.value("SELECT count(*) FROM response WHERE survey = ? AND question = ?", survey, question)
     count = int(alone) + sum(run.responses for run in runs(tables, survey, question))
-    return 1 << (count // most).bit_length()
+    return 1 << (count // max_rows).bit_length()
 
 
 def merge_all(tables: Tables, survey: int) -> None:
@@ -181,18 +181,18 @@ def _merge_question(tables: Tables, survey: int, question: int) -> None:
 
 def _merge(tables: Tables, stage: StoredStage, before: Sequence[Run], staged: int, width: int) -> None:
     number = staged + sum(run.responses for run in before)
-    made = _named(stage, number, record(width or before[0].width))
-    if not staged and len(before) == 1 and (before[0].pieces == made.pieces and number):
+    merged = _named(stage, number, record(width or before[0].width))
+    if not staged and len(before) == 1 and (before[0].pieces == merged.pieces and number):
         return  # it lies as it would lie
-    slices = max(1, made.pieces // _SLICE)
-    for at in range(slices if number else 0):
-        _write(tables, made, in_order(tables, stage, at, slices))
+    slices = max(1, merged.pieces // _SLICE)
+    for slice_number in range(slices if number else 0):
+        _write(tables, merged, in_order(tables, stage, slice_number, slices))
     tables.run("DELETE FROM response WHERE survey = ? AND question = ? AND stage = ?", *stage)
     for run in before:
         for table in ("run", "pack"):
             tables.run(f"DELETE FROM {table} WHERE {_WHERE}", *stage, run.name)
     if number:
-        tables.insert("run", _RUN, [(*stage, *made[1:])])
+        tables.insert("run", _RUN, [(*stage, *merged[1:])])
 
 
 _WHERE = "survey = ? AND question = ? AND stage = ? AND name = ?"
@@ -201,56 +201,56 @@ _WHERE = "survey = ? AND question = ? AND stage = ? AND name = ?"
 def _named(stage: StoredStage, responses: int, written: np.dtype[Any]) -> Run:
     """Return a run that is to be written, with a random name."""
     packs = -(-responses * written.itemsize // _PACK)
-    pieces = 1 << max(0, packs - 1).bit_length()
-    return Run(stage, secrets.token_bytes(ID), pieces, written["code"].itemsize, responses)
+    n_pieces = 1 << max(0, packs - 1).bit_length()
+    return Run(stage, secrets.token_bytes(ID), n_pieces, written["code"].itemsize, responses)
 
 
-def _piece(high: NDArray[np.uint64], pieces: int) -> NDArray[np.int64]:
+def _piece(high: NDArray[np.uint64], n_pieces: int) -> NDArray[np.int64]:
     """Return the number of the pack for each id, by the first half of it."""
-    bits = pieces.bit_length() - 1
+    bits = n_pieces.bit_length() - 1
     return (high.astype(np.uint64) >> np.uint64(1) >> np.uint64(63 - bits)).astype(np.int64)
 
 
-def _write(tables: Tables, run: Run, found: Records) -> None:
+def _write(tables: Tables, run: Run, stored: Records) -> None:
     """Write some of the packs of a run: all responses of each."""
-    numbers = _piece(found["high"], run.pieces)
+    numbers = _piece(stored["high"], run.pieces)
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
-    whole, size = found.tobytes(), found.dtype.itemsize
-    packs = zip(starts, [*starts[1:], len(found)], strict=True)
-    rows = ((*run.stage, run.name, int(numbers[at]), whole[at * size : end * size]) for at, end in packs)
+    content, size = stored.tobytes(), stored.dtype.itemsize
+    packs = zip(starts, [*starts[1:], len(stored)], strict=True)
+    rows = ((*run.stage, run.name, int(numbers[start]), content[start * size : end * size]) for start, end in packs)
     tables.insert("pack", _PACKED, rows)
 
 
 def _among(tables: Tables, run: Run, ids: Sequence[bytes]) -> Iterator[tuple[int, Records, list[int]]]:
     """Yield the packs of a run that hold one of these ids: number, responses, and which of them that are."""
-    wanted = np.frombuffer(b"".join(ids), _HALVES)
+    id_halves = np.frombuffer(b"".join(ids), _HALVES)
     by_piece: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for piece, pair in zip(_piece(wanted["high"], run.pieces).tolist(), wanted.tolist(), strict=True):
-        by_piece[piece].append(pair)
+    for piece_number, pair in zip(_piece(id_halves["high"], run.pieces).tolist(), id_halves.tolist(), strict=True):
+        by_piece[piece_number].append(pair)
     statement = f"SELECT piece, packed FROM pack WHERE {_WHERE} AND piece"
-    for piece, packed in tables.rows_among(statement, sorted(by_piece), *run.stage, run.name):
+    for piece_number, packed in tables.rows_among(statement, sorted(by_piece), *run.stage, run.name):
         pack = np.frombuffer(packed, record(run.width))
-        places = [place for pair in by_piece[piece] for place in _places(pack, *pair)]
-        if places:
-            yield piece, pack, sorted(places)
+        positions = [position for pair in by_piece[piece_number] for position in _places(pack, *pair)]
+        if positions:
+            yield piece_number, pack, sorted(positions)
 
 
 def _places(pack: Records, high: int, low: int) -> list[int]:
     """Return where an id stands in a pack."""
-    found = np.flatnonzero(pack["high"] == np.uint64(high)).tolist()
-    return [place for place in found if pack["low"][place] == np.uint64(low)]
+    candidates = np.flatnonzero(pack["high"] == np.uint64(high)).tolist()
+    return [position for position in candidates if pack["low"][position] == np.uint64(low)]
 
 
 def _staged(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
     """Return what lies in rows of its own, of one of the slices."""
-    bounds = [(at << 128) // slices for at in (number, number + 1)]
-    least, most = bounds[0].to_bytes(ID, "big"), (bounds[1] - 1).to_bytes(ID, "big")
+    bounds = [(edge << 128) // slices for edge in (number, number + 1)]
+    first_id, last_id = bounds[0].to_bytes(ID, "big"), (bounds[1] - 1).to_bytes(ID, "big")
     rows = tables.rows(
         "SELECT id, grp, code FROM response WHERE survey = ? AND question = ? AND id >= ? AND id <= ? AND stage = ?",
-        stage.survey, stage.question, least, most, stage.number,
+        stage.survey, stage.question, first_id, last_id, stage.number,
     )  # fmt: skip
     if not rows:
         return np.empty(0, record(1))
     ids, groups, codes = zip(*rows, strict=True)
-    read = [np.frombuffer(b"".join(each), np.uint8).reshape(len(rows), -1) for each in (ids, codes)]
+    read = [np.frombuffer(b"".join(texts), np.uint8).reshape(len(rows), -1) for texts in (ids, codes)]
     return records(read[0], np.array(groups), read[1])

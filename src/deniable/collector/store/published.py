@@ -56,10 +56,10 @@ class CellSizes(NamedTuple):
 
     def totals(self, stage: int) -> tuple[int, int]:
         """Return how many responses of a stage are stored, and how many are shown."""
-        stored, shown = (
+        stored, n_shown = (
             sum(size for cell, size in sizes.items() if cell.stage == stage) for sizes in (self.stored, self.shown)
         )
-        return stored, shown
+        return stored, n_shown
 
     def shown_in(self, group: int) -> int:
         """Return how many respondents of a group are shown."""
@@ -67,7 +67,7 @@ class CellSizes(NamedTuple):
 
 
 def _read_sizes(
-    tables: Tables, known: KnownSurvey, question: int, copies: Sequence[str] = (LIVE, UPCOMING, PUBLISHED)
+    tables: Tables, survey: KnownSurvey, question: int, copies: Sequence[str] = (LIVE, UPCOMING, PUBLISHED)
 ) -> CellSizes:
     """Return the sizes of the cells of a question, in some tables of counts; the others are left empty."""
     selects = [
@@ -75,7 +75,7 @@ def _read_sizes(
         "WHERE survey = ? AND question = ? AND which = ? AND piece = 0"
         for table in copies
     ]
-    values = [known.entry.id, question, SEEN] * len(copies)
+    values = [survey.entry.id, question, SEEN] * len(copies)
     sizes: dict[str, dict[Cell, int]] = {LIVE: {}, UPCOMING: {}, PUBLISHED: {}}
     for table, stage, group, count in tables.rows(" UNION ALL ".join(selects), *values):
         sizes[table][Cell(stage, group)] = int.from_bytes(count, "little", signed=True)
@@ -185,11 +185,11 @@ class ShownReader:
         Raises:
             PublicationDue: something has to be published, and the transaction does not write.
         """
-        known = self._survey(survey)
-        entry, steps = known.entry, least(known, number)
+        known_survey = self._survey(survey)
+        entry, steps = known_survey.entry, least(known_survey, number)
         is_over = entry.standing(self._today) in {"closed", "over"}
-        sizes = self._read_sizes(known, number, publish=is_over)
-        column, fewest = known.columns[number], fewest_shown(entry)
+        sizes = self._read_sizes(known_survey, number, publish=is_over)
+        column, fewest = known_survey.columns[number], fewest_shown(entry)
         everyone = range(len(entry.survey.groups))
         large = large_enough([sizes.shown_in(group) for group in everyone], sizes.totals(0)[1], fewest)
         return ShownQuestion(
@@ -199,9 +199,11 @@ class ShownReader:
             language=entry.survey.language,
             is_staged=column.ladder is not None,
             fewest=fewest,
-            everybody=self._counts(known, number, None),
+            everybody=self._counts(known_survey, number, None),
             large_groups=large,
-            groups={group: self._counts(known, number, group) for group in large if groups is None or group in groups},
+            groups={
+                group: self._counts(known_survey, number, group) for group in large if groups is None or group in groups
+            },
             next_steps={group: _next_step(sizes, steps[0], group) for group in (None, *everyone)},
             days=tuple([day for day in counts.days(self._tables, survey, number) if day[0] < self._today]),
             is_over=is_over,
@@ -216,52 +218,54 @@ class ShownReader:
             self._known[number] = self._find(self._tables, number)
         return self._known[number]
 
-    def _read_sizes(self, known: KnownSurvey, question: int, *, publish: bool) -> CellSizes:
+    def _read_sizes(self, survey: KnownSurvey, question: int, *, publish: bool) -> CellSizes:
         """Return the sizes of a question's cells; of a survey that has ended, after all of it was published."""
-        sizes = _read_sizes(self._tables, known, question)
-        if not publish or not _finishing(sizes, known, question):
+        sizes = _read_sizes(self._tables, survey, question)
+        if not publish or not _finishing(sizes, survey, question):
             return sizes
         if not self._writes:
             raise PublicationDue
-        _publish(self._tables, known, question, sizes)
-        return _read_sizes(self._tables, known, question)
+        _publish(self._tables, survey, question, sizes)
+        return _read_sizes(self._tables, survey, question)
 
-    def _counts(self, known: KnownSurvey, question: int, group: int | None) -> ShownCounts:
-        column = known.columns[question]
-        stages = counts.read(self._tables, PUBLISHED, known.entry.id, question, column.layouts, group)
+    def _counts(self, survey: KnownSurvey, question: int, group: int | None) -> ShownCounts:
+        column = survey.columns[question]
+        stages = counts.read(self._tables, PUBLISHED, survey.entry.id, question, column.layouts, group)
         return ShownCounts(column.tally(stages), column.set_sizes(stages))
 
 
-def step(tables: Tables, known: KnownSurvey, question: int) -> None:
+def step(tables: Tables, survey: KnownSurvey, question: int) -> None:
     """Take the steps that are due after responses were stored; none once the survey has ended and was opened again."""
-    sizes = _read_sizes(tables, known, question, (LIVE, UPCOMING))
-    stepping = _stepping(sizes.stored, sizes.upcoming, least(known, question))
-    if not stepping or _ended_before(_read_sizes(tables, known, question, (PUBLISHED,)).shown):
+    sizes = _read_sizes(tables, survey, question, (LIVE, UPCOMING))
+    stepping = _stepping(sizes.stored, sizes.upcoming, least(survey, question))
+    if not stepping or _ended_before(_read_sizes(tables, survey, question, (PUBLISHED,)).shown):
         return
     for group, stages in stepping.items():
-        live, ahead, shown = (_read(tables, table, known, question, group) for table in (LIVE, UPCOMING, PUBLISHED))
-        shown, ahead = _caught_up(shown, ahead, stages), _caught_up(ahead, live, stages)
-        if _possible(shown) and _possible(ahead):
-            _write(tables, PUBLISHED, known, question, group, shown[:stages])
-            _write(tables, UPCOMING, known, question, group, ahead[:stages])
+        live, ahead, published = (
+            _read(tables, table, survey, question, group) for table in (LIVE, UPCOMING, PUBLISHED)
+        )
+        published, ahead = _caught_up(published, ahead, stages), _caught_up(ahead, live, stages)
+        if _possible(published) and _possible(ahead):
+            _write(tables, PUBLISHED, survey, question, group, published[:stages])
+            _write(tables, UPCOMING, survey, question, group, ahead[:stages])
 
 
-def _stepping(stored: Sizes, upcoming: Sizes, least: Sequence[int]) -> dict[int, int]:
+def _stepping(stored: Sizes, upcoming: Sizes, minima: Sequence[int]) -> dict[int, int]:
     """Return how many stages of each group have grown by a step, from the coarsest on.
 
     Why: a finer stage moves only together with the coarser ones, so that nobody is shown at it who is not shown there.
     """
-    found = {}
+    stages_by_group = {}
     for group in sorted({cell.group for cell in stored}):
-        cells = [Cell(stage, group) for stage in range(len(least))]
-        rises = (stored.get(cell, 0) - upcoming.get(cell, 0) >= least[cell.stage] for cell in cells)
-        found[group] = sum(takewhile(bool, rises))
-    return {group: stages for group, stages in found.items() if stages}
+        cells = [Cell(stage, group) for stage in range(len(minima))]
+        rises = (stored.get(cell, 0) - upcoming.get(cell, 0) >= minima[cell.stage] for cell in cells)
+        stages_by_group[group] = sum(takewhile(bool, rises))
+    return {group: stages for group, stages in stages_by_group.items() if stages}
 
 
-def least(known: KnownSurvey, question: int) -> list[int]:
+def least(survey: KnownSurvey, question: int) -> list[int]:
     """Return how many people make a step of each stage: the minimum, or as many as there are pieces to be copied."""
-    return [max(known.entry.survey.minimum, layout.pieces) for layout in known.columns[question].layouts]
+    return [max(survey.entry.survey.minimum, layout.pieces) for layout in survey.columns[question].layouts]
 
 
 def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
@@ -277,48 +281,51 @@ def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
     return sum(groups) + step * (1 if groups else 2)  # the first copy is the upcoming one
 
 
-def _publish(tables: Tables, known: KnownSurvey, question: int, sizes: CellSizes) -> None:
+def _publish(tables: Tables, survey: KnownSurvey, question: int, sizes: CellSizes) -> None:
     """Show all that is stored of a survey that has ended."""
-    stages, minimum = _finishing(sizes, known, question), known.entry.survey.minimum
+    stages, minimum = _finishing(sizes, survey, question), survey.entry.survey.minimum
     if not _ended_before(sizes.shown):
         for group, reached in _apart(sizes.stored, sizes.shown, stages, minimum).items():
-            live, told = (_read(tables, table, known, question, group) for table in (LIVE, PUBLISHED))
-            told = _caught_up(told, live, reached)
-            if _possible(told):
-                _write(tables, PUBLISHED, known, question, group, told[:reached])
-    live, told, rest = (
-        _read(tables, table, known, question, group)
+            live, shown_counts = (_read(tables, table, survey, question, group) for table in (LIVE, PUBLISHED))
+            shown_counts = _caught_up(shown_counts, live, reached)
+            if _possible(shown_counts):
+                _write(tables, PUBLISHED, survey, question, group, shown_counts[:reached])
+    live, shown_counts, rest_stages = (
+        _read(tables, table, survey, question, group)
         for table, group in ((LIVE, None), (PUBLISHED, None), (PUBLISHED, REST))
     )
-    if not _possible(_caught_up(told, live, stages)):
+    if not _possible(_caught_up(shown_counts, live, stages)):
         return  # opened again, and who was shown at a finer stage has withdrawn
-    triples = zip(live[:stages], told, rest, strict=False)
-    left = [{which: one[which] - two[which] + own[which] for which in one} for one, two, own in triples]
-    _write(tables, PUBLISHED, known, question, REST, left)
+    triples = zip(live[:stages], shown_counts, rest_stages, strict=False)
+    left = [
+        {kind: live_counts[kind] - published_stage[kind] + rest_counts[kind] for kind in live_counts}
+        for live_counts, published_stage, rest_counts in triples
+    ]
+    _write(tables, PUBLISHED, survey, question, REST, left)
 
 
-def _finishing(sizes: CellSizes, known: KnownSurvey, question: int) -> int:
+def _finishing(sizes: CellSizes, survey: KnownSurvey, question: int) -> int:
     """Return how many stages of a survey that has ended are to be shown whole, and are not: those of enough people.
 
     When it ends for the first time, these are all that have had a step, also where so many have withdrawn that few are
     new. When it was opened again, at least as many as the minimum are new.
     """
-    before, minimum = _ended_before(sizes.shown), known.entry.survey.minimum
-    totals = map(sizes.totals, range(len(known.columns[question].layouts)))
-    enough = (stored - shown >= minimum or (shown > 0 and not before) for stored, shown in totals)
+    before, minimum = _ended_before(sizes.shown), survey.entry.survey.minimum
+    totals = map(sizes.totals, range(len(survey.columns[question].layouts)))
+    enough = (stored - n_shown >= minimum or (n_shown > 0 and not before) for stored, n_shown in totals)
     return sum(takewhile(bool, enough))
 
 
-def _apart(stored: Sizes, shown: Sizes, stages: int, minimum: int) -> dict[int, int]:
+def _apart(stored: Sizes, published: Sizes, stages: int, minimum: int) -> dict[int, int]:
     """Return how many stages of each group are shown whole at the end, by themselves."""
-    found: dict[int, int] = {}
-    every = kept = sorted({cell.group for cell in stored})
+    group_of_stage: dict[int, int] = {}
+    every = retained = sorted({cell.group for cell in stored})
     for stage in range(stages):
-        rises = {group: stored.get(Cell(stage, group), 0) - shown.get(Cell(stage, group), 0) for group in every}
-        chosen = large_enough([rises[group] for group in kept], sum(rises.values()), minimum)
-        kept = [kept[number] for number in chosen]
-        found |= dict.fromkeys(kept, stage + 1)
-    return found
+        rises = {group: stored.get(Cell(stage, group), 0) - published.get(Cell(stage, group), 0) for group in every}
+        chosen = large_enough([rises[group] for group in retained], sum(rises.values()), minimum)
+        retained = [retained[number] for number in chosen]
+        group_of_stage |= dict.fromkeys(retained, stage + 1)
+    return group_of_stage
 
 
 def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, ...]:
@@ -334,28 +341,30 @@ def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, .
         ((0, 1), (0, 1))
     """
     rising = sorted(range(len(sizes)), key=lambda number: sizes[number])
-    kept = [number for number in rising if sizes[number] >= minimum]
-    while kept and (left := total - sum(sizes[number] for number in kept)) and left < minimum:
-        del kept[0]
-    return tuple(sorted(kept))
+    large = [number for number in rising if sizes[number] >= minimum]
+    while large and (left := total - sum(sizes[number] for number in large)) and left < minimum:
+        del large[0]
+    return tuple(sorted(large))
 
 
 def _caught_up(behind: Stages, ahead: Stages, stages: int) -> Stages:
     """Return counts of which the first stages are those of others; who is seen at a stage has raised the one before."""
-    seen = [(ahead if stage < stages else behind)[stage][SEEN] for stage in range(len(behind))]
+    seen_counts = [(ahead if stage < stages else behind)[stage][SEEN] for stage in range(len(behind))]
     raised = [(ahead if stage + 1 < stages else behind)[stage][RAISED] for stage in range(len(behind))]
-    return [{SEEN: one, RAISED: other} for one, other in zip(seen, raised, strict=True)]
+    return [
+        {SEEN: seen_count, RAISED: raised_count} for seen_count, raised_count in zip(seen_counts, raised, strict=True)
+    ]
 
 
 def _possible(stages: Iterable[Mapping[str, Vector]]) -> bool:
     """Say whether nobody has raised what is not seen: else somebody has withdrawn who is shown at a finer stage."""
-    return all((each[SEEN] >= each[RAISED]).all() for each in stages)
+    return all((stage[SEEN] >= stage[RAISED]).all() for stage in stages)
 
 
 def _complete_stages(sizes: CellSizes, stages: int) -> int:
     """Return how many stages of an ended survey, of so many, are shown whole: no more of them will come."""
     totals = [sizes.totals(stage) for stage in range(stages)]
-    return next((stage for stage, (stored, shown) in enumerate(totals) if stored > shown), stages)
+    return next((stage for stage, (stored, n_shown) in enumerate(totals) if stored > n_shown), stages)
 
 
 def _complete_groups(sizes: CellSizes) -> frozenset[int]:
@@ -369,16 +378,16 @@ def fewest_shown(entry: Entry) -> int:
     return max(entry.survey.minimum, _FEWEST_RESPONSES)
 
 
-def _ended_before(shown: Sizes) -> bool:
-    return any(cell.group == REST for cell in shown)
+def _ended_before(published: Sizes) -> bool:
+    return any(cell.group == REST for cell in published)
 
 
-def _read(tables: Tables, table: str, known: KnownSurvey, question: int, group: int | None) -> Stages:
-    return counts.read(tables, table, known.entry.id, question, known.columns[question].layouts, group)
+def _read(tables: Tables, table: str, survey: KnownSurvey, question: int, group: int | None) -> Stages:
+    return counts.read(tables, table, survey.entry.id, question, survey.columns[question].layouts, group)
 
 
-def _write(tables: Tables, table: str, known: KnownSurvey, question: int, group: int, stages: Stages) -> None:
+def _write(tables: Tables, table: str, survey: KnownSurvey, question: int, group: int, stages: Stages) -> None:
     """Put the first stages of a group into a table: who is seen at them, and who has raised them, but for the last."""
     for stage, vectors in enumerate(stages):
-        for which in (SEEN, RAISED) if stage + 1 < len(stages) else (SEEN,):
-            counts.write(tables, table, Counter(known.entry.id, question, stage, which, group), vectors[which])
+        for kind in (SEEN, RAISED) if stage + 1 < len(stages) else (SEEN,):
+            counts.write(tables, table, Counter(survey.entry.id, question, stage, kind, group), vectors[kind])

@@ -51,109 +51,117 @@ class Desk:
         """Store submissions, each wholly or not at all."""
         self._look_up(submissions)
         closed = {survey: self.surveys[survey].entry.not_taken(self.today) for survey in self.surveys}
-        found: list[Outcome] = []
-        for each in submissions:
+        outcomes: list[Outcome] = []
+        for submission in submissions:
             try:
-                error = closed[each.survey] if each.survey in closed else _unknown()
+                error = closed[submission.survey] if submission.survey in closed else _unknown()
                 if error is not None:
                     raise error
-                found.append(self._one(each))
+                outcomes.append(self._one(submission))
             except DeniableError as error:
-                found.append(NotStored(error))
+                outcomes.append(NotStored(error))
         self._write()
-        return found
+        return outcomes
 
     def _look_up(self, submissions: Sequence[Submission]) -> None:
         """Read what is stored under the keys of all submissions."""
-        wanted: dict[tuple[int, int], set[bytes]] = defaultdict(set)
-        for each in submissions:
-            known = self.surveys.get(each.survey)
-            if known is None:
+        ids_by_question: dict[tuple[int, int], set[bytes]] = defaultdict(set)
+        for submission in submissions:
+            known_survey = self.surveys.get(submission.survey)
+            if known_survey is None:
                 continue
-            # Whoever was admitted once is known by anything that was sent then.
-            few = known.entry.public or known.entry.survey.draws
-            asked = range(len(known.columns)) if few else [sent.question for sent in each.responses]
-            for question in asked:
-                if 0 <= question < len(known.columns):
-                    wanted[each.survey, question].add(known.columns[question].id(each.key))
-        for (survey, question), ids in wanted.items():
+            # Whoever was admitted once is known_survey by anything that was sent then.
+            looks_at_all = known_survey.entry.public or known_survey.entry.survey.draws
+            question_numbers = (
+                range(len(known_survey.columns))
+                if looks_at_all
+                else [response.question for response in submission.responses]
+            )
+            for question in question_numbers:
+                if 0 <= question < len(known_survey.columns):
+                    ids_by_question[submission.survey, question].add(known_survey.columns[question].id(submission.key))
+        for (survey, question), ids in ids_by_question.items():
             for id_, stage, group, code in sorted(packs.find(self.tables, survey, question, sorted(ids))):
-                held = self.held.setdefault((survey, question, id_), Held(group))
-                assert len(held.codes) == stage, "a stage is missing"
-                held.codes.append(code)
+                stored = self.held.setdefault((survey, question, id_), Held(group))
+                assert len(stored.codes) == stage, "a stage is missing"
+                stored.codes.append(code)
 
     def _one(self, submission: Submission) -> Outcome:
         """Check a submission, and if all of it is right, note it."""
-        known = self.surveys[submission.survey]
-        group = group_number(known.entry, submission.group)
+        survey = self.surveys[submission.survey]
+        group = group_number(survey.entry, submission.group)
         if len(submission.key) != KEY or not submission.responses:
             raise InvalidRequest(f"the key or the responses are missing; expected {KEY} bytes and a response or more.")
-        token = self._admitted(known, submission)
+        token = self._admitted(survey, submission)
         changed: dict[Place, list[bytes]] = {}
-        for sent in submission.responses:
-            self._check(known, submission, sent, changed)
-        self._check_each(known, submission, changed)
+        for response in submission.responses:
+            self._check(survey, submission, response, changed)
+        self._check_each(survey, submission, changed)
         stored = False
-        for place, codes in changed.items():
-            stored |= self._note(place, codes, group)
+        for slot, codes in changed.items():
+            stored |= self._note(slot, codes, group)
         if token is not None:
             self.spent[token] = submission.survey
         if token is not None and submission.invitation:
             self.used[credentials.digest(submission.invitation)] = secrets.token_bytes(32)
         return "stored" if stored else "repeated"
 
-    def _check(self, known: KnownSurvey, submission: Submission, sent: Sent, changed: dict[Place, list[bytes]]) -> None:
+    def _check(
+        self, survey: KnownSurvey, submission: Submission, response: Sent, changed: dict[Place, list[bytes]]
+    ) -> None:
         """Put one response behind those of the same question, if it may stand there."""
-        if not 0 <= sent.question < len(known.columns):
-            raise InvalidRequest(f"there is no question {sent.question}; expected 0 to {len(known.columns) - 1}.")
-        column = known.columns[sent.question]
-        place = (submission.survey, sent.question, column.id(submission.key))
-        held = self.held.get(place)
-        codes = changed.setdefault(place, list(held.codes) if held else [])
-        follow(column, codes, sent)
+        if not 0 <= response.question < len(survey.columns):
+            raise InvalidRequest(f"there is no question {response.question}; expected 0 to {len(survey.columns) - 1}.")
+        column = survey.columns[response.question]
+        slot = (submission.survey, response.question, column.id(submission.key))
+        stored = self.held.get(slot)
+        codes = changed.setdefault(slot, list(stored.codes) if stored else [])
+        follow(column, codes, response)
 
-    def _check_each(self, known: KnownSurvey, submission: Submission, changed: Collection[Place]) -> None:
+    def _check_each(self, known_survey: KnownSurvey, submission: Submission, changed: Collection[Place]) -> None:
         """Refuse responses to more questions than one respondent is asked: all together would reveal more than told."""
-        survey = known.entry.survey
+        survey = known_survey.entry.survey
         if not survey.draws:
             return
-        own = [(submission.survey, number, column.id(submission.key)) for number, column in enumerate(known.columns)]
-        asked = {number for number, place in enumerate(own) if place in changed or place in self.held}
-        if survey.arms and not any(asked <= hand for hand in known.hands):
+        slots = [
+            (submission.survey, number, column.id(submission.key)) for number, column in enumerate(known_survey.columns)
+        ]
+        answered = {number for number, slot in enumerate(slots) if slot in changed or slot in self.held}
+        if survey.arms and not any(answered <= arm_questions for arm_questions in known_survey.hands):
             raise InvalidRequest(
                 "there are responses to questions of different arms under one key; expected those of the arm that was "
                 "drawn."
             )
-        each = survey.each
-        if each is not None and len(asked) > each:
+        allowed = survey.each
+        if allowed is not None and len(answered) > allowed:
             raise InvalidRequest(
-                f"there are responses to more than {each} questions under one key; expected those to the questions "
+                f"there are responses to more than {allowed} questions under one key; expected those to the questions "
                 "that were drawn."
             )
 
-    def _note(self, place: Place, codes: list[bytes], group: int) -> bool:
+    def _note(self, slot: Place, codes: list[bytes], group: int) -> bool:
         """Note what is new of one question; say whether anything is."""
-        survey, question, _ = place
-        held = self.held.setdefault(place, Held(group))
-        before = len(held.codes)
+        survey, question, _ = slot
+        stored = self.held.setdefault(slot, Held(group))
+        before = len(stored.codes)
         for stage, code in enumerate(codes[before:], start=before):
-            self.rows.append((*place, stage, held.group, code))
-            self.rises[Counter(survey, question, stage, SEEN, held.group)].append(code)
+            self.rows.append((*slot, stage, stored.group, code))
+            self.rises[Counter(survey, question, stage, SEEN, stored.group)].append(code)
             if stage:
-                self.rises[Counter(survey, question, stage - 1, RAISED, held.group)].append(codes[stage - 1])
-        held.codes = codes
+                self.rises[Counter(survey, question, stage - 1, RAISED, stored.group)].append(codes[stage - 1])
+        stored.codes = codes
         self.days[survey, question] += len(codes) - before
         return len(codes) > before
 
-    def _admitted(self, known: KnownSurvey, submission: Submission) -> bytes | None:
+    def _admitted(self, survey: KnownSurvey, submission: Submission) -> bytes | None:
         """Let in who has sent something with this key before, or has a token that nobody has used; return that one.
 
         For an invitation it is a random one: what is stored does not tell who could blind and who could not.
         """
-        public, admission = known.entry.public, submission.admission
+        public, admission = survey.entry.public, submission.admission
         if public is None:
             return None
-        ids = [column.id(submission.key) for column in known.columns]
+        ids = [column.id(submission.key) for column in survey.columns]
         if any((submission.survey, question, id_) in self.held for question, id_ in enumerate(ids)):
             return None
         if submission.invitation:
@@ -185,32 +193,32 @@ class Desk:
         count_days(self.tables, self.days, self.today)
 
 
-def follow(column: Column, codes: list[bytes], sent: Sent) -> None:
+def follow(column: Column, codes: list[bytes], response: Sent) -> None:
     """Put a response behind those of the stages before, or find it there.
 
     Raises:
         InvalidResponse: it contradicts what is stored, or cannot follow it.
     """
-    if not 0 <= sent.stage < len(column.layouts):
-        raise InvalidRequest(f"there is no stage {sent.stage}; expected 0 to {len(column.layouts) - 1}.")
-    code = column.layouts[sent.stage].write(sent.code)
-    if sent.stage < len(codes):
-        if codes[sent.stage] != code:
+    if not 0 <= response.stage < len(column.layouts):
+        raise InvalidRequest(f"there is no stage {response.stage}; expected 0 to {len(column.layouts) - 1}.")
+    code = column.layouts[response.stage].write(response.code)
+    if response.stage < len(codes):
+        if codes[response.stage] != code:
             raise InvalidResponse(
                 f"another response to {column.question.name!r} is stored under this key; expected the same one again.",
                 "A response is drawn once. Withdraw it first, or send what was drawn.",
             )
         return
-    if sent.stage > len(codes):
+    if response.stage > len(codes):
         raise InvalidResponse(
-            f"stage {sent.stage + 1} of {column.question.name!r} came before stage {len(codes) + 1}; expected all in "
-            "order.",
+            f"stage {response.stage + 1} of {column.question.name!r} came before stage {len(codes) + 1}; "
+            "expected all in order.",
             "Send the stages between as well; they reveal nothing more.",
         )
-    if sent.stage:
+    if response.stage:
         assert column.question.ladder is not None
-        step = column.question.ladder.steps[sent.stage - 1]
-        if not step.garbling(int.from_bytes(codes[-1], "little"), sent.code):
+        step = column.question.ladder.steps[response.stage - 1]
+        if not step.garbling(int.from_bytes(codes[-1], "little"), response.code):
             raise InvalidResponse(
                 f"this response to {column.question.name!r} cannot follow the one before it; expected one that can.",
                 "Raise the response that was sent, not another one.",
@@ -256,17 +264,17 @@ def group_number(entry: Entry, group: int | None) -> int:
     return NOBODY if group is None else group
 
 
-def withdraw(tables: Tables, survey: int, known: KnownSurvey, key: bytes) -> int:
+def withdraw(tables: Tables, survey: int, known_survey: KnownSurvey, key: bytes) -> int:
     """Erase all that was sent with a key, take it out of the counts, and return how many responses that were."""
     erased = 0
-    for question, column in enumerate(known.columns):
-        found = sorted(packs.find(tables, survey, question, [column.id(key)]))
-        for (_, stage, group, code), layout in zip(found, column.layouts, strict=False):
+    for question, column in enumerate(known_survey.columns):
+        stored_stages = sorted(packs.find(tables, survey, question, [column.id(key)]))
+        for (_, stage, group, code), layout in zip(stored_stages, column.layouts, strict=False):
             rows = layout.joined([code])
             counts.add(tables, Counter(survey, question, stage, SEEN, group), layout, rows, -1)
-            if stage < len(found) - 1:
+            if stage < len(stored_stages) - 1:
                 counts.add(tables, Counter(survey, question, stage, RAISED, group), layout, rows, -1)
-        if found:
+        if stored_stages:
             packs.erase(tables, survey, question, column.id(key))
-        erased += len(found)
+        erased += len(stored_stages)
     return erased

@@ -34,7 +34,7 @@ def rewrite(database: Database) -> bool:
             packs.merge_all(tables, survey)
         if database.keeps_arrival:
             for table in _MOVED:
-                order = ", ".join(str(at) for at, _ in enumerate(TABLES[table], 1))
+                order = ", ".join(str(index) for index, _ in enumerate(TABLES[table], 1))
                 tables.run(
                     f"WITH gone AS (DELETE FROM {table} WHERE survey = ANY(?) RETURNING *) "
                     f"INSERT INTO {table} SELECT * FROM gone ORDER BY {order}",
@@ -76,10 +76,10 @@ class Rewriter:
         Args:
             at_once: whether not to wait until the share of time allows it.
         """
-        wanted = self._changes
+        changes = self._changes
         while True:
             with self._turn:  # whoever comes while others are at it waits for their end, and then looks at the time
-                if self._settled >= wanted:
+                if self._settled >= changes:
                     return True
                 pause = None if at_once else self.pause
                 if not pause:
@@ -89,8 +89,8 @@ class Rewriter:
     def _timed(self) -> bool:
         changes, start = self._changes, time.monotonic()
         self._next = start + _RETRY
-        done = self._work()
+        n_rewritten = self._work()
         self._next = start + (time.monotonic() - start) / self._share
-        if done:
+        if n_rewritten:
             self._settled = changes
-        return done
+        return n_rewritten

@@ -113,21 +113,21 @@ def backup(tables: Tables, path: str | PathLike[str]) -> None:
     goal = Path(path)
     if goal.exists():
         raise InvalidRequest(f"{goal} exists already; expected a new file.", "Choose another name.")
-    part = goal.with_name(f".{goal.name}.part")
-    part.unlink(missing_ok=True)
-    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    partial = goal.with_name(f".{goal.name}.part")
+    partial.unlink(missing_ok=True)
+    os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
-        with _opened(part) as file, file.transaction() as copy:
+        with _opened(partial) as file, file.transaction() as copy:
             migrate(copy, PART, MIGRATIONS)
             _copy(tables, copy)
             for (survey,) in copy.rows("SELECT id FROM survey ORDER BY id"):
                 packs.merge_all(copy, survey)  # a copy that stays must not tell which responses came together
-        os.link(part, goal)  # unlike a rename, refuses where a file has appeared meanwhile
+        os.link(partial, goal)  # unlike a rename, refuses where a file has appeared meanwhile
         sync_folder(goal.parent)
     except FileExistsError:
         raise InvalidRequest(f"{goal} exists already; expected a new file.", "Choose another name.") from None
     finally:
-        part.unlink(missing_ok=True)
+        partial.unlink(missing_ok=True)
 
 
 def restore(tables: Tables, path: str | PathLike[str]) -> None:

@@ -31,21 +31,23 @@ class Sieve:
     """
 
     def __init__(self, responses: int) -> None:
-        wanted = 1 << (2 * _EACH * responses).bit_length()
-        self.size = max(_FEWEST_BITS, min(_MOST_BITS, wanted))
+        n_bits = 1 << (2 * _EACH * responses).bit_length()
+        self.size = max(_FEWEST_BITS, min(_MOST_BITS, n_bits))
         self.names: set[bytes] = set()
         self._bits = np.zeros(self.size // 8, np.uint8)
 
     def note(self, ids: Records) -> None:
         """Remember ids."""
         for half in ("high", "low"):
-            places, bits = self._places(ids[half])
-            np.bitwise_or.at(self._bits, places, bits)
+            words, bits = self._places(ids[half])
+            np.bitwise_or.at(self._bits, words, bits)
 
     def perhaps(self, ids: Records) -> NDArray[np.intp]:
         """Return where ids stand that may have been noted; all others were not."""
-        (first, one), (second, other) = self._places(ids["high"]), self._places(ids["low"])
-        return np.flatnonzero((self._bits[first] & one).astype(bool) & (self._bits[second] & other).astype(bool))
+        (first, first_bits), (second, second_bits) = self._places(ids["high"]), self._places(ids["low"])
+        return np.flatnonzero(
+            (self._bits[first] & first_bits).astype(bool) & (self._bits[second] & second_bits).astype(bool)
+        )
 
     def _places(self, half: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         numbers = half.astype(np.uint64) & np.uint64(self.size - 1)
@@ -62,21 +64,21 @@ class Sieves:
     def of(self, tables: Tables, survey: int, question: int) -> Sieve:
         """Return a sieve that knows all ids of the first stage of a question, but for those in rows of their own."""
         runs = [run for run in packs.runs(tables, survey, question) if run.stage.number == 0]
-        found = self._remembered((survey, question), sum(run.responses for run in runs))
+        id_filter = self._remembered((survey, question), sum(run.responses for run in runs))
         for run in runs:
-            if run.name not in found.names:
-                self._read(tables, run, found)
-        return found
+            if run.name not in id_filter.names:
+                self._read(tables, run, id_filter)
+        return id_filter
 
     def _remembered(self, key: tuple[int, int], responses: int) -> Sieve:
         with self._turn:
-            found = self._kept.pop(key, None)
-            if found is None or (found.size < _MOST_BITS and _EACH * responses > found.size):
-                found = Sieve(responses)
-            self._kept[key] = found
+            id_filter = self._kept.pop(key, None)
+            if id_filter is None or (id_filter.size < _MOST_BITS and _EACH * responses > id_filter.size):
+                id_filter = Sieve(responses)
+            self._kept[key] = id_filter
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
-            return found
+            return id_filter
 
     def _read(self, tables: Tables, run: Run, into: Sieve) -> None:
         for ids in packs.halves(tables, run):

@@ -115,10 +115,10 @@ class Store:
         """
         if survey.pilot:
             raise InvalidRequest("this is a pilot; expected the survey itself.", "Create that, then start its pilot.")
-        made = surveys.prepare(survey, signing.receipt_key(self))
+        prepared = surveys.prepare(survey, signing.receipt_key(self))
         with self.transaction() as tables:
             tables.lock()  # administrators come one after the other, also in two processes
-            return surveys.create(tables, made)
+            return surveys.create(tables, prepared)
 
     def find_unchanged(self, survey: Survey) -> Entry | None:
         """Return the stored survey of this name if its definition is the same, apart from the collector's keys."""
@@ -158,10 +158,10 @@ class Store:
             NotAllowed: the survey is no draft any more, or it has a pilot that runs.
             InvalidRequest: its name is too long for one with a pilot.
         """
-        made = surveys.prepare(self.survey(name).survey.as_pilot(), signing.receipt_key(self))
+        prepared = surveys.prepare(self.survey(name).survey.as_pilot(), signing.receipt_key(self))
         with self.transaction() as tables:
             tables.lock()
-            return self._survey(tables, surveys.start_pilot(tables, name, made)).entry
+            return self._survey(tables, surveys.start_pilot(tables, name, prepared)).entry
 
     def end_pilot(self, name: str) -> Entry:
         """Erase all that was sent to the pilot of a survey, with its counts, invitations and spent tokens.
@@ -229,22 +229,24 @@ class Store:
         cannot follow the one before, a symbol that is never sent, a survey that is not open: each is a `NotStored`.
         """
         with self.transaction() as tables:
-            known = self._locked(tables, {each.survey for each in submissions})
-            return Desk(tables, known, self.today()).add(submissions)
+            known_surveys = self._locked(tables, {submission.survey for submission in submissions})
+            return Desk(tables, known_surveys, self.today()).add(submissions)
 
-    def add_batch(self, *given: Batch) -> BatchOutcome:
+    def add_batch(self, *batches: Batch) -> BatchOutcome:
         """Store batches of one survey in one durable transaction, all of them or nothing.
 
         Raises:
             DeniableError: what `add` refuses; the message names the row.
         """
         with self.transaction() as tables:
-            known = self._locked(tables, {each.survey for each in given})
-            done = [
-                columns.add_batch(tables, self._sieves, _among(known, each.survey), each, self.today())
-                for each in given
+            known_surveys = self._locked(tables, {batch.survey for batch in batches})
+            outcomes = [
+                columns.add_batch(tables, self._sieves, _among(known_surveys, batch.survey), batch, self.today())
+                for batch in batches
             ]
-            return BatchOutcome(sum(each.stored for each in done), sum(each.repeated for each in done))
+            return BatchOutcome(
+                sum(outcome.stored for outcome in outcomes), sum(outcome.repeated for outcome in outcomes)
+            )
 
     def withdraw(self, survey: int, key: bytes) -> Erasure:
         """Erase all that was sent with a key, and take it out of the counts.
@@ -265,12 +267,12 @@ class Store:
     def stored(self, survey: int, key: bytes) -> tuple[Sent, ...]:
         """Return all that is stored under a key, by question and stage."""
         with self.transaction(write=False) as tables:
-            found = [
+            responses = [
                 Sent(question, stage, int.from_bytes(code, "little"))
                 for question, column in enumerate(self._survey(tables, survey).columns)
                 for _, stage, _, code in packs.find(tables, survey, question, [column.id(key)])
             ]
-        return tuple(sorted(found))
+        return tuple(sorted(responses))
 
     def read_shown(self, read: Callable[[ShownReader], _Value]) -> _Value:
         """Read what analysts are shown in one transaction; in two at the first look after a survey has ended.
@@ -319,9 +321,9 @@ class Store:
             stages: how many of them, from the coarsest on; None for all.
         """
         with self.transaction(write=False) as tables:
-            known = self._survey(tables, survey)
-            every = len(known.columns[question].layouts) if stages is None else stages
-            yield from columns.export(tables, known, question, frozenset(groups) - {NOBODY}, every)
+            known_survey = self._survey(tables, survey)
+            every = len(known_survey.columns[question].layouts) if stages is None else stages
+            yield from columns.export(tables, known_survey, question, frozenset(groups) - {NOBODY}, every)
 
     def invite(self, name: str, count: int) -> list[str]:
         """Make one-time invitation codes for a survey; only their hashes are kept.
@@ -345,10 +347,10 @@ class Store:
             raise signature.error
         return signature
 
-    def exchange_all(self, asked: Sequence[Exchange]) -> list[int | NotStored]:
+    def exchange_all(self, exchanges: Sequence[Exchange]) -> list[int | NotStored]:
         """Exchange many invitations in one durable transaction, and return the signature for each, or why not."""
         with self.transaction() as tables:
-            return credentials.exchange_all(tables, asked)
+            return credentials.exchange_all(tables, exchanges)
 
     def issue_token(self, token: Token) -> str:
         """Make a token and return it; it cannot be shown again.
@@ -406,9 +408,9 @@ class Store:
     def secret(self, name: str) -> bytes:
         """Return 32 random bytes that are kept under a name; drawn when they are first asked for."""
         with self.transaction(write=False) as tables:
-            known = credentials.known_secret(tables, name)
-        if known is not None:
-            return known
+            stored_secret = credentials.known_secret(tables, name)
+        if stored_secret is not None:
+            return stored_secret
         with self.transaction() as tables:
             return credentials.secret(tables, name)
 
@@ -461,16 +463,16 @@ class Store:
     def _survey(self, tables: Tables, number: int) -> KnownSurvey:
         """Return a survey in its present state; its definition is read once."""
         state, signature = surveys.present(tables, number)
-        known = self._surveys.get(number)
-        if known is None:
-            known = KnownSurvey.of(surveys.read(tables, number))
-        if (known.entry.state, known.entry.signature) != (state, signature):
-            known = replace(known, entry=known.entry._replace(state=state, signature=signature))
-        self._surveys[number] = known
-        return known
+        known_survey = self._surveys.get(number)
+        if known_survey is None:
+            known_survey = KnownSurvey.of(surveys.read(tables, number))
+        if (known_survey.entry.state, known_survey.entry.signature) != (state, signature):
+            known_survey = replace(known_survey, entry=known_survey.entry._replace(state=state, signature=signature))
+        self._surveys[number] = known_survey
+        return known_survey
 
 
-def _among(known: dict[int, KnownSurvey], survey: int) -> KnownSurvey:
-    if survey not in known:
+def _among(known_surveys: dict[int, KnownSurvey], survey: int) -> KnownSurvey:
+    if survey not in known_surveys:
         raise InvalidRequest("there is no such survey; expected the number of one.")
-    return known[survey]
+    return known_surveys[survey]

@@ -74,12 +74,12 @@ class Column:
 
     def ids(self, keys: Rows) -> Rows:
         """Return the ids of many respondents, a row for each."""
-        whole, start, found = keys.tobytes(), self._start.copy, bytearray()
-        for at in range(0, len(whole), KEY):  # as `id`, without a call for each
+        content, start, digests = keys.tobytes(), self._start.copy, bytearray()
+        for offset in range(0, len(content), KEY):  # as `id`, without a call for each
             state = start()
-            state.update(whole[at : at + KEY])
-            found += state.digest()[:ID]
-        return np.frombuffer(found, np.uint8).reshape(len(keys), ID)
+            state.update(content[offset : offset + KEY])
+            digests += state.digest()[:ID]
+        return np.frombuffer(digests, np.uint8).reshape(len(keys), ID)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +95,10 @@ class KnownSurvey:
     def of(cls, entry: Entry) -> KnownSurvey:
         """Make the columns of a survey."""
         survey = entry.survey
-        hands = tuple(frozenset(survey.number(each.name) for each in hand) for hand in survey.hands)
-        return cls(entry, tuple(Column(survey.hash, question) for question in survey.questions), hands)
+        arm_questions = tuple(
+            frozenset(survey.number(question.name) for question in questions) for questions in survey.hands
+        )
+        return cls(entry, tuple(Column(survey.hash, question) for question in survey.questions), arm_questions)
 
 
 class Prepared(NamedTuple):
@@ -122,13 +124,13 @@ def prepare(survey: Survey, receipts: str) -> Prepared:
     return Prepared(replace(survey, keys=Keys(receipts, tokens.public)), tokens.to_pem().decode())
 
 
-def create(tables: Tables, made: Prepared) -> Entry:
+def create(tables: Tables, prepared: Prepared) -> Entry:
     """Store a draft in the place of a draft of its name, or of a pilot that has ended.
 
     Raises:
         NotAllowed: a survey of this name is or was open.
     """
-    name = made.survey.name
+    name = prepared.survey.name
     before = tables.rows(f"SELECT id, state FROM survey WHERE name = ? {tables.dialect['lock']}", name)
     if before and before[0][1] not in ("draft", "ended"):
         raise NotAllowed(
@@ -142,9 +144,9 @@ def create(tables: Tables, made: Prepared) -> Entry:
     tables.run("DELETE FROM survey WHERE name = ?", name)
     tables.run(
         "INSERT INTO survey VALUES (?, ?, 'draft', ?, ?, '')",
-        number, name, made.survey.to_json(), made.private,
+        number, name, prepared.survey.to_json(), prepared.private,
     )  # fmt: skip
-    return Entry(number, made.survey, "draft")
+    return Entry(number, prepared.survey, "draft")
 
 
 def numbers(tables: Tables) -> list[int]:
@@ -158,10 +160,10 @@ def number(tables: Tables, name: str) -> int:
     Raises:
         NoSuchSurvey: there is none of this name.
     """
-    found = tables.value("SELECT id FROM survey WHERE name = ?", name)
-    if found is None:
+    survey_id = tables.value("SELECT id FROM survey WHERE name = ?", name)
+    if survey_id is None:
         raise NoSuchSurvey(f"there is no survey {quoted(name, 50)}; expected one that was created.")
-    return int(found)
+    return int(survey_id)
 
 
 def state(tables: Tables, number: int) -> State:
@@ -179,10 +181,10 @@ def present(tables: Tables, number: int) -> tuple[State, str]:
     Raises:
         NoSuchSurvey: there is none of this number.
     """
-    found = tables.rows("SELECT state, signature FROM survey WHERE id = ?", number)
-    if not found:
+    rows = tables.rows("SELECT state, signature FROM survey WHERE id = ?", number)
+    if not rows:
         raise NoSuchSurvey("there is no survey of this number; expected one that was created.")
-    ((state, signature),) = found
+    ((state, signature),) = rows
     return state, signature
 
 
@@ -193,10 +195,10 @@ def keep_signature(tables: Tables, number: int, signature: AuthorSignature) -> N
         Incompatible: it is of another definition.
     """
     lock(tables, number)
-    own = read(tables, number).survey.hash
-    if signature.survey != own:
+    stored_hash = read(tables, number).survey.hash
+    if signature.survey != stored_hash:
         raise Incompatible(
-            f"this signature is of the definition {signature.survey:.19}…; expected {own:.19}…",
+            f"this signature is of the definition {signature.survey:.19}…; expected {stored_hash:.19}…",
             "Sign the definition that the collector has now: deniable survey definition NAME.",
         )
     tables.run("UPDATE survey SET signature = ? WHERE id = ?", signature.to_json(), number)
@@ -229,7 +231,7 @@ def turn(tables: Tables, number: int, to: State) -> None:
     tables.run("UPDATE survey SET state = ? WHERE id = ?", to, number)
 
 
-def start_pilot(tables: Tables, name: str, made: Prepared) -> int:
+def start_pilot(tables: Tables, name: str, prepared: Prepared) -> int:
     """Open a pilot of a draft, as a survey of its own, and return its number.
 
     Raises:
@@ -241,15 +243,15 @@ def start_pilot(tables: Tables, name: str, made: Prepared) -> int:
         )
     if (running := pilot_of(tables, name)) is not None and state(tables, running) != "ended":
         raise NotAllowed(f"a pilot of {name!r} runs already; expected none.", "End it first: its responses are erased.")
-    begun = create(tables, made).id
+    begun = create(tables, prepared).id
     turn(tables, begun, "open")
     return begun
 
 
 def pilot_of(tables: Tables, name: str) -> int | None:
     """Return the number of a survey's pilot, running or ended; None where there was none."""
-    found: int | None = tables.value("SELECT id FROM survey WHERE name = ?", name + PILOT)
-    return found
+    pilot_id: int | None = tables.value("SELECT id FROM survey WHERE name = ?", name + PILOT)
+    return pilot_id
 
 
 def end_pilot(tables: Tables, number: int) -> None:
