@@ -38,7 +38,7 @@ def main() -> None:
         print(f"Anna and Bert hold the same response: {anna.response == bert.response}")
         upgrade = market.sell("smokes", "Anna", 2)
         print(f"Anna's upgrade costs {upgrade.price} EUR, the difference; spent so far: ε = {ledger.status().epsilon}")
-        print(f"pooled, stages 0 to 2 tell what the finest one does: {dn.worth(STAGES, [0, 1, 2]).same}")
+        print(f"pooled, stages 0 to 2 tell what the finest one does: {dn.coalition_loss(STAGES, [0, 1, 2]).same}")
         try:
             market.sell("smokes", "Bert", 2)
         except dn.errors.NotAllowed as refused:

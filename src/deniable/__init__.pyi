@@ -81,7 +81,7 @@ from deniable.pairs.estimates import Association as Association
 from deniable.pairs.estimates import PairedDesigns as PairedDesigns
 from deniable.pairs.estimates import association as association
 from deniable.plan import optimal as optimal
-from deniable.release.coalition import worth as worth
+from deniable.release.coalition import coalition_loss as coalition_loss
 from deniable.release.ledger import Ledger as Ledger
 from deniable.release.market import Market as Market
 from deniable.release.market import Prices as Prices

@@ -90,7 +90,7 @@ class Key(HashedDocument):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Key:
-        return cls(documents.whole(body, "modulus"))
+        return cls(documents.integer_field(body, "modulus"))
 
 
 @cache

@@ -124,7 +124,7 @@ def unseal(kind: str, text: str | bytes) -> dict[str, Any]:
     Raises:
         UnreadableFile: not JSON, of another kind or version, or not what was sealed.
     """
-    document = _parsed(kind, text)
+    document = _parse_json(kind, text)
     schema = document.get("schema")
     expected = f"deniable/{kind}/{VERSION}"
     if schema != expected:
@@ -153,7 +153,7 @@ def field(body: Mapping[str, Any], name: str, *kinds: type) -> Any:
     return value
 
 
-def whole(body: Mapping[str, Any], name: str) -> int:
+def integer_field(body: Mapping[str, Any], name: str) -> int:
     """Return a non-negative integer field, written as a number or as decimal text.
 
     Raises:
@@ -165,7 +165,7 @@ def whole(body: Mapping[str, Any], name: str) -> int:
     return int(value)
 
 
-def _parsed(kind: str, text: str | bytes) -> dict[str, Any]:
+def _parse_json(kind: str, text: str | bytes) -> dict[str, Any]:
     if not isinstance(text, str | bytes):
         raise UnreadableFile(f"this is {kind_of(text)}; expected the text of a {kind}, as to_json() wrote it.")
     name = text[:200].decode(errors="replace") if isinstance(text, bytes) else text[:200]

@@ -43,7 +43,7 @@ def rational(number: Rational, *, name: str = "number") -> Fraction:
             raise TypeError
         if isinstance(number, numbers.Rational):  # an array's integer is taken out of its 64 bits
             return Fraction(int(number.numerator), int(number.denominator))
-        return _parsed(str(number)) if isinstance(number, numbers.Real | Decimal | str) else Fraction(number)
+        return _parse_rational(str(number)) if isinstance(number, numbers.Real | Decimal | str) else Fraction(number)
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise InvalidNumber(
             f"{name} is {quoted(number, 60)}; expected a finite number.",
@@ -177,7 +177,7 @@ def ratio(numerator: int | Fraction, denominator: int | Fraction) -> Ratio:
     return math.inf if numerator else Fraction(1)
 
 
-def _parsed(text: str) -> Fraction:
+def _parse_rational(text: str) -> Fraction:
     """Read decimal text or a quotient, but not a short text for a number that does not fit into memory."""
     power = re.search(r"e([-+]?[\d_]+)", text, re.IGNORECASE)
     if power and abs(int(power[1])) > _MOST_PLACES:

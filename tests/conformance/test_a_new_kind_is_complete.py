@@ -60,7 +60,7 @@ def test_what_it_reveals_is_what_brute_force_finds(design: Design) -> None:
         assert channel.extremes(symbol) == (max(rows[symbol]), min(rows[symbol]))
     assert dn.criteria.Epsilon(design.epsilon).check(design).holds
     assert not dn.criteria.Epsilon(design.epsilon / 2).check(design).holds
-    assert channel.dense() == Dense.of(rows)
+    assert channel.dense() == Dense.from_rows(rows)
     np.testing.assert_allclose(channel.floats(), np.array(rows, float), rtol=1e-15)
 
 

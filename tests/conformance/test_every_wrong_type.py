@@ -73,7 +73,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     "repair": (dn.repair, {"design": DESIGN}),
     "relax": (dn.relax, {"old": DESIGN, "new": dn.warner(2)}),
     "ladder": (dn.ladder, {"designs": [DESIGN, dn.warner(2)]}),
-    "worth": (dn.worth, {"ladder": LADDER, "held": [0]}),
+    "coalition_loss": (dn.coalition_loss, {"ladder": LADDER, "stages": [0]}),
     "certify": (dn.certify, {"thing": DESIGN, "prior": None}),
     "Tally": (dn.Tally, {"design": DESIGN, "counts": [1, 2], "missing": 0}),
     "Responses": (dn.Responses, {"design": DESIGN, "columns": {"response": np.array([0, 1])}, "missing": None}),

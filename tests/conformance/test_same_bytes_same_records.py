@@ -14,7 +14,7 @@ import pytest
 
 import deniable as dn
 from deniable import chance
-from deniable.order.bits import Bit, digits, draw_bits
+from deniable.order.bits import Bit, draw_bits, split_digits
 from deniable.types.drawn import draw as drawn
 from deniable.types.key_value.count import tally
 from deniable.types.key_value.design import KeyValueDesign
@@ -123,13 +123,13 @@ def test_strings(bits: int, fast: bool) -> None:
     for design in (dn.string_design(bloom, 2), dn.string_design(bloom, "1/2")):
         texts = [f"text {number % 7}" for number in range(60)]
         encoded = strings.encode(bloom, texts, np.arange(60) % 4)
-        rests = [digits(each)[1] for each in Bit.of(design.channel)]
+        rests = [split_digits(each)[1] for each in Bit.from_channel(design.channel)]
         at = [each.numerator * WORD // each.denominator for each in rests]
         script = planted([0, WORD - 1, *at], 9_000, f"{bits} {design.hash}")
         one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))
         rows = strings.respond(design, encoded, source=two, fast=fast)
         trues = [int.from_bytes(row.tobytes(), "little") for row in encoded.truths]
-        expected = [draw_bits(bits, Bit.of(design.channel), true, one) for true in trues]
+        expected = [draw_bits(bits, Bit.from_channel(design.channel), true, one) for true in trues]
         assert [int.from_bytes(row.tobytes(), "little") for row in rows] == expected
         assert one.used == two.used
 

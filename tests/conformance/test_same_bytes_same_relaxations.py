@@ -16,7 +16,7 @@ from deniable.bulk import gradual
 from deniable.chance import WORD
 from deniable.designs import Design
 from deniable.engines import local
-from deniable.order.bits import BitByBit, digits
+from deniable.order.bits import BitByBit, split_digits
 from deniable.order.ladders import Relaxation
 from deniable.order.relaxation import relax
 from deniable.order.sets import Nested
@@ -88,7 +88,7 @@ def bounds(step: Step, *, down: bool) -> list[Fraction]:
         return [Fraction(each, column[-1]) for column in columns if column[-1] for each in column]
     if isinstance(step, BitByBit):
         chances = list(step.each) if down else [each for pair in step.raised for each in pair]
-        return [digits(each)[1] for each in chances]
+        return [split_digits(each)[1] for each in chances]
     if isinstance(step, Nested):
         plans = step.downwards if down else step.upwards
         return [Fraction(each, plan.sums[-1]) for plan in plans.values() for each in plan.sums]

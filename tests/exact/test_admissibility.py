@@ -30,7 +30,7 @@ def awkward(number: int) -> tuple[Dense, Fraction]:
         table = (first, *table[1:], tuple(2 * cell for cell in first), (Fraction(0),) * answers)
     if kind == 3 and answers > 2:  # two answers that are never told apart
         table = tuple((row[1], *row[1:]) for row in table)
-    channel = Dense.of(table)
+    channel = Dense.from_rows(table)
     parity = channel.parity
     assert isinstance(parity, Fraction)
     return channel, max(parity, Fraction(9, 8)) * order.choice(FACTORS)
@@ -79,7 +79,7 @@ def test_two_answers_are_repaired_to_warner() -> None:
 
 
 def test_a_design_that_says_nothing_is_repaired_from_nothing() -> None:
-    channel = Dense.of([[Fraction(1, 3)] * 4, [Fraction(2, 3)] * 4])
+    channel = Dense.from_rows([[Fraction(1, 3)] * 4, [Fraction(2, 3)] * 4])
     check(channel, Fraction(3), "nested")
 
 
@@ -91,7 +91,7 @@ def test_an_admissible_design_is_left_as_it_is() -> None:
         better = repair(channel)
         assert better.channel == channel
         assert better.steps == ()
-        assert better.garbling == Dense.of(
+        assert better.garbling == Dense.from_rows(
             [[Fraction(i == j) for j in range(channel.responses)] for i in range(channel.responses)]
         )
 

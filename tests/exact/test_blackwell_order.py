@@ -12,9 +12,9 @@ import pytest
 from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product, Subset
 from deniable.designs import binary, hadamard, k_ary, local_hashing, matrix, subset, warner
 from deniable.order.blackwell import Garbling, Separation, by_tables, compare, garbling
-from deniable.order.followers import subset_garbling, subset_inclusion, subsets_ordered
 from deniable.order.programs import Feasible, Infeasible, feasible, reduce, solve
 from deniable.order.steps import Step
+from deniable.order.successors import subset_garbling, subset_inclusion, subsets_ordered
 from tests.support.rational import applied, rank, table, times
 from tests.support.tables import random_channel, rows, subset_channel
 
@@ -68,14 +68,16 @@ def test_responses_that_never_occur_or_say_the_same_do_not_matter() -> None:
 def test_a_coarse_response_that_never_occurs_does_not_spoil_the_proof() -> None:
     order = random.Random(3)
     fine = random_channel(order, 2, 5)
-    sharp = Dense.of([[Fraction(9, 10), Fraction(1, 100)], [Fraction(1, 10), Fraction(99, 100)], [Fraction(0)] * 2])
+    sharp = Dense.from_rows(
+        [[Fraction(9, 10), Fraction(1, 100)], [Fraction(1, 10), Fraction(99, 100)], [Fraction(0)] * 2]
+    )
     found = by_tables(sharp, fine)
     assert not found
     replay(found, sharp, fine)
 
 
 def test_a_design_that_says_nothing_comes_from_everything() -> None:
-    nothing = Dense.of([[Fraction(1, 4)] * 3, [Fraction(3, 4)] * 3])
+    nothing = Dense.from_rows([[Fraction(1, 4)] * 3, [Fraction(3, 4)] * 3])
     for fine in (k_ary(3, p="1/2").channel, subset_channel(3, 2, Fraction(2))):
         verdict = compare(nothing, fine)
         assert verdict.relation == "coarser"

@@ -11,7 +11,7 @@ import deniable as dn
 from deniable.channel import Dense
 from deniable.errors import InvalidRequest
 from deniable.order.relaxation import ladder
-from deniable.release.market import worth
+from deniable.release.market import coalition_loss
 from tests.support.ladders import small
 
 
@@ -20,7 +20,7 @@ def test_a_coalition_is_worth_its_best_member(name: str) -> None:
     stages = small()[name]
     for size in {1, 2, len(stages)}:
         for held in combinations(range(len(stages)), size):
-            found = worth(stages, held)
+            found = coalition_loss(stages, held)
             assert found.gone_through
             assert found.same
             assert found.parity == found.alone == stages.designs[held[-1]].parity
@@ -29,13 +29,13 @@ def test_a_coalition_is_worth_its_best_member(name: str) -> None:
 def test_two_fresh_responses_are_worth_more_than_the_better_one() -> None:
     """What the computation would have to find, were stages drawn afresh."""
     fresh = dn.product([dn.warner(p="3/5"), dn.warner(p="2/3")]).channel
-    both = Dense.of([[fresh.probability(r, given=3 * x) for x in range(2)] for r in range(4)])
+    both = Dense.from_rows([[fresh.probability(r, given=3 * x) for x in range(2)] for r in range(4)])
     assert both.parity == 3 > dn.warner(p="2/3").parity
 
 
 def test_large_designs_are_proved_by_their_steps() -> None:
     stages = ladder([dn.rappor(64, epsilon=epsilon) for epsilon in (1, 2, 3)])
-    found = worth(stages, [0, 2])
+    found = coalition_loss(stages, [0, 2])
     assert not found.gone_through
     assert found.same
     assert found.parity == stages.designs[2].parity
@@ -44,7 +44,7 @@ def test_large_designs_are_proved_by_their_steps() -> None:
 def test_large_designs_whose_steps_do_not_verify_are_worth_everything(monkeypatch: pytest.MonkeyPatch) -> None:
     stages = ladder([dn.rappor(64, epsilon=epsilon) for epsilon in (1, 2)])
     monkeypatch.setattr(type(stages.steps[0]), "verify", lambda _: False)
-    found = worth(stages, [0, 1])
+    found = coalition_loss(stages, [0, 1])
     assert found.parity == math.inf
     assert not found.same
 
@@ -53,4 +53,4 @@ def test_stages_that_are_not_there_are_refused() -> None:
     stages = ladder([dn.warner(1), dn.warner(2)])
     for held in ([], [2], [-1, 0]):
         with pytest.raises(InvalidRequest):
-            worth(stages, held)
+            coalition_loss(stages, held)

@@ -44,7 +44,9 @@ def test_lemma_2_with_its_maximum(p: str, q: str) -> None:
     channel = rr3_ddagger(p, q).channel.dense() if value != Fraction(1, 2) else None
     if channel is None:
         half = edge / 2
-        channel = Dense.of([[edge, 1 - edge, 1 - edge], [(1 - edge) / 2, half, half], [(1 - edge) / 2, half, half]])
+        channel = Dense.from_rows(
+            [[edge, 1 - edge, 1 - edge], [(1 - edge) / 2, half, half], [(1 - edge) / 2, half, half]]
+        )
     expected = max(value / (1 - value), 2 * edge * value / (1 - edge), edge / (1 - edge))
     assert Index(4, channel).parity == expected
 

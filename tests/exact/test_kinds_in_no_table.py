@@ -11,7 +11,7 @@ from deniable import channel as channels
 from deniable.channel import Dense
 from deniable.errors import NotOrdered
 from deniable.order.blackwell import Garbling, find_step
-from deniable.order.closed_forms import closed
+from deniable.order.closed_forms import find_closed_form
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import ladder, relax
 from deniable.order.steps import Tabulated
@@ -32,7 +32,7 @@ def registered() -> Iterator[None]:
 @pytest.mark.parametrize("blur", BLURS)
 def test_a_coarser_ring_is_raised_to_a_finer_one(blur: Ring) -> None:
     coarse = coarser(FINE, blur)
-    assert closed(coarse, FINE) is None
+    assert find_closed_form(coarse, FINE) is None
     step = find_step(coarse, FINE)
     assert isinstance(step, Tabulated)
     assert step.verify()

@@ -81,7 +81,7 @@ def test_bits_follow_their_kernel() -> None:
     "probability", [Fraction(0), Fraction(1), Fraction(1, 3), Fraction(255, 256), Fraction(1, 2**70)]
 )
 def test_digits_add_up_to_the_probability(probability: Fraction) -> None:
-    head, rest = bits.digits(probability)
+    head, rest = bits.split_digits(probability)
     assert 0 <= head < 256
     assert 0 <= rest <= 1
     assert (head + rest) / 256 == probability

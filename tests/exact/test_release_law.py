@@ -22,7 +22,7 @@ from deniable.release import ledger as ledgers
 from deniable.release import panel as panels
 from deniable.release.ledger import Ledger
 from deniable.release.panel import Panel
-from deniable.release.stages import step
+from deniable.release.stages import find_relaxation
 from deniable.types.strings.design import CohortDesign
 from tests.support.traces import law
 
@@ -121,7 +121,7 @@ def test_strings_in_a_ledger_have_the_law_of_their_stages(order: tuple[int, ...]
     """Of two bits: given the text's own filter, all stages together are the finest one, degraded step by step."""
     bloom = dn.Bloom(2, cohorts=2)
     stages = [CohortDesign(dn.string_design(bloom, epsilon), cohort=1) for epsilon in (1, 2, 3)]
-    low, high = step(*stages[:2]), step(*stages[1:])
+    low, high = find_relaxation(*stages[:2]), find_relaxation(*stages[1:])
     assert low is not None
     assert high is not None
     path, answer = tmp_path / "mine.ledger", stages[0].category_number("Smith")

@@ -54,7 +54,7 @@ def test_complements_hold_an_event_to_both_boundaries() -> None:
 @pytest.mark.parametrize("demand", [RhoToRho("1/10", "1/2"), Boundaries(lower=LOWER, upper=UPPER), BetaFactor(3)])
 def test_a_design_at_the_allowed_parity_stays_within_both(demand: RhoToRho | Boundaries | BetaFactor) -> None:
     gamma = F(demand.parity)
-    channel = Dense.of([[gamma / (gamma + 1), 1 / (gamma + 1)], [1 / (gamma + 1), gamma / (gamma + 1)]])
+    channel = Dense.from_rows([[gamma / (gamma + 1), 1 / (gamma + 1)], [1 / (gamma + 1), gamma / (gamma + 1)]])
     for prior in (F(i, 50) for i in range(1, 50)):
         allowed = demand.both_ways(prior)
         for response in (0, 1):

@@ -57,7 +57,7 @@ BUILDERS: dict[str, Callable[[Fraction], Any]] = {
     "strings, by the bit": lambda epsilon: dn.string_design(BLOOM, bit_epsilon=epsilon).bit_parity,
     "permanent bits": lambda epsilon: _odds(dn.NoisySampling.symmetric(epsilon, 1).alpha),
     "samples": lambda epsilon: _odds(dn.NoisySampling.symmetric(1, epsilon).p),
-    "a budget": lambda epsilon: Budget.of(epsilon).limit,
+    "a budget": lambda epsilon: Budget.from_number(epsilon).limit,
 }
 
 

@@ -10,8 +10,8 @@ import pytest
 import deniable as dn
 from deniable.errors import InvalidRequest
 from deniable.order.relaxation import ladder
-from deniable.order.steps import Step, sent
-from deniable.release.stages import place, step
+from deniable.order.steps import Step, possible_responses
+from deniable.release.stages import find_place, find_relaxation
 from tests.support.ladders import families, small
 from tests.support.traces import law
 
@@ -21,7 +21,11 @@ UNIQUE = ("binary", "k_ary", "unary", "items", "hadamard", "warner", "subset", "
 
 def steps(name: str, one: int, two: int, three: int) -> tuple[Step, Step, Step]:
     designs = small()[name].designs
-    found = step(designs[one], designs[two]), step(designs[two], designs[three]), step(designs[one], designs[three])
+    found = (
+        find_relaxation(designs[one], designs[two]),
+        find_relaxation(designs[two], designs[three]),
+        find_relaxation(designs[one], designs[three]),
+    )
     assert all(found)
     return found  # type: ignore[return-value]  # they are ordered
 
@@ -35,19 +39,19 @@ def composes(name: str) -> bool:
 def test_a_stage_that_was_not_drawn_through_is_refused(name: str) -> None:
     designs = small()[name].designs
     with pytest.raises(InvalidRequest, match="were not drawn through it"):
-        place(designs[1], [designs[0], designs[2]])
+        find_place(designs[1], [designs[0], designs[2]])
 
 
 @pytest.mark.parametrize("name", [name for name in LADDERS if composes(name)])
 def test_the_draw_has_the_law_of_the_chain(name: str) -> None:
     low, high, direct = steps(name, 0, 1, 2)
-    for coarse in sent(low.old)[:6]:
-        for fine in sent(high.new)[:6]:
+    for coarse in possible_responses(low.old)[:6]:
+        for fine in possible_responses(high.new)[:6]:
             whole = direct.garbling(coarse, fine)
             if not whole:
                 continue
             drawn = law(lambda coarse=coarse, fine=fine: low.between(high, coarse, fine))  # type: ignore[misc]
-            wanted = {u: low.garbling(coarse, u) * high.garbling(u, fine) / whole for u in sent(low.new)}
+            wanted = {u: low.garbling(coarse, u) * high.garbling(u, fine) / whole for u in possible_responses(low.new)}
             assert drawn == {u: each for u, each in wanted.items() if each}
 
 
@@ -66,7 +70,7 @@ def test_every_stage_of_a_ladder_finds_its_place(name: str) -> None:
     for number, design in enumerate(designs):
         others = [each for at, each in enumerate(designs) if at != number]
         try:
-            found = place(design, others)
+            found = find_place(design, others)
         except InvalidRequest as error:  # a choice among several steps was made otherwise: refused, not drawn wrongly
             assert "were not drawn through it" in str(error)  # noqa: PT017 - the words are what is looked at
             continue
@@ -79,7 +83,7 @@ def test_every_stage_of_a_ladder_finds_its_place(name: str) -> None:
 def test_a_step_that_does_not_lead_through_is_noticed(name: str) -> None:
     """Composition is what the product of the garblings says, cell by cell, for every step between three stages."""
     low, high, direct = steps(name, 0, 1, 2)
-    ends = sent(low.old), sent(low.new), sent(high.new)
+    ends = possible_responses(low.old), possible_responses(low.new), possible_responses(high.new)
     through = {
         (o, f): sum(low.garbling(o, m) * high.garbling(m, f) for m in ends[1]) for o, f in product(ends[0], ends[2])
     }
@@ -92,7 +96,7 @@ def test_holding_the_two_lower_ones_says_what_the_middle_one_says() -> None:
     """Why the middle stage is not simply degraded: then the two lower ones together would tell more."""
     designs = [dn.k_ary(3, p=p) for p in ("1/2", "3/5", "4/5")]
     stages = ladder([designs[0], designs[2]])
-    found = place(designs[1], stages.designs)
+    found = find_place(designs[1], stages.designs)
     together: dict[tuple[int, int], list[Fraction]] = {}
     for history in ((a, c) for a in range(3) for c in range(3)):
         row = [stages.probability(history, given=x) for x in range(3)]

@@ -96,7 +96,7 @@ def test_fresh_responses_that_are_not_equally_likely_are_gone_through() -> None:
     """The base is right where the levels are looked at, and wrong elsewhere."""
     step = relax(dn.k_ary(3, p="1/2"), dn.k_ary(3, p="3/4")).step
     third, part = Fraction(1, 3), Fraction(1, 4)
-    base = Dense.of([[third] * 2, [part] * 2, [1 - third - part] * 2])
+    base = Dense.from_rows([[third] * 2, [part] * 2, [1 - third - part] * 2])
     wrong = replace(step, base=base)
     assert not right(wrong)
     assert not wrong.verify()
@@ -104,10 +104,10 @@ def test_fresh_responses_that_are_not_equally_likely_are_gone_through() -> None:
 
 def test_channels_that_agree_in_one_response_alone_are_gone_through() -> None:
     """Both hashings have their levels at the first response; beyond it they are about other answers."""
-    old, new = Hashing(5, 3, 3, 2), Dense.of(_table(Hashing(5, 3, 3, 2)))
+    old, new = Hashing(5, 3, 3, 2), Dense.from_rows(_table(Hashing(5, 3, 3, 2)))
     rows = _table(Hashing(5, 3, 3, 2))
     rows[1], rows[4] = rows[4], rows[1]
-    step = KeepOrFresh(Dense.of(rows), new, Fraction(1), new.uniform())
+    step = KeepOrFresh(Dense.from_rows(rows), new, Fraction(1), new.uniform())
     assert not right(step)
     assert not step.verify()
     assert KeepOrFresh(old, new, Fraction(1), new.uniform()).verify()
@@ -174,14 +174,14 @@ def test_parts_that_are_wrong_themselves_do_not_verify() -> None:
 def test_an_answer_more_or_less_does_not_verify() -> None:
     """Both channels send two responses, and the columns that both have come out right."""
     table = _table(dn.warner(p="4/5").channel)
-    base = Dense.of([[Fraction(1, 3)] * 2, [Fraction(2, 3)] * 2])
-    wide = Dense.of([[*row, Fraction(1, 2)] for row in table])
+    base = Dense.from_rows([[Fraction(1, 3)] * 2, [Fraction(2, 3)] * 2])
+    wide = Dense.from_rows([[*row, Fraction(1, 2)] for row in table])
     half = Fraction(1, 2)
     made = [[half * each + half * base.probability(i, given=0) for each in row] for i, row in enumerate(table)]
-    old = Dense.of([[*row, part] for row, part in zip(made, (Fraction(1, 9), Fraction(8, 9)), strict=True)])
-    assert KeepOrFresh(Dense.of(made), Dense.of(table), half, base).verify()
-    assert not KeepOrFresh(old, Dense.of(table), half, base).verify()
-    assert not KeepOrFresh(Dense.of([row[:2] for row in made]), wide, half, base).verify()
+    old = Dense.from_rows([[*row, part] for row, part in zip(made, (Fraction(1, 9), Fraction(8, 9)), strict=True)])
+    assert KeepOrFresh(Dense.from_rows(made), Dense.from_rows(table), half, base).verify()
+    assert not KeepOrFresh(old, Dense.from_rows(table), half, base).verify()
+    assert not KeepOrFresh(Dense.from_rows([row[:2] for row in made]), wide, half, base).verify()
 
 
 def test_tables_that_do_not_lead_there_do_not_verify() -> None:
@@ -191,10 +191,10 @@ def test_tables_that_do_not_lead_there_do_not_verify() -> None:
     for one, two in ((0, 1), (1, 2), (0, 2)):
         swapped = list(rows)
         swapped[one], swapped[two] = rows[two], rows[one]
-        wrong = replace(step, channel=Dense.of(swapped))
+        wrong = replace(step, channel=Dense.from_rows(swapped))
         assert wrong.verify() == right(wrong)
         assert not wrong.verify()
-    wide = Dense.of([[*row, row[0]] for row in rows])
+    wide = Dense.from_rows([[*row, row[0]] for row in rows])
     assert not replace(step, channel=wide).verify()
 
 
@@ -211,7 +211,7 @@ def test_crossed_and_bits_that_do_not_lead_there_do_not_verify() -> None:
 
 def bases() -> Iterator[Dense]:
     for part in (Fraction(1, 2), Fraction(1, 3), Fraction(3, 4)):
-        yield Dense.of([[part, part], [1 - part, 1 - part]])
+        yield Dense.from_rows([[part, part], [1 - part, 1 - part]])
 
 
 HALVES = [Fraction(1, 2), Fraction(1, 3)]
@@ -220,7 +220,7 @@ HALVES = [Fraction(1, 2), Fraction(1, 3)]
 @pytest.mark.parametrize(("low", "high"), list(product(HALVES, HALVES)))
 def test_composition_compares_shares_and_bases(low: Fraction, high: Fraction) -> None:
     """Against the product of the garblings, cell by cell, for all ways to draw afresh."""
-    fine = Dense.of([[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]])
+    fine = Dense.from_rows([[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]])
     seen = set()
     for u, v, w in product(bases(), repeat=3):
         upper = KeepOrFresh(_through(high, v, fine), fine, high, v)
@@ -242,12 +242,12 @@ def test_composition_compares_shares_and_bases(low: Fraction, high: Fraction) ->
 def test_bases_that_differ_can_still_lead_through() -> None:
     """a(1 − b)·v + (1 − a)·u = (1 − ab)·w: the mean of the two bases is the base of the whole."""
     half = Fraction(1, 2)
-    fine = Dense.of([[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]])
-    u, v = (Dense.of([[part, part], [1 - part, 1 - part]]) for part in (half, Fraction(1, 5)))
+    fine = Dense.from_rows([[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]])
+    u, v = (Dense.from_rows([[part, part], [1 - part, 1 - part]]) for part in (half, Fraction(1, 5)))
     upper = KeepOrFresh(_through(half, v, fine), fine, half, v)
     lower = KeepOrFresh(_through(half, u, upper.old), upper.old, half, u)
     mean = (half * half * Fraction(1, 5) + half * half) / Fraction(3, 4)
-    w = Dense.of([[mean, mean], [1 - mean, 1 - mean]])
+    w = Dense.from_rows([[mean, mean], [1 - mean, 1 - mean]])
     direct = KeepOrFresh(_through(half * half, w, fine), fine, half * half, w)
     assert lower.composes(upper, direct)
     for o, f in product(range(2), repeat=2):
@@ -256,7 +256,7 @@ def test_bases_that_differ_can_still_lead_through() -> None:
 
 
 def _through(share: Fraction, base: Channel, fine: Channel) -> Dense:
-    return Dense.of(
+    return Dense.from_rows(
         [
             [share * fine.probability(i, given=x) + (1 - share) * base.probability(i, given=0) for x in range(2)]
             for i in range(2)

@@ -22,7 +22,7 @@ from deniable.designs.three_answers_best import (
     optimum,
     p1_range,
     parameters_at,
-    part,
+    region_part,
     star,
 )
 from deniable.estimates import covariance
@@ -125,10 +125,12 @@ def test_the_two_parts_of_the_printed_region_are_corrected(gamma: Fraction) -> N
     for p1, p2 in product(values, repeat=2):
         parity = brute.parity(transposed(Club.dagger(p1, p2).columns))
         expected = 0 if p1 == p2 or parity > gamma else 1 if p1 < p2 else 2
-        assert part(p1, p2, gamma=gamma) == expected
+        assert region_part(p1, p2, gamma=gamma) == expected
         inside += expected > 0
     assert inside > 0 or gamma < F(3, 2)
-    assert part("0.34", "0.7", gamma=exact.exp_below(1)) == 0  # the printed inequalities let it in; its ε is 1.54
+    assert (
+        region_part("0.34", "0.7", gamma=exact.exp_below(1)) == 0
+    )  # the printed inequalities let it in; its ε is 1.54
 
 
 @pytest.mark.parametrize("gamma", GAMMAS, ids=float)

@@ -158,7 +158,7 @@ def test_the_example_in_which_both_are_optimal() -> None:
 
 @pytest.mark.parametrize("design", [binary("9/10", "7/10"), binary("1/10", "3/10"), exposing_binary("1/3")], ids=repr)
 def test_a_curve_is_the_variance_at_every_share_and_knows_its_worst(design: Design) -> None:
-    curve, point = Curve.of(design.channel), diagonal(design.channel)
+    curve, point = Curve.from_channel(design.channel), diagonal(design.channel)
     shares = [F(i, 60) for i in range(61)]
     assert all(curve.at(share) == variance(*point, share) for share in shares)
     for low, high in ((F(0), F(1)), (F(1, 10), F(1, 5)), (F(4, 5), F(1))):

@@ -174,7 +174,7 @@ def in_panel(place: Path, left: list[Any]) -> None:
                 assert again.fresh == 0, "a release was lost, and was drawn again"
                 assert list(zip(again.respondents, again.symbols, strict=True)) == kept
         with panel.transaction(write=False) as book:
-            assert set(book.withdrawn(book.known("habit").id)) == gone
+            assert set(book.withdrawn(book.require_question("habit").id)) == gone
 
 
 def in_store(place: Path, left: list[Any]) -> None:

@@ -248,10 +248,10 @@ def test_a_receipt_of_another_response_is_not_accepted(
     with Client(link, tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         client.send()
-        (sent,) = client._released()
+        (sent,) = client._released_responses()
         turned = {**sent, "symbol": {"yes": "no", "no": "yes"}[sent["symbol"]]}
         assert client.receipt()
-        monkeypatch.setattr(client, "_released", lambda: [turned])
+        monkeypatch.setattr(client, "_released_responses", lambda: [turned])
         with pytest.raises(Incompatible, match="not the 1 that were sent"):
             client.receipt()
 
@@ -285,7 +285,7 @@ def test_an_exchange_that_broke_off_is_finished_later(
     store, (number, link) = running[0], fielded(admission="invitation")
     (code,) = store.invite(Link.read(link).survey, 1)
     with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
-        admission._exchanged(client._state, seeded)  # signed, and the answer got lost
+        admission._exchange_invitation(client._state, seeded)  # signed, and the answer got lost
     with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         assert client.send() == 1

@@ -21,7 +21,7 @@ from deniable.collector.app import make_app
 from deniable.collector.intake import _FRESH
 from deniable.collector.settings import _SHARED, Settings
 from deniable.collector.store import Store, Token, open_store, schema
-from deniable.db import applied
+from deniable.db import applied_migrations
 from deniable.errors import InvalidRequest
 from tests.support import postgres
 from tests.support.collector import HASTE, UNLIMITED, Inside, submission
@@ -179,7 +179,7 @@ def test_two_that_start_at_the_same_moment_make_the_tables_once(address: str) ->
     with ThreadPoolExecutor(4) as programs:
         opened = list(programs.map(start, range(4)))
     with opened[0].transaction(write=False) as tables:
-        assert applied(tables, schema.PART) == {each.name for each in schema.MIGRATIONS}
+        assert applied_migrations(tables, schema.PART) == {each.name for each in schema.MIGRATIONS}
     for store in opened:
         store.database.close()
 

@@ -45,7 +45,7 @@ from deniable.documents import Response
 from deniable.engines import files, local, record_files
 from deniable.order import bits
 from deniable.order.bits import BitByBit
-from deniable.order.steps import Step, sent
+from deniable.order.steps import Step, possible_responses
 from deniable.release.panel import Panel
 from deniable.survey import Keys, Link
 from deniable.survey.arms import SurveyArm, draw_arm
@@ -123,13 +123,24 @@ def of_steps() -> Iterator[tuple[str, Path_]]:
 
 def _open(step: Step) -> tuple[int, int]:
     """Return a coarser response and an answer from which no finer response is nearly certain."""
-    pairs = ((old, x) for old in sent(step.old) for x in range(step.new.answers) if step.old.probability(old, given=x))
-    return min(pairs, key=lambda pair: max(step.kernel(new, old=pair[0], given=pair[1]) for new in sent(step.new)))
+    pairs = (
+        (old, x)
+        for old in possible_responses(step.old)
+        for x in range(step.new.answers)
+        if step.old.probability(old, given=x)
+    )
+    return min(
+        pairs,
+        key=lambda pair: max(step.kernel(new, old=pair[0], given=pair[1]) for new in possible_responses(step.new)),
+    )
 
 
 def _widest(step: Step) -> int:
     """Return a finer response from which no coarser one is nearly certain."""
-    return min(sent(step.new), key=lambda new: max(step.garbling(old, new) for old in sent(step.old)))
+    return min(
+        possible_responses(step.new),
+        key=lambda new: max(step.garbling(old, new) for old in possible_responses(step.old)),
+    )
 
 
 def home(kind: type) -> str:

@@ -116,7 +116,7 @@ class OfPanel:
 
     def spent(self, number: int) -> float:
         with self.panel.transaction(write=False) as book:
-            question = book.known("colour").id
+            question = book.require_question("colour").id
             place = book.reached([f"p{number}"])[f"p{number}"][question]
             return log_above(Fraction(book.stages(question)[place].parity))
 

@@ -8,9 +8,9 @@ from functools import cache
 import deniable as dn
 from deniable.channel import Channel, Diagonal
 from deniable.designs import Design
-from deniable.order.followers import bridge
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import best_ladder, ladder
+from deniable.order.successors import bridge
 
 E = ("3/10", 1, "17/10", "5/2")
 _PAIRS = (("6/10", "7/10"), ("7/10", "75/100"), ("8/10", "8/10"), ("99/100", "81/100"))

@@ -18,13 +18,13 @@ def random_channel(order: random.Random, answers: int, responses: int, *, lowest
         weights = [order.randint(lowest, 9) for _ in range(responses)]
         weights[0] += not any(weights)
         columns.append([Fraction(weight, sum(weights)) for weight in weights])
-    return Dense.of(list(zip(*columns, strict=True)))
+    return Dense.from_rows(list(zip(*columns, strict=True)))
 
 
 def subset_channel(k: int, t: int, gamma: Fraction) -> Dense:
     """Return the t-subset design with one row for each set, in the order of `combinations`."""
     small = Fraction(k) / (math.comb(k, t) * (t * gamma + k - t))
-    return Dense.of(
+    return Dense.from_rows(
         [[gamma * small if j in members else small for j in range(k)] for members in combinations(range(k), t)]
     )
 

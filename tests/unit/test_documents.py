@@ -91,15 +91,15 @@ def test_fields_are_checked_for_their_type(value: Any, kinds: tuple[type, ...]) 
 
 
 def test_whole_numbers_are_read_from_numbers_and_text() -> None:
-    assert documents.whole({"n": 0}, "n") == 0
-    assert documents.whole({"n": str(2**64)}, "n") == 2**64
-    assert documents.whole({"n": "9" * 4000}, "n") == 10**4000 - 1
+    assert documents.integer_field({"n": 0}, "n") == 0
+    assert documents.integer_field({"n": str(2**64)}, "n") == 2**64
+    assert documents.integer_field({"n": "9" * 4000}, "n") == 10**4000 - 1
 
 
 @pytest.mark.parametrize("value", [-1, "-1", "", "1.0", "1e3", " 1", "٣", "²", "0x1", "9" * 4001, True, 1.0, None, []])
 def test_anything_else_is_no_whole_number(value: Any) -> None:
     with pytest.raises(UnreadableFile, match="'n' is"):
-        documents.whole({"n": value}, "n")
+        documents.integer_field({"n": value}, "n")
 
 
 def test_a_response_names_its_design_and_holds_nothing_else() -> None:
@@ -128,7 +128,7 @@ class Weight(HashedDocument):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Weight:
-        return cls(documents.whole(body, "grams"))
+        return cls(documents.integer_field(body, "grams"))
 
 
 @dataclass(frozen=True, eq=False)

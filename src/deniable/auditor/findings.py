@@ -176,6 +176,6 @@ class Audit(Document):
             None if epsilon is None else float(documents.field(body, "epsilon", int, float)),
             float(documents.field(body, "delta", int, float)),
             float(documents.field(body, "level", int, float)),
-            documents.whole(body, "draws"),
+            documents.integer_field(body, "draws"),
             tuple(Finding.from_body(entry) for entry in documents.field(body, "findings", list)),
         )

@@ -20,7 +20,7 @@ from deniable.bulk.random_words import Words
 from deniable.chance import Source
 from deniable.channel.coding import Coding, Counts, code_type
 from deniable.designs import AnyDesign, Design, Numbered
-from deniable.designs.labels import shown
+from deniable.designs.labels import format_labels
 from deniable.errors import InvalidAnswer, InvalidRequest, quoted
 from deniable.files import arrow
 from deniable.tallies import Tally
@@ -505,7 +505,7 @@ def _refusal(design: Design, place: int, missing: Missing | None) -> InvalidAnsw
     index = place if missing is None else int(np.flatnonzero(~missing)[place])
     return InvalidAnswer(
         f"the answer at index {index:,} is not one of the design's; expected a label among "
-        f"{shown(design.categories)}, or a code from 0 to {design.channel.answers - 1:,}."
+        f"{format_labels(design.categories)}, or a code from 0 to {design.channel.answers - 1:,}."
     )
 
 

@@ -35,7 +35,7 @@ from deniable.bulk.random_words import CHUNK, Replay, Slot, Slots, WordArray, Wo
 from deniable.channel import Channel
 from deniable.channel.coding import Rows, code_type
 from deniable.errors import InvalidResponse
-from deniable.order.bits import BitByBit, digits, toss
+from deniable.order.bits import BitByBit, split_digits, toss
 from deniable.order.sets import Nested, PickPlan
 from deniable.order.steps import Factors, KeepOrFresh, Recoded, Step, Tabulated
 
@@ -214,7 +214,7 @@ class BitStep(PreparedStep):
 def coins_of(size: int, chances: BitChances) -> Coins:
     """Prepare bits with probabilities of any denominator; one that is left open reads digit after digit."""
     flat = [probability for pair in chances for probability in pair]
-    found = [digits(probability) for probability in flat]
+    found = [split_digits(probability) for probability in flat]
 
     def one(old: int, true: int, source: chance.Source) -> int:
         every = (1 << size) - 1

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from deniable.channel.two_level import TwoLevel
 
 
-_MOST_BITS = 13_000  # 3,914 digits: what `documents.whole` reads back
+_MOST_BITS = 13_000  # 3,914 digits: what `documents.integer_field` reads back
 _MOST_CELLS = 10_000_000  # exact numbers that are written out: about a gigabyte
 
 
@@ -84,11 +84,11 @@ class Channel(ABC):
     @property
     def witness(self) -> Witness:
         """A response and a pair of answers that attain the parity."""
-        return self._written.witness
+        return self._cached_dense.witness
 
     def delta(self, gamma: Fraction) -> Fraction:
         """Return the smallest δ with P(S | x) ≤ γ·P(S | x′) + δ for all answers, all sets S of responses; γ ≥ 1."""
-        return self._written.delta(gamma)
+        return self._cached_dense.delta(gamma)
 
     def possible(self, response: int) -> bool:
         """Whether a response is one that a tally counts; some kinds number more responses than they send."""
@@ -194,7 +194,7 @@ class Channel(ABC):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Self:  # noqa: ARG003 - for kinds with channels inside
         """Read what `to_body` wrote; `read` reads channels inside."""
-        return cls(*(documents.whole(body, name) for name in (*cls.SIZES, *cls.WEIGHTS)))
+        return cls(*(documents.integer_field(body, name) for name in (*cls.SIZES, *cls.WEIGHTS)))
 
     @property
     def parity(self) -> exact.Ratio:
@@ -226,10 +226,12 @@ class Channel(ABC):
                 "expected at most 10 million to write out.",
                 "Ask it for single probabilities, or use fewer categories.",
             )
-        return Dense.of([[self.probability(i, given=j) for j in range(self.answers)] for i in range(self.responses)])
+        return Dense.from_rows(
+            [[self.probability(i, given=j) for j in range(self.answers)] for i in range(self.responses)]
+        )
 
     @cached_property
-    def _written(self) -> Dense:
+    def _cached_dense(self) -> Dense:
         return self.dense()
 
     def floats(self) -> Matrix:
@@ -238,9 +240,9 @@ class Channel(ABC):
         Raises:
             InvalidDesign: too many cells to write out.
         """
-        from deniable.channel.support import written
+        from deniable.channel.support import dense_floats
 
-        return written(self._written)
+        return dense_floats(self._cached_dense)
 
     def __matmul__(self, first: Channel) -> Channel:
         """Compose: `C @ P` sends the response of P through C. Post-processing never raises the parity."""

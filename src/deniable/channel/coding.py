@@ -376,8 +376,8 @@ class PackedRows(Coding):
         return rows
 
     def to_arrow(self, array: NDArray[Any], present: NDArray[np.bool_] | None = None) -> Any:
-        column = _fixed(array, self.width)
-        return column if present is None else _masked(column, present)
+        column = _to_binary_column(array, self.width)
+        return column if present is None else _mask_column(column, present)
 
     def from_arrow(self, column: Any) -> Rows:
         import pyarrow as pa
@@ -395,8 +395,8 @@ class PackedRows(Coding):
         size = self.channel.size
         text = np.full((len(array), size + 1), ord("b"), np.uint8)
         text[:, 1:] = np.unpackbits(array, axis=1, bitorder="little")[:, :size] + ord("0")
-        written = _fixed(text, size + 1).cast(pa.binary()).cast(pa.string())
-        return (written if present is None else _masked(written, present)).dictionary_encode()
+        written = _to_binary_column(text, size + 1).cast(pa.binary()).cast(pa.string())
+        return (written if present is None else _mask_column(written, present)).dictionary_encode()
 
     def describe(self) -> str:
         """Return in words what a response looks like.
@@ -500,7 +500,7 @@ def _count_bytes(codes: NDArray[np.uint8], size: int) -> Counts:
     return counts
 
 
-def _fixed(rows: Rows, width: int) -> Any:
+def _to_binary_column(rows: Rows, width: int) -> Any:
     """Return rows of bytes as a column of Arrow."""
     import pyarrow as pa
 
@@ -508,7 +508,7 @@ def _fixed(rows: Rows, width: int) -> Any:
     return pa.Array.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(content)])
 
 
-def _masked(column: Any, present: NDArray[np.bool_]) -> Any:
+def _mask_column(column: Any, present: NDArray[np.bool_]) -> Any:
     """Return a column of Arrow with nulls where nothing is present."""
     import pyarrow as pa
     import pyarrow.compute as pc

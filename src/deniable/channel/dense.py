@@ -51,7 +51,7 @@ class Dense(Channel):
             object.__setattr__(self, "total", self.total // common)
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[Fraction]]) -> Dense:
+    def from_rows(cls, rows: Sequence[Sequence[Fraction]]) -> Dense:
         """Build from a table of probabilities, P[response][answer]."""
         total = math.lcm(*(cell.denominator for row in rows for cell in row)) if rows else 1
         return cls(tuple(tuple(int(cell * total) for cell in row) for row in rows), total)
@@ -128,5 +128,5 @@ class Dense(Channel):
     @classmethod
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Dense:  # noqa: ARG003 - no channels inside
         rows = [documents.field({"row": row}, "row", list) for row in documents.field(body, "weights", list)]
-        weights = tuple(tuple(documents.whole({"weight": cell}, "weight") for cell in row) for row in rows)
-        return cls(weights, documents.whole(body, "total"))
+        weights = tuple(tuple(documents.integer_field({"weight": cell}, "weight") for cell in row) for row in rows)
+        return cls(weights, documents.integer_field(body, "total"))

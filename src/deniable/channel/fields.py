@@ -74,12 +74,12 @@ class Field:
         if not self.polynomial:
             return a * b % p
         while a:
-            product = self.plus(product, self._scaled(b, a % p))
+            product = self.plus(product, self._scale_digits(b, a % p))
             a, b = a // p, b * p
-            b = self.plus(b, self._scaled(self.polynomial, p - b // self.values))
+            b = self.plus(b, self._scale_digits(self.polynomial, p - b // self.values))
         return product
 
-    def _scaled(self, element: int, digit: int) -> int:
+    def _scale_digits(self, element: int, digit: int) -> int:
         """Multiply each digit of an element by a digit."""
         p, product, power = self.prime, 0, 1
         while element:

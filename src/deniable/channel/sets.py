@@ -133,15 +133,15 @@ class Sets(TwoLevel):
     def floats(self) -> Matrix:
         if not self.own_cells:
             return super().floats()
-        from deniable.channel.support import levelled
+        from deniable.channel.support import two_level_floats
 
-        return levelled(*self.float_levels(), self.support)
+        return two_level_floats(*self.float_levels(), self.support)
 
     def size_law(self) -> Vector:
         """Return the probability of each size of set in floats; it does not depend on the answer."""
-        from deniable.channel.support import rounded
+        from deniable.channel.support import round_to_floats
 
-        return rounded([self.weight(ones) for ones in self.sizes])
+        return round_to_floats([self.weight(ones) for ones in self.sizes])
 
     def bayes_factors(self, response: int, answer: int) -> tuple[exact.Ratio, exact.Ratio]:
         ones = response.bit_count()
@@ -150,7 +150,9 @@ class Sets(TwoLevel):
         odds = self.odds(ones)
         levels = (Fraction(1), Fraction(0)) if odds == math.inf else (Fraction(odds), Fraction(1))
         p_answer = levels[not self.supports(response, answer)]
-        other_levels = [level for level, answers in zip(levels, self._sides(response, answer), strict=True) if answers]
+        other_levels = [
+            level for level, answers in zip(levels, self._support_counts(response, answer), strict=True) if answers
+        ]
         return exact.ratio(p_answer, max(other_levels)), exact.ratio(p_answer, min(other_levels))
 
     @property
@@ -158,7 +160,7 @@ class Sets(TwoLevel):
         proper = [ones for ones in self.sizes if 0 < ones < self.size]
         if not proper:
             return Witness((1 << self.sizes[0]) - 1, 0, 1)
-        ones = max(proper, key=lambda pair: _either_way(self.odds(pair)))
+        ones = max(proper, key=lambda pair: _larger_odds(self.odds(pair)))
         likely, unlikely = (0, ones) if self.odds(ones) >= 1 else (ones, 0)
         return Witness((1 << ones) - 1, likely, unlikely)
 
@@ -166,7 +168,7 @@ class Sets(TwoLevel):
     def parity(self) -> exact.Ratio:
         """The largest ratio of the probabilities of one set given two answers, without writing either out."""
         ones = self.witness.response.bit_count()
-        return _either_way(self.odds(ones)) if 0 < ones < self.size else Fraction(1)
+        return _larger_odds(self.odds(ones)) if 0 < ones < self.size else Fraction(1)
 
     def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
         return [(((1 << ones) - 1,), {Fraction(1), self._odds_or_zero(ones)}) for ones in self.sizes]
@@ -238,7 +240,7 @@ class Sets(TwoLevel):
             )
 
 
-def _either_way(odds: exact.Ratio) -> exact.Ratio:
+def _larger_odds(odds: exact.Ratio) -> exact.Ratio:
     if odds in (0, math.inf):
         return math.inf
     return max(odds, 1 / Fraction(odds))
@@ -496,7 +498,7 @@ class Bits(Sets):
         tally = documents.field(body, "tally", str)
         if tally not in ("by size", "by category"):
             raise UnreadableFile(f"the tally is {quoted(tally)}; expected 'by size' or 'by category'.")
-        size, hit, stray, total = (documents.whole(body, name) for name in ("size", "hit", "stray", "total"))
+        size, hit, stray, total = (documents.integer_field(body, name) for name in ("size", "hit", "stray", "total"))
         return cls(size, hit, stray, total, tally == "by size")
 
 
@@ -597,6 +599,6 @@ class Mixture(Sets):
     def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Mixture:  # noqa: ARG003 - no channels inside
         components = [documents.field({"part": entry}, "part", dict) for entry in documents.field(body, "parts", list)]
         read_parts = tuple(
-            Part(*(documents.whole(component, name) for name in Part._fields)) for component in components
+            Part(*(documents.integer_field(component, name) for name in Part._fields)) for component in components
         )
-        return cls(documents.whole(body, "size"), read_parts, documents.whole(body, "total"))
+        return cls(documents.integer_field(body, "size"), read_parts, documents.integer_field(body, "total"))

@@ -138,7 +138,7 @@ class Table(Support):
     entries: Matrix
 
     @classmethod
-    def of(cls, channel: TwoLevel) -> Table:
+    def from_channel(cls, channel: TwoLevel) -> Table:
         """Ask a channel for every answer and response.
 
         Raises:
@@ -300,7 +300,7 @@ def walsh(values: Vector, order: int | None = None) -> Vector:
     return work
 
 
-def written(table: Dense) -> Matrix:
+def dense_floats(table: Dense) -> Matrix:
     """Return the probabilities of a table as floats, each rounded once."""
     return np.array([[weight / table.total for weight in row] for row in table.weights])
 
@@ -313,14 +313,14 @@ def kronecker(factors: Sequence[Matrix]) -> Matrix:
     return product
 
 
-def rounded(numbers: Iterable[Fraction]) -> Vector:
+def round_to_floats(numbers: Iterable[Fraction]) -> Vector:
     """Return exact numbers as floats, each rounded once."""
     return np.array([float(number) for number in numbers])
 
 
 def level_arrays(levels: Sequence[tuple[Fraction, Fraction]]) -> tuple[Vector, Vector]:
     """Return the second of the two levels of each response, and by how much the first is higher."""
-    return rounded(low for _, low in levels), rounded(high - low for high, low in levels)
+    return round_to_floats(low for _, low in levels), round_to_floats(high - low for high, low in levels)
 
 
 def set_sizes(size: int) -> NDArray[np.int64]:
@@ -333,7 +333,7 @@ def set_sizes(size: int) -> NDArray[np.int64]:
     return np.bitwise_count(np.arange(1 << size)).astype(np.int64)
 
 
-def levelled(low: Vector | float, step: Vector | float, support: Support) -> Matrix:
+def two_level_floats(low: Vector | float, step: Vector | float, support: Support) -> Matrix:
     """Write a two-level channel out: responses × answers."""
     return np.asarray((low + step * support.table()).T, np.float64)
 

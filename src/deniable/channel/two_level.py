@@ -83,7 +83,7 @@ class TwoLevel(Channel):
         """How the support of every answer is counted from the cells of a tally; here by a table."""
         from deniable.channel.support import Table
 
-        return Table.of(self)
+        return Table.from_channel(self)
 
     def float_levels(self) -> tuple[Vector | float, Vector | float]:
         """Return the lower level of each response as floats, and by how much the other is higher; one for all alike."""
@@ -95,11 +95,11 @@ class TwoLevel(Channel):
         return self.levels(response)[not self.supports(response, given)]
 
     def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
-        levels_and_counts = zip(self.levels(response), self._sides(response, besides), strict=True)
+        levels_and_counts = zip(self.levels(response), self._support_counts(response, besides), strict=True)
         levels = [level for level, answers in levels_and_counts if answers]
         return max(levels), min(levels)
 
-    def _sides(self, response: int, besides: int | None) -> tuple[int, int]:
+    def _support_counts(self, response: int, besides: int | None) -> tuple[int, int]:
         """Return how many answers (besides one) a response supports, and how many not."""
         hits = self.supporters(response)
         misses = self.answers - hits
@@ -169,9 +169,9 @@ class TwoWeights(TwoLevel):
         return small / self.total, (large - small) / self.total
 
     def floats(self) -> Matrix:
-        from deniable.channel.support import levelled
+        from deniable.channel.support import two_level_floats
 
-        return levelled(*self.float_levels(), self.support)
+        return two_level_floats(*self.float_levels(), self.support)
 
     def _check_weights(self, *, inverted: bool = False) -> None:
         """Refuse fewer than two categories and weights that do not fit, then take the weights in lowest terms."""
@@ -320,7 +320,7 @@ class Hadamard(TwoWeights):
         return self.half // 2
 
     def supports(self, response: int, answer: int) -> bool:
-        return not _odd(response + 1, answer + 1)
+        return not _has_odd_overlap(response + 1, answer + 1)
 
     def supporters(self, response: int) -> int:
         return _even_below(response + 1, self.size + 1) - 1  # column 0 is nobody's
@@ -364,10 +364,10 @@ def row_of(number: int, column: int, *, odd: bool) -> int:
     """
     bit = column & -column
     row = (number & -bit) << 1 | number & (bit - 1)
-    return row | bit if _odd(row, column) != odd else row
+    return row | bit if _has_odd_overlap(row, column) != odd else row
 
 
-def _odd(row: int, column: int) -> bool:
+def _has_odd_overlap(row: int, column: int) -> bool:
     """Whether row and column have an odd number of ones in common: the entry is −1."""
     return bool((row & column).bit_count() & 1)
 
@@ -382,7 +382,7 @@ def _even_below(row: int, end: int) -> int:
     for bit in range(end.bit_length()):
         if end >> bit & 1 and not row & ((1 << bit) - 1):
             start = end >> (bit + 1) << (bit + 1)
-            excess += -(1 << bit) if _odd(row, start) else 1 << bit
+            excess += -(1 << bit) if _has_odd_overlap(row, start) else 1 << bit
     return (end + excess) // 2
 
 

@@ -603,9 +603,9 @@ def _say_if_unknown(settings: Settings) -> None:
 
 def _where(settings: Settings) -> str:
     """Name the database without the password that its address may hold."""
-    from deniable.db import shown
+    from deniable.db import name_database
 
-    return shown(settings.database)
+    return name_database(settings.database)
 
 
 def _show(survey: Survey) -> None:

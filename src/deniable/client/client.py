@@ -13,7 +13,7 @@ from typing import Any
 from deniable import blind, exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.connection import Connection
-from deniable.client.state import DeviceState, fact, look_up
+from deniable.client.state import DeviceState, keep_fact, look_up
 from deniable.db import Closable
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget, quoted
@@ -140,7 +140,7 @@ class Client(SurveyDevice):
                 survey_link, Connection(survey_link.base, patience=patience), self._ledger.database
             )
             with self._state.transaction() as tables:
-                self._key = fact(tables, "key", source.read(KEY_BYTES).hex())
+                self._key = keep_fact(tables, "key", source.read(KEY_BYTES).hex())
         except BaseException:
             self.close()
             raise
@@ -155,7 +155,7 @@ class Client(SurveyDevice):
         if stored_hand is None:
             names = json.dumps([question.name for question in self.survey.draw_hand(self._source)])
             with self._state.transaction() as tables:
-                stored_hand = fact(tables, "hand", names)
+                stored_hand = keep_fact(tables, "hand", names)
         return tuple(map(self.survey.question, json.loads(stored_hand)))
 
     def answer(self, question: str, answer: str | Mapping[str, str] | exact.Rational) -> Released:
@@ -179,7 +179,7 @@ class Client(SurveyDevice):
             )
         self._check(question, definition.design)
         self._ledger.answer(
-            question, category_of(definition.design, answer, source=self._source), self._allowed(definition)
+            question, category_of(definition.design, answer, source=self._source), self._allowed_stages(definition)
         )
         return self._ledger.release(question, 0, to=self.survey.name)
 
@@ -207,7 +207,9 @@ class Client(SurveyDevice):
         with self._state.transaction() as tables:
             sent_pairs = set(tables.rows("SELECT question, design FROM sent"))
         return [
-            response for response in self._released() if (response["question"], response["design"]) not in sent_pairs
+            response
+            for response in self._released_responses()
+            if (response["question"], response["design"]) not in sent_pairs
         ]
 
     def send(self) -> int:
@@ -258,12 +260,11 @@ class Client(SurveyDevice):
         text = self._state.ask("POST", "/receipts", {"key": self._key}).decode()
         listed = StoredReceipt.from_json(text).check(self.survey, key=bytes.fromhex(self._key))
         waiting = self.waiting()
-        sent_responses = [response for response in self._released() if response not in waiting]
+        sent_responses = [response for response in self._released_responses() if response not in waiting]
         if sorted(map(_as_json, listed)) != sorted(map(_as_json, sent_responses)):
             raise Incompatible(
                 f"the receipt lists {len(listed)} responses, and they are not the {len(sent_responses)} that were "
-                "sent; expected "
-                "those.",
+                "sent; expected those.",
                 "Keep the receipt, and ask whoever runs the survey.",
             )
         return text
@@ -275,7 +276,7 @@ class Client(SurveyDevice):
     def close(self) -> None:
         self._ledger.close()
 
-    def _allowed(self, definition: Question) -> Ladder:
+    def _allowed_stages(self, definition: Question) -> Ladder:
         """Return the stages of a question up to the ceiling: of those beyond, no draw ever lies in the file."""
         count = sum(Disclosure.of([design]).within(self._ceiling) for design in definition.designs)
         return Ladder(definition.designs[:count], definition.ladder.steps[: count - 1] if definition.ladder else ())
@@ -300,7 +301,7 @@ class Client(SurveyDevice):
                     self._check(standing.question, self.survey.question(standing.question).design)
                     self._ledger.release(standing.question, 0, to=self.survey.name)
 
-    def _released(self) -> list[dict[str, str]]:
+    def _released_responses(self) -> list[dict[str, str]]:
         return [
             {"question": standing.question, "design": stage.design, "symbol": stage.symbol}
             for standing in self._ledger.status().questions
@@ -324,13 +325,13 @@ def _admission_token(state: DeviceState, source: Source) -> dict[str, dict[str, 
     with state.transaction() as tables:
         token = look_up(tables, "token")
     if token is None:
-        token = json.dumps(_exchanged(state, source))
+        token = json.dumps(_exchange_invitation(state, source))
         with state.transaction() as tables:
-            token = fact(tables, "token", token)
+            token = keep_fact(tables, "token", token)
     return {"token": json.loads(token)}
 
 
-def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
+def _exchange_invitation(state: DeviceState, source: Source) -> dict[str, str]:
     if not state.link.invitation:
         raise NotAllowed(
             f"the survey {state.link.survey!r} is by invitation, and the link has none; expected &invitation=…."
@@ -338,7 +339,7 @@ def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
     with state.transaction() as tables:
         started = look_up(tables, "blinded")
     if started is None:
-        started = _start(state, source)
+        started = _start_exchange(state, source)
     progress = json.loads(started)
     key, message = _token_key(state), bytes.fromhex(progress["message"])
     request = {"code": state.link.invitation, "blinded": key.digits(int(progress["blinded"]))}
@@ -347,13 +348,13 @@ def _exchanged(state: DeviceState, source: Source) -> dict[str, str]:
     return {"message": message.hex(), "signature": key.digits(signature)}
 
 
-def _start(state: DeviceState, source: Source) -> str:
+def _start_exchange(state: DeviceState, source: Source) -> str:
     """Draw a message and blind it; keep both."""
     message = blind.prepare(source=source)
     blinded, factor = blind.blind(message, _token_key(state), source)
     token_state = {"message": message.hex(), "blinded": str(blinded), "factor": str(factor)}
     with state.transaction() as tables:
-        return fact(tables, "blinded", json.dumps(token_state))
+        return keep_fact(tables, "blinded", json.dumps(token_state))
 
 
 def _token_key(state: DeviceState) -> blind.Key:

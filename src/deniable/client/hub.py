@@ -92,7 +92,7 @@ class Hub(SurveyDevice):
         people = list(people)
         for questions in {frozenset(answers) for answers in people}:
             self._check(questions)
-        drawn_people = [self._drawn(answers) for answers in people]
+        drawn_people = [self._draw_submission(answers) for answers in people]
         with self._state.transaction() as tables:
             # A page of the file holds rows in the order in which they were written.
             earlier = tables.rows("SELECT key, line FROM waiting")
@@ -140,12 +140,12 @@ class Hub(SurveyDevice):
             )
         self._check_budget(self.survey.together({name: design.parity for name, design in designs.items()}))
 
-    def _drawn(self, answers: Mapping[str, Answer]) -> tuple[str, str]:
+    def _draw_submission(self, answers: Mapping[str, Answer]) -> tuple[str, str]:
         """Return a key, and the submission as a line of JSON."""
         key = self._source.read(KEY_BYTES).hex()
         responses = [
             {"question": name, "design": response.design, "symbol": response.symbol}
-            for name, answer in self._asked(self._categories(answers)).items()
+            for name, answer in self._select_answers(self._categories(answers)).items()
             for response in [respond(self.survey.question(name).design, answer, source=self._source)]
         ]
         return key, json.dumps(self._submission(key, responses), ensure_ascii=False)
@@ -157,7 +157,7 @@ class Hub(SurveyDevice):
             for name, answer in answers.items()
         }
 
-    def _asked(self, answers: dict[str, str | Mapping[str, str]]) -> dict[str, str | Mapping[str, str]]:
+    def _select_answers(self, answers: dict[str, str | Mapping[str, str]]) -> dict[str, str | Mapping[str, str]]:
         """Return the answers to the questions that are drawn for a respondent; every one is looked at first."""
         if not self.survey.draws:
             return answers

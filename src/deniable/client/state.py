@@ -35,12 +35,11 @@ class DeviceState:
             for statement in _TABLES:
                 tables.run(statement)
             link_facts = {"base": link.base, "survey": link.survey, "hash": link.definition, "author": link.author}
-            stored_facts = {name: fact(tables, name, value) for name, value in link_facts.items()}
+            stored_facts = {name: keep_fact(tables, name, value) for name, value in link_facts.items()}
         if stored_facts != link_facts:
             raise InvalidRequest(
                 f"this file belongs to the survey at {stored_facts['base']}/s/{stored_facts['survey']} with the "
-                "definition "
-                f"{stored_facts['hash']:.12}…; expected another file for another survey."
+                f"definition {stored_facts['hash']:.12}…; expected another file for another survey."
             )
 
     @property
@@ -69,7 +68,7 @@ class DeviceState:
             if self.link.author:
                 self._check_author(survey)
             with self.transaction() as tables:
-                text = fact(tables, "definition", text)
+                text = keep_fact(tables, "definition", text)
         return Survey.from_json(text)
 
     def _check_author(self, survey: Survey) -> None:
@@ -96,7 +95,7 @@ def look_up(tables: Tables, name: str) -> str | None:
     return None if value is None else str(value)
 
 
-def fact(tables: Tables, name: str, value: str) -> str:
+def keep_fact(tables: Tables, name: str, value: str) -> str:
     """Keep a fact, unless it is known already; return what is known now."""
     tables.run("INSERT INTO fact VALUES (?, ?) ON CONFLICT DO NOTHING", name, value)
     stored = look_up(tables, name)

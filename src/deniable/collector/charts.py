@@ -101,7 +101,9 @@ def curve_chart(
         return round(100 * (math.log(x) - first) / (last - first), 2)
 
     top = max(2 * values[len(values) // 2][1], 1.4 * point[1], 2 * compared[-1][1])
-    scale = axis(0.0, min(top, max(y for _, y in values)), lambda share: f"±{round(100 * share, 2) + 0.0:g}", max_ticks=4)
+    scale = axis(
+        0.0, min(top, max(y for _, y in values)), lambda share: f"±{round(100 * share, 2) + 0.0:g}", max_ticks=4
+    )
     points, compared_points = (
         " ".join(f"{across(x):g},{100 - 100 * y / scale.high:.4g}" for x, y in curve) for curve in (values, compared)
     )

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from deniable import exact
 from deniable.collector.charts import CurveChart, curve_chart
-from deniable.criteria.base import raised
+from deniable.criteria.base import max_posterior
 from deniable.designs import Design, direct, subset, warner
 from deniable.display import privacy_texts
 from deniable.errors import InvalidNumber, InvalidRequest, quoted
@@ -127,7 +127,7 @@ def plan(wish: Wish) -> SurveyPlan:
     # At worst half of the people hold one answer, however many others there are.
     margin, plain = (_margin(design, wish.respondents) for design in (choice.design, direct(2)))
     crossing = crossover(choice.design, share=wish.share / 100, lying=wish.lying / 100)
-    after = raised(choice.design.parity, Fraction(str(wish.prior)) / 100)
+    after = max_posterior(choice.design.parity, Fraction(str(wish.prior)) / 100)
     return SurveyPlan(
         wish=wish,
         level=LEVEL,
@@ -172,12 +172,10 @@ def _drawn(wish: Wish, margin: float) -> tuple[str, ...]:
     minimax_margin = _margin(_minimax(wish.categories, str(epsilon)), n_asked)
     better = "better" if minimax_margin < margin else "no better"
     return (
-        f"All {wish.questions} questions together cost each respondent ε = {formats.epsilon(together)}. Asking "
-        "each one of "
-        f"them, drawn at random, with ε = {formats.epsilon(epsilon)} (each = 1 in the survey's file) would give "
-        f"± {100 * minimax_margin:.2g} percentage points for each question, from about {n_asked:,} people: {better} "
-        "than "
-        f"± {100 * margin:.2g}.",
+        f"All {wish.questions} questions together cost each respondent ε = {formats.epsilon(together)}. Asking each "
+        f"one of them, drawn at random, with ε = {formats.epsilon(epsilon)} (each = 1 in the survey's file) would "
+        f"give ± {100 * minimax_margin:.2g} percentage points for each question, from about {n_asked:,} people: "
+        f"{better} than ± {100 * margin:.2g}.",
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
-from deniable.db import shown
+from deniable.db import name_database
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
     def __repr__(self) -> str:
         """Tell of the database what may be told: an address may hold a password, and a traceback shows this."""
-        return f"Settings(database={shown(self.database)!r}, address={self.base!r}, …)"
+        return f"Settings(database={name_database(self.database)!r}, address={self.base!r}, …)"
 
     @property
     def base(self) -> str:

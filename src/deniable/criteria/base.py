@@ -74,12 +74,12 @@ class Breach:
         response, likely, unlikely = self.names
         if self.upward:
             return (
-                f"Somebody who gave {likely} a probability of {shown(self.prior)} gives it {shown(self.posterior)} "
-                f"after {response}."
+                f"Somebody who gave {likely} a probability of {format_ratio(self.prior)} gives it "
+                f"{format_ratio(self.posterior)} after {response}."
             )
         return (
-            f"Somebody who gave {unlikely} a probability of {shown(1 - self.prior)} gives it only "
-            f"{shown(1 - self.posterior)} after {response}."
+            f"Somebody who gave {unlikely} a probability of {format_ratio(1 - self.prior)} gives it only "
+            f"{format_ratio(1 - self.posterior)} after {response}."
         )
 
 
@@ -170,8 +170,8 @@ class Strict(Criterion):
         attained, required = channel.parity, self.parity
         if attained <= required:
             sentence = (
-                f"Holds: no response is more than {shown(attained)} times as likely from one answer as from another; "
-                f"{shown(required)} is allowed by {self}."
+                f"Holds: no response is more than {format_ratio(attained)} times as likely from one answer as from "
+                f"another; {format_ratio(required)} is allowed by {self}."
             )
             return Verdict(self, True, required, attained, "parity", None, sentence)
         response, likely, unlikely = channel.witness
@@ -179,7 +179,10 @@ class Strict(Criterion):
         posterior = _posterior(channel, response, likely, unlikely, prior)
         names = names_of(subject, response, likely, unlikely)
         breach = Breach((response,), likely, unlikely, prior, posterior, upward, names)
-        sentence = f"Fails: a factor of {shown(required)} is allowed by {self}, but {_fact(names, attained)}. {breach}"
+        sentence = (
+            f"Fails: a factor of {format_ratio(required)} is allowed by {self}, but {_ratio_clause(names, attained)}. "
+            f"{breach}"
+        )
         return Verdict(self, False, required, attained, "parity", breach, sentence)
 
 
@@ -195,12 +198,12 @@ def names_of(subject: Subject, response: int, likely: int, unlikely: int) -> tup
     return f"{subject.symbols[response]!r}", f"{subject.categories[likely]!r}", f"{subject.categories[unlikely]!r}"
 
 
-def shown(number: exact.Ratio) -> str:
+def format_ratio(number: exact.Ratio) -> str:
     """Return a number for a sentence."""
     return "∞" if number == math.inf else f"{float(number):.6g}"
 
 
-def raised(gamma: exact.Ratio, prior: Fraction) -> Fraction:
+def max_posterior(gamma: exact.Ratio, prior: Fraction) -> Fraction:
     """Return h_γ(p) = γp / (1 + (γ − 1)p): the largest posterior at parity γ ([Cha19], eq. 4.9)."""
     if gamma == math.inf:
         return Fraction(prior > 0)
@@ -213,8 +216,8 @@ def _posterior(channel: Channel, response: int, likely: int, unlikely: int, prio
     return joint / (joint + (1 - prior) * channel.probability(response, given=unlikely))
 
 
-def _fact(names: tuple[str, str, str], times: exact.Ratio) -> str:
+def _ratio_clause(names: tuple[str, str, str], times: exact.Ratio) -> str:
     response, likely, unlikely = names
     if times == math.inf:
         return f"{response} is sent from {likely} and never from {unlikely}"
-    return f"{response} is {shown(times)} times as likely from {likely} as from {unlikely}"
+    return f"{response} is {format_ratio(times)} times as likely from {likely} as from {unlikely}"

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from deniable import exact
 from deniable.channel import Channel
-from deniable.criteria.base import Subject, channel_of, raised
+from deniable.criteria.base import Subject, channel_of, max_posterior
 from deniable.errors import InvalidRequest
 
 Prior: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
@@ -103,7 +103,7 @@ def least_bayes_error(gamma: exact.Ratio, prior: Prior) -> Fraction:
         Fraction(1, 2)
     """
     weights = list(prior.values()) if isinstance(prior, Mapping) else list(prior)
-    return 1 - raised(gamma, max(normalized(weights)))
+    return 1 - max_posterior(gamma, max(read_probabilities(weights)))
 
 
 def joints(channel: Channel, belief: Sequence[Fraction]) -> Iterator[tuple[int, list[Fraction]]]:
@@ -131,10 +131,10 @@ def read_prior(subject: Subject, prior: Prior) -> tuple[Fraction, ...]:
         prior = [prior[name] for name in names]
     if len(prior) != size:
         raise InvalidRequest(f"the prior has {len(prior)} probabilities; expected {size}, one for each answer.")
-    return normalized(prior)
+    return read_probabilities(prior)
 
 
-def normalized(prior: Sequence[exact.Rational]) -> tuple[Fraction, ...]:
+def read_probabilities(prior: Sequence[exact.Rational]) -> tuple[Fraction, ...]:
     """Read probabilities that add up to 1, or miss it only by the rounding of floats.
 
     Raises:

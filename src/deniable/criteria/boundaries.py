@@ -35,7 +35,7 @@ _TAIL = Fraction(1, 1 << 20)  # the smallest of them; below it, and above one mi
 _SLACK = Fraction(1, 1 << 48)  # by which a float that a function returns is taken lower
 
 
-class Piece(NamedTuple):
+class Segment(NamedTuple):
     """A straight piece of a boundary, from (left, low) to (right, high)."""
 
     left: Fraction
@@ -87,20 +87,20 @@ class Piece(NamedTuple):
         return self.low - self.slope * self.left, self.slope
 
 
-def pieces(line: Polyline) -> list[Piece]:
+def to_segments(line: Polyline) -> list[Segment]:
     """Return the straight pieces; two points above each other are a jump between them."""
-    return [Piece(*left, *right) for left, right in pairwise(line) if left[0] < right[0]]
+    return [Segment(*left, *right) for left, right in pairwise(line) if left[0] < right[0]]
 
 
 @lru_cache(maxsize=16)
-def infimum(line: Polyline) -> tuple[exact.Ratio, Piece, Fraction]:
+def infimum(line: Polyline) -> tuple[exact.Ratio, Segment, Fraction]:
     """Return B(h), rounded down, with the piece and the prior where it is attained or approached."""
-    infima = [(*segment.infimum(), segment) for segment in _promising(pieces(line))]
+    infima = [(*segment.infimum(), segment) for segment in _drop_dominated(to_segments(line))]
     value, prior, segment = min(infima, key=lambda infimum: infimum[0])
     return value, segment, prior
 
 
-def _promising(every: list[Piece]) -> list[Piece]:
+def _drop_dominated(every: list[Segment]) -> list[Segment]:
     """Leave out pieces whose lower bound is above another one's value, which floats can tell of thousands quickly."""
     if len(every) <= _PIECES_LOOKED_AT:
         return every
@@ -131,14 +131,14 @@ def breaking_prior(line: Polyline, gamma: exact.Ratio) -> Fraction:
     return p
 
 
-def value(line: Polyline, p: Fraction) -> Fraction:
+def evaluate_line(line: Polyline, p: Fraction) -> Fraction:
     """Return h(p); at a jump the lower of the two."""
     priors = [prior for prior, _ in line]
     near = line[max(0, bisect_left(priors, p) - 1) : bisect_right(priors, p) + 1]
-    return min(segment.at(p) for segment in pieces(near) if segment.left <= p <= segment.right)
+    return min(segment.at(p) for segment in to_segments(near) if segment.left <= p <= segment.right)
 
 
-def mirrored(line: Polyline) -> Polyline:
+def mirror_line(line: Polyline) -> Polyline:
     """Return 1 − h(1 − p): a lower boundary as an upper one, and back."""
     return tuple((1 - p, 1 - h) for p, h in reversed(line))
 
@@ -296,9 +296,9 @@ class Boundaries(Strict):
             raise InvalidRequest("there is no boundary; expected lower, upper or both.")
         chords = self.reading == "chords"
         if self.upper is not None:
-            object.__setattr__(self, "upper", _read(self.upper, "upper", chords=chords))
+            object.__setattr__(self, "upper", _read_upper(self.upper, "upper", chords=chords))
         if self.lower is not None:
-            object.__setattr__(self, "lower", mirrored(_read_lower(self.lower, chords=chords)))
+            object.__setattr__(self, "lower", mirror_line(_read_lower(self.lower, chords=chords)))
 
     @cached_property
     def parity(self) -> exact.Ratio:
@@ -310,8 +310,8 @@ class Boundaries(Strict):
         p = exact.probability(prior, name="prior")
         upper, lower = self._lines
         return Bounds(
-            1 - value(lower, 1 - p) if lower else Fraction(0),
-            value(upper, p) if upper else Fraction(1),
+            1 - evaluate_line(lower, 1 - p) if lower else Fraction(0),
+            evaluate_line(upper, p) if upper else Fraction(1),
         )
 
     def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
@@ -324,7 +324,7 @@ class Boundaries(Strict):
         """Both boundaries as upper ones: the second is mirrored."""
         lower: Any = self.lower
         upper: Any = self.upper
-        return upper, mirrored(lower) if lower is not None else None
+        return upper, mirror_line(lower) if lower is not None else None
 
     @cached_property
     def _tighter(self) -> tuple[Polyline, bool]:
@@ -339,7 +339,7 @@ class Boundaries(Strict):
         return f"the given {name}"
 
 
-def _read(boundary: Boundary, name: str, *, chords: bool) -> Polyline:
+def _read_upper(boundary: Boundary, name: str, *, chords: bool) -> Polyline:
     if callable(boundary):
         return read_function(boundary, name, chords=chords)
     line = read_points(boundary, name)
@@ -351,6 +351,6 @@ def _read_lower(boundary: Boundary, *, chords: bool) -> Polyline:
     """Read a lower boundary as the upper one of complements."""
     if callable(boundary):
         return read_function(lambda p: 1 - boundary(1 - p), "lower", chords=chords)
-    line = mirrored(read_points(boundary, "lower"))
+    line = mirror_line(read_points(boundary, "lower"))
     check_above(line, "lower")
     return line

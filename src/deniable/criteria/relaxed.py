@@ -11,7 +11,7 @@ from itertools import permutations
 
 from deniable import exact
 from deniable.channel import Channel
-from deniable.criteria.base import Breach, Criterion, Subject, Verdict, channel_of, names_of, shown
+from deniable.criteria.base import Breach, Criterion, Subject, Verdict, channel_of, format_ratio, names_of
 
 _SEARCHED = 1_000_000  # comparisons that a search for the worst pair of answers may take
 
@@ -57,10 +57,12 @@ class Relaxed(Criterion):
         channel, allowed = channel_of(subject), Fraction(self.delta)
         attained = channel.delta(self._ratio)
         if attained <= allowed:
-            sentence = f"Holds: at ε = {self._epsilon} the design has δ = {shown(attained)}; {self} allows it."
+            sentence = f"Holds: at ε = {self._epsilon} the design has δ = {format_ratio(attained)}; {self} allows it."
             return Verdict(self, True, allowed, attained, "delta", None, sentence)
         breach = self._breach(subject)
-        sentence = f"Fails: at ε = {self._epsilon} the design has δ = {shown(attained)}; {self} does not allow it."
+        sentence = (
+            f"Fails: at ε = {self._epsilon} the design has δ = {format_ratio(attained)}; {self} does not allow it."
+        )
         if breach:
             sentence += f" {breach}"
         return Verdict(self, False, allowed, attained, "delta", breach, sentence)
@@ -71,7 +73,7 @@ class Relaxed(Criterion):
 
     @property
     def _epsilon(self) -> str:
-        return shown(Fraction(self.epsilon))
+        return format_ratio(Fraction(self.epsilon))
 
     def _breach(self, subject: Subject) -> Breach | None:
         """Return the pair of answers and the responses that exceed most, if they can be searched for."""
@@ -88,7 +90,7 @@ class Relaxed(Criterion):
         return Breach(responses, likely, unlikely, Fraction(1, 2), p_high / (p_high + p_low), True, names)
 
     def __str__(self) -> str:
-        return f"(ε, δ) = ({self._epsilon}, {shown(Fraction(self.delta))})"
+        return f"(ε, δ) = ({self._epsilon}, {format_ratio(Fraction(self.delta))})"
 
 
 def delta_curve(subject: Subject, epsilons: Iterable[exact.Rational]) -> tuple[float, ...]:

@@ -17,11 +17,11 @@ from deniable.criteria.base import (
     Subject,
     Verdict,
     channel_of,
+    format_ratio,
+    max_posterior,
     names_of,
-    raised,
-    shown,
 )
-from deniable.criteria.belief import Belief, Event, Prior, normalized, posterior_range, read_event, read_prior
+from deniable.criteria.belief import Belief, Event, Prior, posterior_range, read_event, read_prior, read_probabilities
 from deniable.errors import InvalidNumber, InvalidRequest
 
 _HALF = Fraction(1, 2)
@@ -68,7 +68,7 @@ class Epsilon(OddsFactor):
         return -exact.float_above(-Fraction(self.epsilon))
 
     def __str__(self) -> str:
-        return f"ε = {shown(Fraction(self.epsilon))}"
+        return f"ε = {format_ratio(Fraction(self.epsilon))}"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class BayesFactor(OddsFactor):
         return Fraction(self.most)
 
     def __str__(self) -> str:
-        return f"a Bayes factor of at most {shown(self.parity)}"
+        return f"a Bayes factor of at most {format_ratio(self.parity)}"
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class BetaFactor(Strict):
         return limit / 2, True
 
     def __str__(self) -> str:
-        return f"β-factor privacy with β = {shown(self.parity)}"
+        return f"β-factor privacy with β = {format_ratio(self.parity)}"
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ class RhoToRho(Strict):
         return (reaches + rho1) / 2, True
 
     def __str__(self) -> str:
-        return f"{shown(Fraction(self.rho1))}-to-{shown(Fraction(self.rho2))} privacy"
+        return f"{format_ratio(Fraction(self.rho1))}-to-{format_ratio(Fraction(self.rho2))} privacy"
 
 
 @dataclass(frozen=True)
@@ -219,7 +219,8 @@ class PosteriorCap(Strict):
         return Fraction(self.prior), True
 
     def __str__(self) -> str:
-        return f"a posterior of at most {shown(Fraction(self.most))} from a prior of {shown(Fraction(self.prior))}"
+        cap, prior = format_ratio(Fraction(self.most)), format_ratio(Fraction(self.prior))
+        return f"a posterior of at most {cap} from a prior of {prior}"
 
 
 def posterior_bounds(gamma: exact.Rational, prior: exact.Rational) -> Bounds:
@@ -240,7 +241,7 @@ def posterior_bounds(gamma: exact.Rational, prior: exact.Rational) -> Bounds:
     """
     p = exact.probability(prior, name="prior")
     factor: exact.Ratio = math.inf if gamma == math.inf else _factor(gamma, "gamma")
-    return Bounds(1 - raised(factor, 1 - p), raised(factor, p))
+    return Bounds(1 - max_posterior(factor, 1 - p), max_posterior(factor, p))
 
 
 def check_cap(prior: Fraction, most: Fraction) -> None:
@@ -251,7 +252,7 @@ def check_cap(prior: Fraction, most: Fraction) -> None:
     """
     if not 0 < prior <= most < 1:
         raise InvalidNumber(
-            f"the prior is {shown(prior)} and the posterior is to be at most {shown(most)}; "
+            f"the prior is {format_ratio(prior)} and the posterior is to be at most {format_ratio(most)}; "
             "expected 0 < prior ≤ most < 1.",
             "Beliefs after all responses average to the prior, so a cap below it cannot be kept.",
         )
@@ -305,7 +306,7 @@ class KnownPrior(Criterion):
     def __post_init__(self) -> None:
         entries: Any = self.prior
         keys = tuple(entries) if hasattr(entries, "keys") else tuple(range(len(entries)))
-        shares = normalized([entries[key] for key in keys])
+        shares = read_probabilities([entries[key] for key in keys])
         about = None if self.about is None else tuple([self.about] if isinstance(self.about, str) else self.about)
         if about is not None and (not about or not set(about) <= set(keys)):
             raise InvalidRequest("the event is not part of the prior; expected some of its answers.")
@@ -329,7 +330,7 @@ class KnownPrior(Criterion):
             InvalidRequest: another number of answers, or other categories, than the prior has.
             InvalidDesign: a channel too large to write out.
         """
-        prior, cap = self._given(), Fraction(self.most)
+        prior, cap = self._prior_entries(), Fraction(self.most)
         size = channel_of(subject).answers
         events: list[Event] = [self.about] if self.about is not None else [[j] for j in range(size)]
         event, belief = max(
@@ -337,10 +338,10 @@ class KnownPrior(Criterion):
             key=lambda pair: pair[1].posterior,
         )
         if belief.posterior <= cap:
-            sentence = f"Holds: {self} is kept; the largest posterior is {shown(belief.posterior)}."
+            sentence = f"Holds: {self} is kept; the largest posterior is {format_ratio(belief.posterior)}."
             return Verdict(self, True, cap, belief.posterior, "posterior", None, sentence)
         breach = _breach(subject, prior, read_event(subject, event), belief)
-        sentence = f"Fails: {self} is not kept; the largest posterior is {shown(belief.posterior)}. {breach}"
+        sentence = f"Fails: {self} is not kept; the largest posterior is {format_ratio(belief.posterior)}. {breach}"
         return Verdict(self, False, cap, belief.posterior, "posterior", breach, sentence)
 
     @property
@@ -351,14 +352,14 @@ class KnownPrior(Criterion):
             return Fraction(max(share for _, share in pairs))
         return sum((share for key, share in pairs if key in self.about), Fraction(0))
 
-    def _given(self) -> Prior:
+    def _prior_entries(self) -> Prior:
         pairs: Any = self.prior
         is_named = any(isinstance(key, str) for key, _ in pairs)
         return dict(pairs) if is_named else [share for _, share in pairs]
 
     def __str__(self) -> str:
         subject = "any answer" if self.about is None else "the event"
-        return f"a posterior of at most {shown(Fraction(self.most))} for {subject} under the given prior"
+        return f"a posterior of at most {format_ratio(Fraction(self.most))} for {subject} under the given prior"
 
 
 def _breach(subject: Subject, prior: Prior, event: tuple[int, ...], after_response: Belief) -> Breach:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from deniable.db.addresses import has_password, is_address, shown
+from deniable.db.addresses import has_password, is_address, name_database
 from deniable.db.database import (
     DURABLE,
     SHARED,
@@ -16,7 +16,7 @@ from deniable.db.database import (
     Seat,
     SqliteFile,
     Tables,
-    applied,
+    applied_migrations,
     migrate,
 )
 from deniable.errors import DeniableError, UnreadableFile
@@ -30,12 +30,12 @@ __all__ = [
     "Seat",
     "SqliteFile",
     "Tables",
-    "applied",
+    "applied_migrations",
     "has_password",
     "is_address",
     "migrate",
+    "name_database",
     "open_database",
-    "shown",
 ]
 
 

@@ -11,16 +11,16 @@ def is_address(location: str | os.PathLike[str]) -> bool:
     return os.fspath(location).startswith(("postgresql://", "postgres://"))
 
 
-def shown(location: str | os.PathLike[str]) -> str:
+def name_database(location: str | os.PathLike[str]) -> str:
     """Name a database to people: of an address the host and the name, without users, passwords and options.
 
     Example:
-        >>> shown("postgresql://ann:secret@db.example/survey?password=secret"), shown("deniable.db")
+        >>> name_database("postgresql://ann:secret@db.example/survey?password=secret"), name_database("deniable.db")
         ('postgresql://db.example/survey', 'deniable.db')
     """
     if not is_address(location):
         return os.fspath(location)
-    url = _parts(location)
+    url = _split_url(location)
     return f"postgresql://{url.hostname or ''}{url.path}" if url else "postgresql://…"
 
 
@@ -31,13 +31,13 @@ def has_password(location: str | os.PathLike[str]) -> bool:
         >>> [has_password(f"postgresql://{each}") for each in ("ann:secret@db/survey", "db/s?password=x", "ann@db/s")]
         [True, True, False]
     """
-    url = _parts(location) if is_address(location) else None
+    url = _split_url(location) if is_address(location) else None
     if url is None:
         return is_address(location)
     return url.password is not None or any(name.endswith("password") for name in parse_qs(url.query))
 
 
-def _parts(location: str | os.PathLike[str]) -> SplitResult | None:
+def _split_url(location: str | os.PathLike[str]) -> SplitResult | None:
     try:
         return urlsplit(os.fspath(location))
     except ValueError:  # whose words repeat the address

@@ -28,7 +28,7 @@ __all__ = [
     "Seat",
     "SqliteFile",
     "Tables",
-    "applied",
+    "applied_migrations",
     "migrate",
 ]
 
@@ -181,20 +181,20 @@ class Database(Closable):
 
     def close(self) -> None:
         """Close all connections."""
-        while (connection := self._taken()) is not None:
+        while (connection := self._take_idle()) is not None:
             connection.close()
 
     @contextmanager
     def _connection(self) -> Iterator[Any]:
         """Lend a connection that nobody uses, or a new one."""
-        idle = self._taken()
+        idle = self._take_idle()
         connection = self._connect() if idle is None else idle
         try:
             yield connection
         finally:
             self._idle.put((os.getpid(), connection))
 
-    def _taken(self) -> Any:
+    def _take_idle(self) -> Any:
         while True:
             try:
                 process, connection = self._idle.get_nowait()
@@ -211,7 +211,7 @@ class Migration(NamedTuple):
     statements: tuple[str, ...]
 
 
-def applied(tables: Tables, component: str) -> set[str]:
+def applied_migrations(tables: Tables, component: str) -> set[str]:
     """Return the names of the migrations of one part of the program that this database has seen."""
     if not tables.has("migration"):
         return set()
@@ -226,7 +226,7 @@ def migrate(tables: Tables, component: str, migrations: Sequence[Migration]) -> 
     """
     tables.lock()  # two programs may start at the same time
     tables.run("CREATE TABLE IF NOT EXISTS migration (part TEXT, name TEXT, PRIMARY KEY (part, name))")
-    applied_names = applied(tables, component)
+    applied_names = applied_migrations(tables, component)
     unknown = applied_names - {migration.name for migration in migrations}
     if unknown:
         raise UnreadableFile(
@@ -282,7 +282,7 @@ class SqliteFile(Database):
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Tables]:
         beside = self._reads_beside and not write
-        with self._told(), nullcontext() if beside else self._turn, self._connection() as connection:
+        with self._translate_error(), nullcontext() if beside else self._turn, self._connection() as connection:
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
                 yield SqliteTables(connection)
@@ -299,7 +299,7 @@ class SqliteFile(Database):
         in theirs. Rows that are added in the order of their keys lie in that order, so that afterwards the bytes of the
         file follow from the rows it holds.
         """
-        with self._told(), self._turn, self._connection() as connection:
+        with self._translate_error(), self._turn, self._connection() as connection:
             connection.execute("PRAGMA temp_store = FILE")  # a large file does not fit into memory
             try:
                 connection.execute("VACUUM")
@@ -316,20 +316,20 @@ class SqliteFile(Database):
                 f"{seats} programs are to share the {self._kind} {self._path}; expected one: it is a file.",
                 "Use a Postgres database for several, or run one.",
             )
-        return LockedFile.taken(self._beside)
+        return LockedFile.taken(self._lock_path)
 
     @property
-    def _beside(self) -> Path:
+    def _lock_path(self) -> Path:
         return self._path.with_name(f"{self._path.name}-seat")
 
     def noted(self) -> str:
         try:
-            return self._beside.read_text(encoding="utf-8")
+            return self._lock_path.read_text(encoding="utf-8")
         except (OSError, ValueError):
             return ""
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_error(self) -> Iterator[None]:
         try:
             yield
         except UnicodeEncodeError:

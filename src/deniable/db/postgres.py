@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
-from deniable.db.addresses import shown
+from deniable.db.addresses import name_database
 from deniable.db.database import READERS_PATIENCE, Database, Seat, Tables
 from deniable.errors import DeniableError, InvalidRequest, MissingExtra
 
@@ -37,13 +37,13 @@ class PostgresServer(Database):
         self._patience = patience
         self._one_writer = one_writer
         self._failure = failure
-        self.name = shown(address).removeprefix("postgresql://")
+        self.name = name_database(address).removeprefix("postgresql://")
 
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Tables]:
         # A reader sees one moment. A writer sees what others wrote while it waited, whatever the server's settings.
         levels = self._psycopg.IsolationLevel
-        with self._told(), self._connection() as connection:
+        with self._translate_error(), self._connection() as connection:
             connection.read_only = not write
             connection.isolation_level = levels.READ_COMMITTED if write else levels.REPEATABLE_READ
             with connection.transaction():
@@ -59,7 +59,7 @@ class PostgresServer(Database):
         def note(notice: Any) -> None:
             notices.extend(re.findall(r"\d+", notice.message_detail or "")[:1])
 
-        with self._told(), self._connection() as connection:
+        with self._translate_error(), self._connection() as connection:
             connection.read_only = False
             connection.add_notice_handler(note)
             connection.execute(f"SET lock_timeout = {round(1000 * READERS_PATIENCE)}")
@@ -79,7 +79,7 @@ class PostgresServer(Database):
         Its number holds the schema, how many seats there are, and which one this is, so that the locks that are held
         tell who else sits here.
         """
-        with self._told():
+        with self._translate_error():
             connection = self._connect()
             with connection.transaction():
                 tables = PostgresTables(connection)
@@ -95,7 +95,7 @@ class PostgresServer(Database):
             return None
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _translate_error(self) -> Iterator[None]:
         """Tell of an error of the server by its kind alone: its words may hold the values of a row."""
         try:
             yield
@@ -158,18 +158,18 @@ class PostgresTables(Tables):
         self._connection = connection
 
     def run(self, statement: str, *values: Any) -> int:
-        changed: int = self._executed(statement, values).rowcount
+        changed: int = self._execute(statement, values).rowcount
         return changed
 
     def rows(self, statement: str, *values: Any) -> list[Any]:
-        fetched: list[Any] = self._executed(statement, values).fetchall()
+        fetched: list[Any] = self._execute(statement, values).fetchall()
         return fetched
 
-    def _executed(self, statement: str, values: Sequence[Any]) -> Any:
+    def _execute(self, statement: str, values: Sequence[Any]) -> Any:
         # Without values nothing is looked for: a name in quotes may hold any letter.
         if not values:
             return self._connection.execute(statement)
-        return self._connection.execute(_marked(statement), values)
+        return self._connection.execute(_mark_parameters(statement), values)
 
     def rows_among(self, statement: str, keys: Sequence[Any], *values: Any) -> list[Any]:
         return self.rows(f"{statement} = ANY(?)", *values, list(keys)) if keys else []
@@ -177,11 +177,13 @@ class PostgresTables(Tables):
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
         with self._connection.cursor(name="stream") as cursor:
             cursor.itersize = _ROWS
-            yield from cursor.execute(_marked(statement), values, binary=True)  # bytes come as they are, not in digits
+            yield from cursor.execute(
+                _mark_parameters(statement), values, binary=True
+            )  # bytes come as they are, not in digits
 
     def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         with self._connection.cursor() as cursor:
-            cursor.executemany(_marked(statement), list(rows))
+            cursor.executemany(_mark_parameters(statement), list(rows))
 
     def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
@@ -204,5 +206,5 @@ class PostgresTables(Tables):
         return False
 
 
-def _marked(statement: str) -> str:
+def _mark_parameters(statement: str) -> str:
     return statement.replace("?", "%s")

@@ -78,10 +78,10 @@ def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
         for attribute, design in designs_by_name
         for factor in design.factors or (Factor("", design),)
     ]
-    return Design.of_factors("product", flat if has_names else _numbered(flat))
+    return Design.of_factors("product", flat if has_names else _number_unnamed(flat))
 
 
-def _numbered(factors: Sequence[Factor]) -> list[Factor]:
+def _number_unnamed(factors: Sequence[Factor]) -> list[Factor]:
     """Number what has no name yet."""
     return [
         factor if factor.attribute and not factor.attribute.isdecimal() else Factor(str(number), factor.design)

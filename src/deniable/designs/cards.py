@@ -78,7 +78,7 @@ def christofides(
     else:
         assert cards is not None
         shares = _read_cards(cards, middle)
-    channel = Dense.of(list(zip(shares, reversed(shares), strict=True)))
+    channel = Dense.from_rows(list(zip(shares, reversed(shares), strict=True)))
     symbols = [str(number) for number in range(1, len(shares) + 1)]
     design = Design("christofides", categories, symbols, channel)  # type: ignore[arg-type]  # Design reads labels
     return design.within(epsilon)
@@ -141,10 +141,10 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
             "Use the ε against the collector, which is exact for every deck, or smaller groups.",
         )
     n_hands = math.comb(sum(counts), remaining)
-    return sum((_pair(a, b, sum(counts), remaining, gamma) for a, b in pairs), Fraction(0)) / n_hands / remaining
+    return sum((_pair_excess(a, b, sum(counts), remaining, gamma) for a, b in pairs), Fraction(0)) / n_hands / remaining
 
 
-def _pair(first: int, second: int, total: int, remaining: int, gamma: Fraction) -> Fraction:
+def _pair_excess(first: int, second: int, total: int, remaining: int, gamma: Fraction) -> Fraction:
     """Return Σ over hands of (a − γ·b)₊, weighted with the number of hands that hold a of `own` and b of `other`."""
     up, down = gamma.numerator, gamma.denominator
     chosen = [math.comb(second, b) for b in range(min(second, remaining) + 1)]
@@ -209,8 +209,8 @@ class Deck(AnyDesign):
     categories: Sequence[str] = ("no", "yes")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", tuple(_whole(count, "a number of cards") for count in self.counts))
-        object.__setattr__(self, "people", _whole(self.people, "the number of people"))
+        object.__setattr__(self, "counts", tuple(_read_integer(count, "a number of cards") for count in self.counts))
+        object.__setattr__(self, "people", _read_integer(self.people, "the number of people"))
         object.__setattr__(self, "categories", read(self.categories))
         if len(self.counts) < 2 or len(self.categories) != 2:
             raise InvalidDesign(
@@ -346,8 +346,10 @@ class Deck(AnyDesign):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Deck:
-        counts = tuple(documents.whole({"count": count}, "count") for count in documents.field(body, "counts", list))
-        return cls(counts, documents.whole(body, "people"), _categories(body))
+        counts = tuple(
+            documents.integer_field({"count": count}, "count") for count in documents.field(body, "counts", list)
+        )
+        return cls(counts, documents.integer_field(body, "people"), _categories(body))
 
     def to_body(self) -> dict[str, Any]:
         return {"counts": list(self.counts), "people": self.people, "categories": list(self.categories)}
@@ -385,8 +387,8 @@ def integer_deck(
         >>> integer_deck(100, epsilon="1/2", middle="1/10").counts
         (34, 10, 56)
     """
-    group = _whole(people, "the number of people")
-    total = group if cards is None else _whole(cards, "the number of cards")
+    group = _read_integer(people, "the number of people")
+    total = group if cards is None else _read_integer(cards, "the number of cards")
     ratio = exact.exp_below(exact.positive_epsilon(epsilon))
     between = math.floor(total * exact.probability(middle, name="middle") + Fraction(1, 2))
     remainder, n_known = total - between, group - 1 if collector else 0
@@ -414,7 +416,7 @@ def _cannot_estimate(counts: tuple[int, ...], ratio: Fraction, n_known: int) -> 
     return InvalidDesign(problem, f"Take an ε of at least {min_epsilon}, more people, or fewer middle cards.")
 
 
-def _whole(number: object, name: str) -> int:
+def _read_integer(number: object, name: str) -> int:
     if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 0:
         raise InvalidDesign(f"{name} is {exact.shown(number)}; expected a whole number, 0 or more.")
     return int(number.__index__())

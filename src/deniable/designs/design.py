@@ -15,7 +15,7 @@ from deniable import documents, exact
 from deniable.channel import Channel, Product
 from deniable.channel.product import join
 from deniable.designs import labels
-from deniable.designs.labels import Bitstrings, Combinations, Numbered, Places
+from deniable.designs.labels import Bitstrings, Combinations, LabelIndex, Numbered
 from deniable.designs.registry import FAMILIES
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
@@ -132,7 +132,7 @@ class Design(AnyDesign):
                 raise InvalidDesign(
                     f"there are {exact.shown(size)} {name}; expected {exact.shown(expected)}, as the channel has."
                 )
-        if self.factors and (self.categories, self.symbols, self.channel) != _together(self.factors):
+        if self.factors and (self.categories, self.symbols, self.channel) != _combine_factors(self.factors):
             raise InvalidDesign("the labels and the channel are not those of the factors side by side.")
 
     @classmethod
@@ -142,7 +142,7 @@ class Design(AnyDesign):
         Raises:
             InvalidDesign: fewer than two, attributes of one name, or a design for several attributes among them.
         """
-        return cls(name, *_together(factors), factors=tuple(factors))
+        return cls(name, *_combine_factors(factors), factors=tuple(factors))
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -167,7 +167,9 @@ class Design(AnyDesign):
         if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(factors_by_attribute):
             requested_text = ", ".join(quoted(attribute) for attribute in attributes)
             expected_text = (
-                labels.shown(self.attributes) if factors_by_attribute else "none: this design is for one attribute"
+                labels.format_labels(self.attributes)
+                if factors_by_attribute
+                else "none: this design is for one attribute"
             )
             raise InvalidRequest(
                 f"the attributes are {requested_text or 'missing'}; expected some of {expected_text}, each once."
@@ -247,13 +249,15 @@ class Design(AnyDesign):
         """
         if isinstance(category, Mapping) and self.factors:
             if set(category) != set(self.attributes):
-                raise InvalidAnswer(f"expected an answer to each of {labels.shown(self.attributes)}, and to no other.")
+                raise InvalidAnswer(
+                    f"expected an answer to each of {labels.format_labels(self.attributes)}, and to no other."
+                )
             numbers = [design.category_number(category[attribute]) for attribute, design in self.factors]
             return join(numbers, [design.channel.answers for _, design in self.factors])
         number = self._category_places.find(category)
         if number is None:
             raise InvalidAnswer(
-                f"this answer is not one of the design's; expected one of {labels.shown(self.categories)}."
+                f"this answer is not one of the design's; expected one of {labels.format_labels(self.categories)}."
             )
         return number
 
@@ -266,7 +270,8 @@ class Design(AnyDesign):
         number = self._symbol_places.find(symbol)
         if number is None:
             raise InvalidResponse(
-                f"{quoted(symbol)} is not a response of this design; expected one of {labels.shown(self.symbols)}."
+                f"{quoted(symbol)} is not a response of this design; expected one of "
+                f"{labels.format_labels(self.symbols)}."
             )
         return number
 
@@ -283,12 +288,12 @@ class Design(AnyDesign):
         return dict(reversed(columns.items()))
 
     @cached_property
-    def _category_places(self) -> Places:
-        return Places(self.categories)
+    def _category_places(self) -> LabelIndex:
+        return LabelIndex(self.categories)
 
     @cached_property
-    def _symbol_places(self) -> Places:
-        return Places(self.symbols)
+    def _symbol_places(self) -> LabelIndex:
+        return LabelIndex(self.symbols)
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Design:
@@ -325,11 +330,11 @@ class Design(AnyDesign):
 
     def __repr__(self) -> str:
         certain = ", some response proves something" if self.parity == math.inf else ""
-        categories = labels.shown(self.categories, max_shown=5)
+        categories = labels.format_labels(self.categories, max_shown=5)
         return f"{self.name}({categories}; ε = {formats.epsilon(self.epsilon)}{certain})"
 
 
-def _together(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:
+def _combine_factors(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:
     """Return categories, symbols and channel of several designs side by side."""
     if len(factors) < 2:
         raise InvalidDesign(f"there are {len(factors)} attributes; expected at least 2.")
@@ -362,7 +367,7 @@ def _read_labels(body: Mapping[str, Any], name: str) -> Sequence[str]:
     entry = documents.field(body, name, int, list, dict)
     try:
         if isinstance(entry, dict):
-            return Bitstrings(documents.whole(entry, "bits"))
+            return Bitstrings(documents.integer_field(entry, "bits"))
         return labels.read(entry, name=name)
     except InvalidDesign as error:
         raise UnreadableFile(error.problem, error.hint) from None

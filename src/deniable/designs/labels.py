@@ -80,7 +80,7 @@ class Numbered(Computed):
         return f"Numbered({self.size})"
 
 
-class Places:
+class LabelIndex:
     """Where each of some labels stands: looked up, or worked out where labels are computed."""
 
     def __init__(self, label_list: Sequence[str]) -> None:
@@ -112,7 +112,7 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
         if not 2 <= number <= _MOST_LABELS:
             raise InvalidDesign(f"{name} is {exact.shown(number)}; expected 2 to 2^53.")
         return Numbered(number)
-    label_source = _listed(label_source)
+    label_source = _to_list(label_source)
     if isinstance(label_source, str) or not isinstance(label_source, Sequence):
         raise InvalidDesign(
             f"{name} is a {type(label_source).__name__}; expected a list of labels, or how many there are.",
@@ -122,7 +122,7 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
     if len(labels) < 2:
         raise InvalidDesign(f"{name} holds {len(labels)} labels; expected at least 2.")
     for label in labels:
-        if not isinstance(label, str) or not label.strip() or _unwritable(label):
+        if not isinstance(label, str) or not label.strip() or _has_surrogate(label):
             hint = "" if isinstance(label, str) else f"Write them as text, for example [str(each) for each in {name}]."
             raise InvalidDesign(f"{name} holds {quoted(label)}; expected text that is not empty.", hint)
     _refuse_twins(labels, name)
@@ -130,7 +130,7 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
     return numbered if labels == tuple(numbered) else tuple(map(str, labels))
 
 
-def _listed(values: Any) -> Any:
+def _to_list(values: Any) -> Any:
     """Return a column of NumPy, pandas, Polars or Arrow as a list; each says itself how, and none is imported."""
     for name in ("tolist", "to_list", "to_pylist"):
         if not isinstance(values, Sequence) and hasattr(values, name):
@@ -138,7 +138,7 @@ def _listed(values: Any) -> Any:
     return values
 
 
-def _unwritable(label: str) -> bool:
+def _has_surrogate(label: str) -> bool:
     """Whether a label holds half a surrogate pair, which no file can hold."""
     return any("\ud800" <= letter <= "\udfff" for letter in label)
 
@@ -161,11 +161,11 @@ def same_labels(first: Sequence[str], second: Sequence[str]) -> bool:
     return first == second or (len(first) == len(second) and all(a == b for a, b in zip(first, second, strict=True)))
 
 
-def shown(labels: Sequence[str], max_shown: int = 8) -> str:
+def format_labels(labels: Sequence[str], max_shown: int = 8) -> str:
     """Return labels for a message, cut after a few.
 
     Example:
-        >>> shown(["no", "yes"]), shown(Numbered(1000), max_shown=3)
+        >>> format_labels(["no", "yes"]), format_labels(Numbered(1000), max_shown=3)
         ("'no', 'yes'", "'0', '1', '2', … (1,000 in all)")
     """
     text = ", ".join(f"{quoted(label, 60)}" for label in labels[:max_shown])
@@ -251,7 +251,7 @@ class Combinations(Computed):
         self.size = math.prod(self.sizes)
         for factor_labels in self.parts:
             _check(factor_labels)
-        self._places = tuple(map(Places, self.parts))
+        self._places = tuple(map(LabelIndex, self.parts))
 
     def __len__(self) -> int:
         return self.size

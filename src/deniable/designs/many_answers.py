@@ -152,7 +152,7 @@ def matrix(
         ]
     except TypeError:
         raise InvalidDesign("the matrix is not a table; expected a list of rows of numbers.") from None
-    channel = Dense.of(cells)
+    channel = Dense.from_rows(cells)
     square = channel.answers == channel.responses
     answer_labels = categories if categories is not None else channel.answers
     if symbols is None:
@@ -213,7 +213,7 @@ def forced_response(
 def forced_channel(forced: Sequence[Fraction]) -> Dense:
     """Return the channel that sends category i whatever is true with probability f_i, and else the truth."""
     truth = 1 - sum(forced)
-    return Dense.of([[f + (truth if i == j else 0) for j in range(len(forced))] for i, f in enumerate(forced)])
+    return Dense.from_rows([[f + (truth if i == j else 0) for j in range(len(forced))] for i, f in enumerate(forced)])
 
 
 @register(

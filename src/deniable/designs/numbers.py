@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from deniable import documents, exact
 from deniable.designs.design import Design
 from deniable.designs.numbers_best import best_window, worst_variance
-from deniable.designs.ordered import stretches, window
+from deniable.designs.ordered import window, window_labels
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
 from deniable.rendering import formats
 
@@ -109,7 +109,7 @@ class Scale:
     @property
     def names(self) -> tuple[str, ...]:
         """What the levels are called: a decimal where that is exact, else a fraction."""
-        return tuple(map(_written, self.values))
+        return tuple(map(_format_exact, self.values))
 
     def place(self, value: Fraction) -> tuple[int, Fraction]:
         """Return the number of the level below a value, and how often the value is rounded to the next one."""
@@ -156,7 +156,7 @@ class NumberDesign(Design):
     def squared(self) -> NumberDesign:
         """The design for the squares of these numbers, rounded to as many levels; square the answers for it."""
         scale = Scale(self.range.squared, self.scale.levels)
-        names = stretches(scale.names, self.channel.responses - self.channel.answers + 1)
+        names = window_labels(scale.names, self.channel.responses - self.channel.answers + 1)
         return NumberDesign(self.name, scale.names, names, self.channel, scale=scale)
 
     def worst_variance(self) -> float:
@@ -180,7 +180,7 @@ class NumberDesign(Design):
         return cls(plain.name, plain.categories, plain.symbols, plain.channel, scale=scale)
 
     def __repr__(self) -> str:
-        low, high = (_written(end) for end in (self.range.low, self.range.high))
+        low, high = (_format_exact(end) for end in (self.range.low, self.range.high))
         return f"numbers({low} to {high} in {self.scale.levels} levels; ε = {formats.epsilon(self.epsilon)})"
 
 
@@ -232,7 +232,7 @@ def number_design(
     return NumberDesign(built.name, built.categories, built.symbols, built.channel, scale=scale)
 
 
-def _written(value: Fraction) -> str:
+def _format_exact(value: Fraction) -> str:
     """Return a number exactly: as a decimal where it has one, else as a fraction."""
     remainder = value.denominator
     for prime in (2, 5):

@@ -67,7 +67,7 @@ def worst_variance(columns: Columns) -> float:
 def best_scores(columns: Columns) -> list[float]:
     """Return a number for each response whose mean, given a level, is the level; of the smallest variance, if shares
     are even."""
-    weights = _solved(_information(columns), [[level] for level in _levels(len(columns))])
+    weights = _solve(_information(columns), [[level] for level in _levels(len(columns))])
     shares = _shares(columns)
     return [
         sum(column[response] * weight[0] for column, weight in zip(columns, weights, strict=True)) / share
@@ -88,7 +88,7 @@ def _cumulated_variance(columns: Columns) -> float:
     """Return the variances of the shares of people at or below each level, summed, but for a constant."""
     size = len(columns)
     below = [[float(response <= level) for level in range(size - 1)] for response in range(size)]
-    inverse = _solved(_information(columns), below)
+    inverse = _solve(_information(columns), below)
     return sum(sum(inverse[response][level] for response in range(level + 1)) for level in range(size - 1))
 
 
@@ -112,7 +112,7 @@ def _information(columns: Columns) -> list[list[float]]:
     return [[sum(map(float.__mul__, left, right)) for right in scaled] for left in columns]
 
 
-def _solved(matrix: list[list[float]], constants: list[list[float]]) -> list[list[float]]:
+def _solve(matrix: list[list[float]], constants: list[list[float]]) -> list[list[float]]:
     """Return X with matrix·X = given, by elimination; the matrix is positive definite."""
     size = len(matrix)
     rows = [[*matrix[index], *constants[index]] for index in range(size)]

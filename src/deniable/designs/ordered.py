@@ -63,14 +63,16 @@ def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
         [large if first <= number < first + width else small for number in range(size + width - 1)]
         for first in range(size)
     ]
-    return Design("window", category_labels, stretches(category_labels, width), realize(columns, gamma)).within(epsilon)
+    return Design("window", category_labels, window_labels(category_labels, width), realize(columns, gamma)).within(
+        epsilon
+    )
 
 
-def stretches(categories: Sequence[str], width: int) -> tuple[str, ...]:
+def window_labels(categories: Sequence[str], width: int) -> tuple[str, ...]:
     """Return what each response of a window is called: the first and the last category that it names.
 
     Example:
-        >>> stretches(["0", "20", "40"], 2)
+        >>> window_labels(["0", "20", "40"], 2)
         ('0', '0 … 20', '20 … 40', '40')
     """
     size = len(categories)

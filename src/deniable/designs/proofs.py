@@ -55,18 +55,19 @@ def factors(design: Design) -> tuple[str, ...]:
         return ()
     name = design.categories[1]
     clauses = [
-        f"by {shown(design.bayes_factors(symbol, name)[0])} where {quoted(symbol)} is sent" for symbol in design.symbols
+        f"by {format_factor(design.bayes_factors(symbol, name)[0])} where {quoted(symbol)} is sent"
+        for symbol in design.symbols
     ]
     clause_text = ", ".join(clauses[:-1]) + f" and {clauses[-1]}"
     return (f"The odds of {quoted(name)} are multiplied {clause_text}.",)
 
 
-def shown(factor: exact.Ratio) -> str:
+def format_factor(factor: exact.Ratio) -> str:
     """Return a Bayes factor with four digits, rounded away from 1; one below 1 as a part.
 
     Example:
-        >>> shown(Fraction(7, 3)), shown(Fraction(3, 7)), shown(Fraction(0)), shown(math.inf)
-        ('2.334', '1/2.334', '0', '∞')
+        >>> [format_factor(factor) for factor in (Fraction(7, 3), Fraction(3, 7), Fraction(0), math.inf)]
+        ['2.334', '1/2.334', '0', '∞']
     """
     if factor == 0 or factor >= 1:
         return formats.factor(factor, 4)

@@ -47,10 +47,10 @@ def realize(columns: Sequence[Column], gamma: Fraction) -> Dense:
     target = _read(columns)
     if gamma <= 1:
         raise InvalidDesign(f"γ = e^ε is {gamma}; expected more than 1.")
-    plain = _rounded(target)
+    plain = _round_columns(target)
     if plain.parity <= gamma:
         return plain
-    channel = _rounded(_mixed(target, _shrinking(target, gamma)))
+    channel = _round_columns(_mix_with_constant(target, _constant_share(target, gamma)))
     if channel.parity > gamma:  # the proof above says never; a promise is checked all the same
         raise AssertionError(f"the parity {float(channel.parity)} is above {float(gamma)}")
     return channel
@@ -68,7 +68,7 @@ def _read(columns: Sequence[Column]) -> list[list[Fraction]]:
     return [[cell / sum(column) for cell in column] for column in target]
 
 
-def _shrinking(target: list[list[Fraction]], gamma: Fraction) -> Fraction:
+def _constant_share(target: list[list[Fraction]], gamma: Fraction) -> Fraction:
     """Return the share of the constant channel that makes up for rounding, and for a target a little above γ."""
     rows = [row for row in zip(*target, strict=True) if any(row)]
     spare = (len(rows) - 1 + gamma) / chance.TOTAL
@@ -84,7 +84,7 @@ def _shrinking(target: list[list[Fraction]], gamma: Fraction) -> Fraction:
     return share
 
 
-def _mixed(target: list[list[Fraction]], share: Fraction) -> list[list[Fraction]]:
+def _mix_with_constant(target: list[list[Fraction]], share: Fraction) -> list[list[Fraction]]:
     live = [any(row) for row in zip(*target, strict=True)]  # a response that never occurs must not begin to
     even = share / sum(live)
     return [
@@ -93,7 +93,7 @@ def _mixed(target: list[list[Fraction]], share: Fraction) -> list[list[Fraction]
     ]
 
 
-def _rounded(target: list[list[Fraction]]) -> Dense:
+def _round_columns(target: list[list[Fraction]]) -> Dense:
     return Dense(tuple(zip(*map(_weights, target), strict=True)), chance.TOTAL)
 
 

@@ -71,7 +71,7 @@ def subset(
     if epsilon is not None:
         gamma = exact.exp_below(exact.positive_epsilon(epsilon))
         ones = best_t(k, gamma) if t is None else _check_t(k, t)
-        channel = Subset(k, ones, inside(k, ones, gamma), chance.TOTAL)
+        channel = Subset(k, ones, max_weight_inside(k, ones, gamma), chance.TOTAL)
         if channel.parity <= 1:
             raise InvalidDesign(f"with {k:,} categories this ε is too fine for weights of 2^64; expected a larger one.")
     else:
@@ -83,7 +83,7 @@ def subset(
     return Design("subset", category_labels, Bitstrings(k), channel).within(epsilon)
 
 
-def inside(k: int, t: int, gamma: Fraction) -> int:
+def max_weight_inside(k: int, t: int, gamma: Fraction) -> int:
     """Return the largest weight, of 2^64, with which an answer may be in a set of t at parity γ."""
     if t in (0, k):
         return chance.TOTAL if t else 0
@@ -380,7 +380,7 @@ def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> De
     """
     category_labels = labels.read(categories)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
-    channel = _mixed(len(category_labels), _read(len(category_labels), weights), gamma)
+    channel = _round_mixture(len(category_labels), _read(len(category_labels), weights), gamma)
     return Design("mixture", category_labels, Bitstrings(len(category_labels)), channel).within(epsilon)
 
 
@@ -430,7 +430,7 @@ def truncated_rappor(
     weights = rappor_weights(k, flip)[1:-1]
     total_weight = sum(weights)
     sizes = {t: weight / total_weight for t, weight in enumerate(weights, start=1)}
-    return Design("truncated_rappor", category_labels, Bitstrings(k), _mixed(k, sizes, gamma)).within(epsilon)
+    return Design("truncated_rappor", category_labels, Bitstrings(k), _round_mixture(k, sizes, gamma)).within(epsilon)
 
 
 def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
@@ -501,9 +501,9 @@ def _read(k: int, weights: Weights) -> dict[int, Fraction]:
     return sizes
 
 
-def _mixed(k: int, sizes: Mapping[int, Fraction], gamma: Fraction) -> Mixture:
+def _round_mixture(k: int, sizes: Mapping[int, Fraction], gamma: Fraction) -> Mixture:
     """Round the weights of the sizes to 2^64, what is left to the largest; the weights inside towards privacy."""
     rounded = {t: int(chance.TOTAL * weight) for t, weight in sizes.items()}
     rounded[max(rounded, key=lambda t: rounded[t])] += chance.TOTAL - sum(rounded.values())
-    components = tuple(Part(t, weight, inside(k, t, gamma)) for t, weight in rounded.items() if weight)
+    components = tuple(Part(t, weight, max_weight_inside(k, t, gamma)) for t, weight in rounded.items() if weight)
     return Mixture(k, components, chance.TOTAL)

@@ -178,10 +178,10 @@ def _build(
             raise InvalidRequest("importance and guess go with epsilon; with probabilities there is nothing to choose.")
         member = club(family, *values)
         _refuse_blind(family, member)
-        channel = Dense.of([list(row) for row in zip(*member.columns, strict=True)])
+        channel = Dense.from_rows([list(row) for row in zip(*member.columns, strict=True)])
     else:
         channel = _best(
-            family, epsilon, _three(category_labels, importance, "1"), _three(category_labels, guess, "1/3")
+            family, epsilon, _read_three(category_labels, importance, "1"), _read_three(category_labels, guess, "1/3")
         )
     return Design(family, category_labels, category_labels, channel).within(epsilon)
 
@@ -200,7 +200,7 @@ def _best(
     return realize(best.club.columns, gamma)
 
 
-def _three(category_labels: Sequence[str], weighting: Weighting | None, default: str) -> Sequence[exact.Rational]:
+def _read_three(category_labels: Sequence[str], weighting: Weighting | None, default: str) -> Sequence[exact.Rational]:
     if weighting is None:
         return (default,) * 3
     if not isinstance(weighting, Mapping):
@@ -208,7 +208,9 @@ def _three(category_labels: Sequence[str], weighting: Weighting | None, default:
         return weighting
     unknown = [name for name in weighting if name not in category_labels]
     if unknown:
-        raise InvalidRequest(f"{quoted(unknown[0])} is not a category; expected {labels.shown(category_labels)}.")
+        raise InvalidRequest(
+            f"{quoted(unknown[0])} is not a category; expected {labels.format_labels(category_labels)}."
+        )
     return [weighting.get(name, 0) for name in category_labels]
 
 

@@ -170,7 +170,7 @@ def feasible(family: str, *parameters: exact.Rational, gamma: Fraction) -> bool:
     return all(_holds(plane, point) for plane in conditions(gamma))
 
 
-def part(p1: exact.Rational, p2: exact.Rational, *, gamma: Fraction) -> int:
+def region_part(p1: exact.Rational, p2: exact.Rational, *, gamma: Fraction) -> int:
     """Tell in which part of the printed region of RR3† a point lies: 1 for p1 < p2, 2 for p2 < p1, else 0.
 
     Implements: Ω†(1) and Ω†(2) of [MW21], Section 4.1.2 and Figure 2, corrected: with p1 and p2 above 1/3 the condition
@@ -363,7 +363,7 @@ def optimum(
     risk = risk_of(read_importance(importance), read_guess(guess))
     best: tuple[float, Point, bool] | None = None
     for corner_a, corner_b in edges(family, gamma):
-        for candidate in _along(risk, corner_a, corner_b):
+        for candidate in _edge_minima(risk, corner_a, corner_b):
             if best is None or candidate[0] < best[0] - (0 if candidate[2] else 1e-12 * best[0]):
                 best = candidate
     assert best is not None, "a region without an edge"
@@ -447,7 +447,9 @@ def read_guess(shares: Three) -> Floats:
     return float(values[0] / sum(values)), float(values[1] / sum(values)), float(values[2] / sum(values))
 
 
-def _along(risk: Callable[[Floats], float], corner_a: Corner, corner_b: Corner) -> list[tuple[float, Point, bool]]:
+def _edge_minima(
+    risk: Callable[[Floats], float], corner_a: Corner, corner_b: Corner
+) -> list[tuple[float, Point, bool]]:
     """Return the two ends of an edge and the lowest points between them, each with its risk."""
     start, end = _floats(corner_a.point), _floats(corner_b.point)
 

@@ -80,7 +80,7 @@ def binary(p00: exact.Rational, p11: exact.Rational, *, categories: Labels = ("n
             f"p00 = {p00} and p11 = {p11} sum to 1, so that responses do not depend on answers; expected another sum.",
             "For an even protection of both answers use warner(epsilon=1).",
         )
-    channel = Dense.of([[zero, 1 - keep_second], [1 - zero, keep_second]])
+    channel = Dense.from_rows([[zero, 1 - keep_second], [1 - zero, keep_second]])
     return Design("binary", categories, categories, channel)  # type: ignore[arg-type]  # Design reads labels
 
 
@@ -100,7 +100,7 @@ def from_rates(p_other: Fraction, members: Fraction) -> Dense:
             "every response gives the answer away; expected probabilities between 0 and 1.",
             "Or ask the question directly.",
         )
-    return Dense.of([[1 - p_other, 1 - members], [p_other, members]])
+    return Dense.from_rows([[1 - p_other, 1 - members], [p_other, members]])
 
 
 UNRELATED_CAVEAT = (

@@ -30,7 +30,7 @@ from deniable.errors import InvalidDesign, quoted
 _MOST_DRAWS = 100  # of one respondent: nobody draws so many cards, and numbers stay short
 
 
-def _two(family: str, categories: Labels, channel: Dense | Diagonal, symbols: tuple[str, ...] = ()) -> Design:
+def _build_two(family: str, categories: Labels, channel: Dense | Diagonal, symbols: tuple[str, ...] = ()) -> Design:
     category_labels = read(categories)
     if len(category_labels) != 2:
         raise InvalidDesign(f"there are {len(category_labels)} categories; expected 2.", "For more use k_ary().")
@@ -67,7 +67,7 @@ def mirrored(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design
         >>> mirrored("4/5").parity
         Fraction(4, 1)
     """
-    return _two("mirrored", categories, _warner(p))
+    return _build_two("mirrored", categories, _warner(p))
 
 
 @register({"p": "4/5"}, {"p": "3/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
@@ -94,7 +94,7 @@ def disguised(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Desig
         >>> disguised("4/5").probability("red", given="yes")
         Fraction(4, 5)
     """
-    return _two("disguised", categories, _warner(p), ("black", "red"))
+    return _build_two("disguised", categories, _warner(p), ("black", "red"))
 
 
 @register(
@@ -125,7 +125,7 @@ def mangat_singh(t: exact.Rational, p: exact.Rational, *, categories: Labels = (
         Fraction(41, 9)
     """
     truth, keep = exact.probability(t, name="t"), exact.probability(p, name="p")
-    return _two("mangat_singh", categories, _warner(truth + (1 - truth) * keep))
+    return _build_two("mangat_singh", categories, _warner(truth + (1 - truth) * keep))
 
 
 _LISTED = (
@@ -158,7 +158,7 @@ def number_sequence(p: exact.Rational, *, categories: Labels = ("no", "yes")) ->
         >>> number_sequence("3/12").probability("same", given="no")
         Fraction(3, 4)
     """
-    return _two("number_sequence", categories, _warner(p), ("different", "same"))
+    return _build_two("number_sequence", categories, _warner(p), ("different", "same"))
 
 
 @register(
@@ -195,7 +195,7 @@ def mangat_unrelated(
     """
     truth, p_asked = exact.probability(t, name="t"), exact.probability(p, name="p")
     channel = unrelated_channel(truth + (1 - truth) * p_asked, exact.probability(b, name="b"))
-    return _two("mangat_unrelated", categories, channel)
+    return _build_two("mangat_unrelated", categories, channel)
 
 
 @register(
@@ -236,7 +236,7 @@ def correlated_question(
     """
     p_asked = exact.probability(p, name="p")
     yes, no = exact.probability(b_yes, name="b_yes"), exact.probability(b_no, name="b_no")
-    return _two("correlated_question", categories, from_rates((1 - p_asked) * no, p_asked + (1 - p_asked) * yes))
+    return _build_two("correlated_question", categories, from_rates((1 - p_asked) * no, p_asked + (1 - p_asked) * yes))
 
 
 @register({"p": "2/3"}, {"p": "1/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
@@ -262,7 +262,7 @@ def mangat(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
         >>> [design.bayes_factors(said, "yes")[0] for said in ("no", "yes")]
         [Fraction(0, 1), Fraction(3, 1)]
     """
-    return _two("mangat", categories, _one_sided(1 - exact.probability(p, name="p")))
+    return _build_two("mangat", categories, _one_sided(1 - exact.probability(p, name="p")))
 
 
 @register({"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
@@ -287,7 +287,7 @@ def devore(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
         >>> devore("7/10").bayes_factors("yes", "yes")[0]
         Fraction(10, 3)
     """
-    return _two("devore", categories, _one_sided(1 - exact.probability(p, name="p")))
+    return _build_two("devore", categories, _one_sided(1 - exact.probability(p, name="p")))
 
 
 _TRIANGULAR = (
@@ -319,7 +319,7 @@ def triangular(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Desi
         Fraction(4, 1)
     """
     channel = _one_sided(exact.probability(p, name="p"))
-    return _two("triangular", categories, channel, ("neither", "at least one"))
+    return _build_two("triangular", categories, channel, ("neither", "at least one"))
 
 
 _APPLICATION = (
@@ -353,7 +353,7 @@ def hard_garbling(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
         >>> hard_garbling("3/10").probability("yes", given="no")
         Fraction(3, 10)
     """
-    return _two("hard_garbling", categories, _one_sided(exact.probability(p, name="p")))
+    return _build_two("hard_garbling", categories, _one_sided(exact.probability(p, name="p")))
 
 
 @register(
@@ -385,7 +385,7 @@ def mangat_singh_singh(p: exact.Rational, b: exact.Rational, *, categories: Labe
         Fraction(5, 1)
     """
     p_drawn = (1 - exact.probability(p, name="p")) * exact.probability(b, name="b")
-    return _two("mangat_singh_singh", categories, _one_sided(p_drawn))
+    return _build_two("mangat_singh_singh", categories, _one_sided(p_drawn))
 
 
 @register({"p": "3/5"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
@@ -412,7 +412,7 @@ def singh_joarder(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
         Fraction(21, 25)
     """
     p_drawn = exact.probability(p, name="p")
-    return _two("singh_joarder", categories, from_rates(1 - p_drawn, 1 - (1 - p_drawn) ** 2))
+    return _build_two("singh_joarder", categories, from_rates(1 - p_drawn, 1 - (1 - p_drawn) ** 2))
 
 
 @register(
@@ -452,4 +452,4 @@ def kuk(p1: exact.Rational, p2: exact.Rational, *, draws: int = 1, categories: L
     per_draw = from_rates(exact.probability(p2, name="p2"), exact.probability(p1, name="p1"))
     reds = [per_draw.probability(1, given=answer) for answer in (0, 1)]
     rows = [[math.comb(draws, i) * q**i * (1 - q) ** (draws - i) for q in reds] for i in range(draws + 1)]
-    return _two("kuk", categories, Dense.of(rows), tuple(map(str, range(draws + 1))))
+    return _build_two("kuk", categories, Dense.from_rows(rows), tuple(map(str, range(draws + 1))))

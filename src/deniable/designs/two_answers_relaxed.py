@@ -50,9 +50,9 @@ def relaxed_warner(epsilon: exact.Rational, delta: exact.Rational = 0, *, catego
         >>> round(float(design.probability("yes", given="yes")), 6), design.delta("0.5")
         (0.660213, 0.1)
     """
-    category_labels = _two(categories)
+    category_labels = _read_two(categories)
     slack = read_delta(delta)
-    return Design("relaxed_warner", category_labels, category_labels, even(read_ratio(epsilon), slack)).within(
+    return Design("relaxed_warner", category_labels, category_labels, even_channel(read_ratio(epsilon), slack)).within(
         epsilon, slack
     )
 
@@ -97,10 +97,10 @@ def capped_binary(
         >>> design.epsilon, design.delta(1)
         (3.0, 0.1)
     """
-    category_labels = _two(categories)
-    channel = corner(read_ratio(epsilon), read_delta(delta), exact.exp_below(exact.positive_epsilon(ceiling)))
+    category_labels = _read_two(categories)
+    channel = corner_channel(read_ratio(epsilon), read_delta(delta), exact.exp_below(exact.positive_epsilon(ceiling)))
     design = Design(
-        "capped_binary", category_labels, category_labels, turned(channel, _number(category_labels, telling))
+        "capped_binary", category_labels, category_labels, orient_channel(channel, _number(category_labels, telling))
     )
     return design.within(epsilon, read_delta(delta)).within(ceiling)
 
@@ -132,7 +132,7 @@ def exposing_binary(delta: exact.Rational, *, telling: str | None = None, catego
         >>> design.epsilon, design.delta(5)
         (inf, 0.1)
     """
-    category_labels = _two(categories)
+    category_labels = _read_two(categories)
     share = read_delta(delta)
     if not 0 < share < 1:
         raise InvalidDesign(
@@ -141,7 +141,7 @@ def exposing_binary(delta: exact.Rational, *, telling: str | None = None, catego
         )
     channel = binary(1, share).channel
     return Design(
-        "exposing_binary", category_labels, category_labels, turned(channel, _number(category_labels, telling))
+        "exposing_binary", category_labels, category_labels, orient_channel(channel, _number(category_labels, telling))
     )
 
 
@@ -160,7 +160,7 @@ def feasible_binary(
         (True, False, True)
     """
     zero, keep_second = exact.probability(p00, name="p00"), exact.probability(p11, name="p11")
-    return Relaxed(epsilon, delta).check(Dense.of([[zero, 1 - keep_second], [1 - zero, keep_second]])).holds
+    return Relaxed(epsilon, delta).check(Dense.from_rows([[zero, 1 - keep_second], [1 - zero, keep_second]])).holds
 
 
 def exposure_threshold(epsilon: exact.Rational, delta: exact.Rational) -> float:
@@ -186,7 +186,7 @@ def threshold(ratio: Fraction, delta: Fraction) -> Fraction:
     return delta * (ratio + delta) / (ratio + 2 * delta - 1) ** 2
 
 
-def even(ratio: Fraction, delta: Fraction) -> Diagonal:
+def even_channel(ratio: Fraction, delta: Fraction) -> Diagonal:
     """Return the even channel with p = (e^ε + δ)/(e^ε + 1), rounded down."""
     if delta == 1:
         raise InvalidDesign(
@@ -198,7 +198,7 @@ def even(ratio: Fraction, delta: Fraction) -> Diagonal:
     return Diagonal(2, same, chance.TOTAL - same)
 
 
-def corner(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense:
+def corner_channel(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense:
     """Return the channel at which both (ε, δ) and the ceiling bind, the second response telling much."""
     if not delta or ceiling * (1 - delta) <= ratio + delta:
         min_ceiling = (ratio + delta) / (1 - delta) if delta < 1 else math.inf
@@ -215,11 +215,11 @@ def corner(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense:
 def capped_even(ratio: Fraction, delta: Fraction, ceiling: Fraction | None) -> Channel:
     """Return the even channel under (ε, δ), or Warner's at the ceiling where that is tighter."""
     if ceiling is None or ceiling * (1 - delta) >= ratio + delta:
-        return even(ratio, delta)
-    return even(ceiling, Fraction(0))
+        return even_channel(ratio, delta)
+    return even_channel(ceiling, Fraction(0))
 
 
-def turned(channel: Channel, telling: int) -> Channel:
+def orient_channel(channel: Channel, telling: int) -> Channel:
     """Return a channel whose second response tells much, or its mirror in which the first one does."""
     if telling == 1:
         return channel
@@ -240,7 +240,7 @@ def read_delta(delta: exact.Rational) -> Fraction:
     return exact.probability(delta, name="delta")
 
 
-def _two(categories: Labels) -> Sequence[str]:
+def _read_two(categories: Labels) -> Sequence[str]:
     category_labels = read(categories)
     if len(category_labels) != 2:
         raise InvalidDesign(
@@ -271,7 +271,7 @@ class Curve(NamedTuple):
     c: Fraction
 
     @classmethod
-    def of(cls, channel: Channel) -> Curve:
+    def from_channel(cls, channel: Channel) -> Curve:
         """Return the curve of a channel with two answers and two responses."""
         p00, p11 = (channel.probability(j, given=j) for j in (0, 1))
         D = p00 + p11 - 1
@@ -481,15 +481,16 @@ def _designs(
             exposing_binary(share, telling=name, categories=category_labels) for name in reversed(category_labels)
         ]
     elif limit is not None and share and limit * (1 - share) > ratio + share:
-        channel = corner(ratio, share, limit)
+        channel = corner_channel(ratio, share, limit)
         designs += [
-            Design("capped_binary", category_labels, category_labels, turned(channel, number)) for number in (1, 0)
+            Design("capped_binary", category_labels, category_labels, orient_channel(channel, number))
+            for number in (1, 0)
         ]
     return designs
 
 
 def _candidates(designs: Sequence[Design], low: Fraction, guess: Fraction, high: Fraction) -> list[Candidate]:
-    curves = [Curve.of(design.channel) for design in designs]
+    curves = [Curve.from_channel(design.channel) for design in designs]
 
     def regret(curve: Curve, share: Fraction) -> Fraction:
         return curve.at(share) - min(rival.at(share) for rival in curves)
@@ -513,7 +514,7 @@ def _candidates(designs: Sequence[Design], low: Fraction, guess: Fraction, high:
 
 def _crossing(even: Design, lopsided: Design) -> Fraction:
     """Return the share at which the two variances are equal."""
-    even_curve, lopsided_curve = Curve.of(even.channel), Curve.of(lopsided.channel)
+    even_curve, lopsided_curve = Curve.from_channel(even.channel), Curve.from_channel(lopsided.channel)
     return (even_curve.c - lopsided_curve.c) / (lopsided_curve.b - even_curve.b)
 
 
@@ -536,8 +537,8 @@ def _why(
     if chosen.regret == 0:
         return (
             f"For {share_text} it is the best of {len(alternatives) + 1} candidates, with a variance of "
-            f"{chosen.variance:.6g} per "
-            f"respondent at {guess:.4g}; the runner-up, {best}, has {best.variance:.6g}. {lopsided}"
+            f"{chosen.variance:.6g} per respondent at {guess:.4g}; the runner-up, {best}, has {best.variance:.6g}. "
+            f"{lopsided}"
         )
     return (
         f"For {share_text} no candidate is always best; this one is best {_GOALS[goal]}, with a variance of "

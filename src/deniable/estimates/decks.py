@@ -230,7 +230,7 @@ class DeckEstimate(Result):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Deck) -> DeckEstimate:
-        counted = DeckTally(design, documents.field(source, "counts", list), documents.whole(source, "missing"))
+        counted = DeckTally(design, documents.field(source, "counts", list), documents.integer_field(source, "missing"))
         return estimate_deck(counted, population=source.get("population"))
 
     def _parts(self, f: Fraction | None = None) -> tuple[Fraction, Fraction]:

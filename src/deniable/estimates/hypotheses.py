@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from deniable.designs.labels import shown
+from deniable.designs.labels import format_labels
 from deniable.errors import InvalidRequest, NotEstimable, quoted, require
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.testing import THAT, HypothesisTest, wald_test
@@ -70,7 +70,8 @@ def _parse_equations(text: str, names: Sequence[str]) -> tuple[Matrix, Vector]:
         matrix, values = np.zeros((0, len(names))), np.zeros(0)
     if not len(matrix) or not matrix.any(axis=1).all():
         raise InvalidRequest(
-            f"{quoted(text, 60)} is no hypothesis about the coefficients {shown(list(names))}; expected an equation.",
+            f"{quoted(text, 60)} is no hypothesis about the coefficients {format_labels(list(names))}; expected an "
+            "equation.",
             "For example 'x1 = x2', or '`C(region)[T.north]` = 0' with names that hold brackets in backticks.",
         )
     return matrix, np.asarray(values, np.float64)

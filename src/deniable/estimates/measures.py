@@ -553,7 +553,7 @@ class Correlation(Model):
     @classmethod
     def from_source(cls, source: Mapping[str, Any], design: Design) -> Correlation:
         value, error = (math.nan if source.get(name) is None else float(source[name]) for name in ("value", "error"))
-        respondents, missing = (documents.whole(source, name) for name in ("respondents", "missing"))
+        respondents, missing = (documents.integer_field(source, name) for name in ("respondents", "missing"))
         degrees = math.inf if source.get("degrees") is None else float(source["degrees"])
         sample, variance = (documents.field(source, name, str) for name in ("sample", "variance"))
         return cls(value, error, respondents, missing, design, degrees, sample, variance)

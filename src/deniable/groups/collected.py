@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 
 from deniable.designs import Design
-from deniable.designs.labels import shown
+from deniable.designs.labels import format_labels
 from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, UnreadableFile, nearest, quoted
 from deniable.files.columns import ColumnFile, File, Meanings, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
@@ -88,7 +88,8 @@ def _check_symbol(design: Design, symbol: str) -> None:
         design.symbol_number(symbol)
     except InvalidResponse:
         raise InvalidRequest(
-            f"a value is said to mean {quoted(symbol)}; expected a symbol of the design: {shown(design.symbols)}."
+            f"a value is said to mean {quoted(symbol)}; expected a symbol of the design: "
+            f"{format_labels(design.symbols)}."
         ) from None
 
 
@@ -641,7 +642,7 @@ def _device(asked: CollectedColumn, column: str, columns: ColumnFile, device: st
     for each in (device, None if device is None else _plain(device), named):
         if each is not None and each in asked.designs:
             return each
-    known = shown([str(each) for each in asked.designs])
+    known = format_labels([str(each) for each in asked.designs])
     raise InvalidResponse(
         f"a row of {columns.name} was asked with {quoted(named)} in {quoted(asked.devices)}; expected one of {known}.",
         f"Name the design of each device for the column {quoted(column)}.",
@@ -656,8 +657,8 @@ def _nothing_known(column: str, counted: Counter[str], asked: CollectedColumn) -
     if not asked.codes and not asked.values and all(re.fullmatch(r"\d+(\.0+)?", each) for each in few):
         hint += f" Or --codes, if they number the symbols: 0 for {quoted(symbols[0])}, 1 for {quoted(symbols[1])}."
     return InvalidResponse(
-        f"no row of the column {quoted(column, 80)} holds a symbol of the design; expected {shown(symbols)}. There are "
-        f"{_listed(counted)}.",
+        f"no row of the column {quoted(column, 80)} holds a symbol of the design; expected {format_labels(symbols)}. "
+        f"There are {_listed(counted)}.",
         hint,
     )
 

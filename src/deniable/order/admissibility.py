@@ -141,10 +141,12 @@ def _levels(channel: Channel) -> MergedRows:
     rows = channel.merged_rows(MOST_CELLS)
     if rows is not None:
         return rows
-    return [(tuple(group), set(map(Fraction, shape))) for shape, group in alike(channel.dense()).items()]
+    return [
+        (tuple(group), set(map(Fraction, shape))) for shape, group in group_proportional_rows(channel.dense()).items()
+    ]
 
 
-def alike(channel: Dense) -> dict[tuple[int, ...], list[int]]:
+def group_proportional_rows(channel: Dense) -> dict[tuple[int, ...], list[int]]:
     """Return the responses that say the same, by what they say: their rows up to a common factor."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for i, row in enumerate(channel.weights):
@@ -286,7 +288,7 @@ def repair(design: Design | Channel, gamma: exact.Rational | None = None, *, spl
         True
     """
     first = channel_of(design)
-    limit = _checked(first, gamma)
+    limit = _check_repaired(first, gamma)
     if split not in SPLITS:
         raise InvalidRequest(f"the split is {quoted(split)}; expected one of {', '.join(SPLITS)}.")
     work = _Work(first.dense())
@@ -304,7 +306,7 @@ class _Work:
 
     def __init__(self, channel: Dense) -> None:
         self.channel = channel
-        self.garbling = Dense.of(_identity(channel.responses))
+        self.garbling = Dense.from_rows(_identity(channel.responses))
         self.steps: list[str] = []
 
     def take(self, step: Improvement, recipe: str) -> None:
@@ -333,7 +335,7 @@ def merge(channel: Dense) -> Improvement:
         together = sum(sum(channel.weights[i]) for i in group)
         for i in group:
             garbling[i][group_index] = Fraction(sum(channel.weights[i]), together)
-    return Improvement(merged, Dense.of(garbling))
+    return Improvement(merged, Dense.from_rows(garbling))
 
 
 def drop_constant(channel: Dense) -> Improvement:
@@ -341,12 +343,12 @@ def drop_constant(channel: Dense) -> Improvement:
     rows = rows_of(channel)
     constant = next((i for i, row in enumerate(rows) if max(row) == min(row)), None)
     if constant is None:
-        return Improvement(channel, Dense.of(_identity(len(rows))))
+        return Improvement(channel, Dense.from_rows(_identity(len(rows))))
     d = rows[constant][0]
     remaining_rows = [i for i in range(len(rows)) if i != constant]
     better = [[cell / (1 - d) for cell in rows[i]] for i in remaining_rows]
     garbling = [[d if i == constant else (1 - d) * (i == row) for row in remaining_rows] for i in range(len(rows))]
-    return Improvement(Dense.of(better), Dense.of(garbling))
+    return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
 
 
 def raise_parity(channel: Dense, gamma: exact.Rational, row: int, partner: int) -> tuple[Fraction, Improvement]:
@@ -380,7 +382,7 @@ def raise_parity(channel: Dense, gamma: exact.Rational, row: int, partner: int) 
     rows[row], rows[partner] = raised, tuple(xi * cell for cell in second)
     garbling = [list(unit) for unit in _identity(len(rows))]
     garbling[row][partner], garbling[partner][partner] = 1 - 1 / xi, 1 / xi
-    return xi, Improvement(Dense.of(rows), Dense.of(garbling))
+    return xi, Improvement(Dense.from_rows(rows), Dense.from_rows(garbling))
 
 
 def split_row(row: Sequence[Fraction], *, split: str = "independent") -> tuple[Pattern, ...]:
@@ -423,21 +425,21 @@ def split_rows(channel: Dense, split: str = "nested") -> Improvement:
             better.append(tuple(small * ratio if j in inside else small for j in range(len(row))))
             origins.append(i)
     garbling = [[Fraction(i == origin) for origin in origins] for i in range(len(rows))]
-    return Improvement(Dense.of(better), Dense.of(garbling))
+    return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
 
 
 def to_warner(channel: Dense, gamma: Fraction) -> Improvement:
     """Return Warner's design at γ and C = A·P⁻¹, which is never negative (Proposition 6.1)."""
     better = ((gamma / (gamma + 1), 1 / (gamma + 1)), (1 / (gamma + 1), gamma / (gamma + 1)))
     garbling = [[(gamma * a - b) / (gamma - 1), (gamma * b - a) / (gamma - 1)] for a, b in rows_of(channel)]
-    return Improvement(Dense.of(better), Dense.of(garbling))
+    return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
 
 
 def from_nothing(channel: Dense, gamma: Fraction) -> Improvement:
     """Return the γ-diagonal design for one whose responses do not depend on answers at all."""
     size = channel.answers
     better = Diagonal(size, gamma.numerator, gamma.denominator).dense()
-    return Improvement(better, Dense.of([[row[0]] * size for row in rows_of(channel)]))
+    return Improvement(better, Dense.from_rows([[row[0]] * size for row in rows_of(channel)]))
 
 
 def _independent(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fraction]]:
@@ -479,7 +481,7 @@ def _check_count(rows: Table) -> None:
         )
 
 
-def _checked(channel: Channel, gamma: exact.Rational | None) -> Fraction:
+def _check_repaired(channel: Channel, gamma: exact.Rational | None) -> Fraction:
     limit = read_gamma(channel, gamma)
     if channel.parity > limit:
         raise InvalidDesign(

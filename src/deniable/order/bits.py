@@ -25,7 +25,7 @@ class Bit(NamedTuple):
     stray: Fraction
 
     @classmethod
-    def of(cls, channel: Bits) -> Bit:
+    def from_channel(cls, channel: Bits) -> Bit:
         """Return the bit that a channel is made of."""
         return cls(Fraction(channel.hit, channel.total), Fraction(channel.stray, channel.total))
 
@@ -40,10 +40,12 @@ class Bit(NamedTuple):
 
     def raised(self, fine: Bit) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
         """Return the probability that a finer bit is 1, by what this one made of it and then by the true bit."""
-        zero, p_one = ((self._raised(fine, old, 0), self._raised(fine, old, 1)) for old in (0, 1))
+        zero, p_one = (
+            (self._upgrade_probability(fine, old, 0), self._upgrade_probability(fine, old, 1)) for old in (0, 1)
+        )
         return zero, p_one
 
-    def _raised(self, fine: Bit, old: int, true: int) -> Fraction:
+    def _upgrade_probability(self, fine: Bit, old: int, true: int) -> Fraction:
         zero, p_one = (self.sends(old, new) * fine.sends(new, true) for new in (0, 1))
         return p_one / (zero + p_one) if zero + p_one else Fraction(0)  # a pair that never occurs: any value will do
 
@@ -81,14 +83,14 @@ class BitByBit(Step):
     @cached_property
     def each(self) -> Bit:
         """C for one bit."""
-        probabilities = bit_garbling(Bit.of(self.old), Bit.of(self.new))
+        probabilities = bit_garbling(Bit.from_channel(self.old), Bit.from_channel(self.new))
         assert probabilities is not None, "the bits are ordered"
         return probabilities
 
     @cached_property
     def raised(self) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
         """The probability of a finer 1, by the coarser bit and then by the true bit."""
-        return self.each.raised(Bit.of(self.new))
+        return self.each.raised(Bit.from_channel(self.new))
 
     def garbling(self, old: int, new: int) -> Fraction:
         p_one, zero = self.each
@@ -111,7 +113,9 @@ class BitByBit(Step):
         return toss_by_pairs(self.new.size, old, true, self.raised, source)
 
     def verify(self) -> bool:
-        return self.old.size == self.new.size and self.each.after(Bit.of(self.new)) == Bit.of(self.old)
+        return self.old.size == self.new.size and self.each.after(Bit.from_channel(self.new)) == Bit.from_channel(
+            self.old
+        )
 
     @property
     def recipe(self) -> str:
@@ -155,7 +159,7 @@ def toss(size: int, classes: Sequence[tuple[int, Fraction]], source: chance.Sour
     Why: the i-th coin is a bit's first 1 with probability 2^-i, so that the digits add up to exactly the probability.
     """
     words, bits, undecided = -(-size // 64), 0, (1 << size) - 1
-    heads = [(mask, *digits(probability)) for mask, probability in classes]
+    heads = [(mask, *split_digits(probability)) for mask, probability in classes]
     for digit in reversed(range(DIGITS)):
         now = chance.bits(words, source) & undecided
         undecided ^= now
@@ -176,11 +180,11 @@ def draw_bits(size: int, bit: Bit, true: int, source: chance.Source = chance.SYS
     return toss(size, [(true, bit.hit), (every & ~true, bit.stray)], source)
 
 
-def digits(probability: Fraction) -> tuple[int, Fraction]:
+def split_digits(probability: Fraction) -> tuple[int, Fraction]:
     """Return the first eight binary digits of a probability as one number, and what is left, from 0 to 1.
 
     Example:
-        >>> digits(Fraction(3, 4)), digits(Fraction(1)), digits(Fraction(1, 3))
+        >>> split_digits(Fraction(3, 4)), split_digits(Fraction(1)), split_digits(Fraction(1, 3))
         ((192, Fraction(0, 1)), (255, Fraction(1, 1)), (85, Fraction(1, 3)))
     """
     scaled = probability * (1 << DIGITS)

@@ -19,10 +19,10 @@ from deniable.channel.product import join, split
 from deniable.designs.design import Design
 from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.order.admissibility import alike, channel_of, rows_of
-from deniable.order.closed_forms import closed, through_sets
+from deniable.order.admissibility import channel_of, group_proportional_rows, rows_of
+from deniable.order.closed_forms import find_closed_form, through_sets
 from deniable.order.programs import Feasible, Mixing, Row, Table, decide, dot, integers, reduce
-from deniable.order.sets import Nested, SetShare, held_by_ways
+from deniable.order.sets import Nested, SetShare, p_held_by_ways
 from deniable.order.steps import Factors, Step, Tabulated
 from deniable.rendering import Rendered
 
@@ -141,8 +141,7 @@ def garbling(coarse: Design | Channel, fine: Design | Channel) -> Garbling | Sep
     if coarse_channel.answers != fine_channel.answers or (len(label_lists) == 2 and not same_labels(*label_lists)):
         raise Incompatible(
             f"the designs are about {coarse_channel.answers:,} and {fine_channel.answers:,} answers, or call them "
-            "differently; "
-            "expected the same answers in the same order."
+            "differently; expected the same answers in the same order."
         )
     step = find_step(coarse_channel, fine_channel)
     return Garbling(step) if isinstance(step, Step) else step
@@ -154,7 +153,7 @@ def find_step(old: Channel, new: Channel) -> Step | Separation:
     Raises:
         InvalidRequest, InvalidDesign: no closed form, and too large for a linear program in exact numbers.
     """
-    closed_step: Step | Separation | None = closed(old, new)
+    closed_step: Step | Separation | None = find_closed_form(old, new)
     if closed_step is None:
         closed_step = by_parity(old, new)
     if closed_step is None:
@@ -194,12 +193,12 @@ def _by_factors(*channels: Channel) -> Step | Separation | None:
     for number, pair in enumerate(zip(old.factors, new.factors, strict=True)):
         step = find_step(*pair)
         if isinstance(step, Separation):
-            return _lifted(step, old, number)
+            return _lift_separation(step, old, number)
         steps.append(step)
     return Factors(old, new, tuple(steps))
 
 
-def _lifted(separation: Separation, old: Product, factor: int) -> Separation:
+def _lift_separation(separation: Separation, old: Product, factor: int) -> Separation:
     """Play a factor's game in the product: it pays where all other answers are 0, whatever else is named."""
     answers = [factor.answers for factor in old.factors]
     responses = [factor.responses for factor in old.factors]
@@ -268,7 +267,7 @@ def _mixing_of_sizes(old: Sets, new: Sets, coarse: Sequence[int], fine: Sequence
         {size_index: new.weight(t), count + size_index: new.weight(t) * p_held}
         for size_index, s in enumerate(coarse)
         for t in fine
-        for p_held in held_by_ways(new, s, t)
+        for p_held in p_held_by_ways(new, s, t)
     ]
     fine_indices = [fine_index for _ in coarse for fine_index in range(len(fine)) for _ in ("near", "apart")]
     holding = [weight * old.inclusion(s) for s, weight in zip(coarse, weights, strict=True)]
@@ -288,7 +287,7 @@ def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Frac
     fine_sizes = [t for t in new.sizes if new.weight(t)]
     best = sum(
         (
-            new.weight(t) * max(a + b * p_held for s, (a, b) in pays.items() for p_held in held_by_ways(new, s, t))
+            new.weight(t) * max(a + b * p_held for s, (a, b) in pays.items() for p_held in p_held_by_ways(new, s, t))
             for t in fine_sizes
         ),
         Fraction(0),
@@ -300,10 +299,10 @@ def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Frac
         for s, (a, b) in pays.items():
             for members in combinations(range(k), s):
                 written[sum(1 << j for j in members)] = tuple(a + b * (j in members) for j in range(k))
-    return Separation(written, k * earned, k * best, _told(pays))
+    return Separation(written, k * earned, k * best, _describe_game(pays))
 
 
-def _told(pays: Mapping[int, tuple[Fraction, Fraction]]) -> str:
+def _describe_game(pays: Mapping[int, tuple[Fraction, Fraction]]) -> str:
     if len(pays) > 1:
         clauses = (
             f"a set of {s} pays {float(a):.4g} and {float(b):+.4g} if it holds the answer" for s, (a, b) in pays.items()
@@ -320,8 +319,8 @@ def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
         InvalidDesign, InvalidRequest: too large.
     """
     coarse_table, fine_table = old.dense(), new.dense()
-    ours, theirs = _merged(coarse_table), _merged(fine_table)
-    mixing_rows = _eliminated(ours.rows, theirs.rows)
+    ours, theirs = _merge_rows(coarse_table), _merge_rows(fine_table)
+    mixing_rows = _solve_by_elimination(ours.rows, theirs.rows)
     if mixing_rows is None:
         mixing_rows = _by_program(ours.rows, theirs.rows)
     if isinstance(mixing_rows, dict):
@@ -340,7 +339,7 @@ def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
         [mixing_rows[ours.places[i]][u] * ours.shares[i] if i in ours.places else Fraction(0) for u in columns]
         for i in range(coarse_table.responses)
     ]
-    step = Tabulated(old, new, Dense.of(cells))
+    step = Tabulated(old, new, Dense.from_rows(cells))
     assert step.verify(), "the garbling gives back the coarse channel exactly"
     return step
 
@@ -354,7 +353,7 @@ def separation(payoffs: Mapping[int, Row], coarse: Dense, fine: Dense) -> Separa
     return Separation(dict(payoffs), earned, best) if earned > best else None
 
 
-class _Merged(NamedTuple):
+class _MergedTable(NamedTuple):
     """Rows without zero or proportional ones; for each response that occurs its merged row, and its part of it."""
 
     rows: Table
@@ -362,10 +361,10 @@ class _Merged(NamedTuple):
     shares: Mapping[int, Fraction]
 
 
-def _merged(channel: Dense) -> _Merged:
-    groups = list(alike(channel).values())
+def _merge_rows(channel: Dense) -> _MergedTable:
+    groups = list(group_proportional_rows(channel).values())
     rows = [tuple(map(sum, zip(*(channel.weights[i] for i in group), strict=True))) for group in groups]
-    return _Merged(
+    return _MergedTable(
         tuple(tuple(Fraction(weight, channel.total) for weight in row) for row in rows),
         {i: group_index for group_index, group in enumerate(groups) for i in group},
         {
@@ -396,7 +395,7 @@ def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
     return {i: solution.multipliers[i * k : (i + 1) * k] for i in range(len(ours))}
 
 
-def _eliminated(ours: Table, theirs: Table) -> Table | dict[int, Row] | None:
+def _solve_by_elimination(ours: Table, theirs: Table) -> Table | dict[int, Row] | None:
     """Solve C·theirs = ours where the rows of `theirs` are independent, so that C is the only one; else None.
 
     With T·theirsᵀ reduced, a row of T that meets `theirs` nowhere and some row of `ours` is a game that only ours can

@@ -20,30 +20,30 @@ from deniable.order.steps import (
     KeepOrFresh,
     Recoded,
     Step,
-    whole_weights,
+    integer_weights,
 )
 
 Found = TypeVar("Found")
 
 
-def closed(old: Channel, new: Channel) -> Step | None:
+def find_closed_form(old: Channel, new: Channel) -> Step | None:
     """Return the relaxation from one channel to another where it is known in closed form, else None.
 
     None does not say that there is none: only that the two are not ordered as their family's closed form wants.
 
     Example:
-        >>> closed(Diagonal(4, 2, 1), Diagonal(4, 3, 1)).share
+        >>> find_closed_form(Diagonal(4, 2, 1), Diagonal(4, 3, 1)).share
         Fraction(3, 5)
     """
     if old.answers != new.answers:
         return None
     has_form = (type(old), type(new)) in FORMS
-    return _looked_up(old, new) if has_form else through_sets(old, new, _looked_up)
+    return _look_up_form(old, new) if has_form else through_sets(old, new, _look_up_form)
 
 
 def step_to_body(step: Step) -> dict[str, Any]:
     """Return for JSON what of a step does not follow from its channels."""
-    return {"kind": "derived"} if closed(step.old, step.new) == step else step.to_body()
+    return {"kind": "derived"} if find_closed_form(step.old, step.new) == step else step.to_body()
 
 
 def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]) -> Step | Found | None:
@@ -55,7 +55,7 @@ def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | 
     return Recoded(old, new, step) if isinstance(step, Step) and not (coarse is old and fine is new) else step
 
 
-def _looked_up(old: Channel, new: Channel) -> Step | None:
+def _look_up_form(old: Channel, new: Channel) -> Step | None:
     form = FORMS.get((type(old), type(new)))
     return form(old, new) if form else None
 
@@ -75,44 +75,44 @@ def _quotient(old: TwoLevel, new: TwoLevel) -> Fraction | None:
     return coarse / fine if fine else Fraction(1) if old == new else None
 
 
-def _diagonals(old: Diagonal, new: Diagonal) -> Step | None:
+def _diagonal_step(old: Diagonal, new: Diagonal) -> Step | None:
     """Compare two diagonal channels; on different sides of 1/k, C sends the response itself less often than others."""
     share = _quotient(old, new)
     if share is None or share >= 0 or share * (new.size - 1) < -1:
         return keep_or_fresh(old, new)
     p_other = (1 - share) / new.size
-    return Crossed(old, new, Diagonal(new.size, *whole_weights([share + p_other, p_other])))
+    return Crossed(old, new, Diagonal(new.size, *integer_weights([share + p_other, p_other])))
 
 
-def _nested(old: Subset, new: Sets) -> Step | None:
+def _nested_step(old: Subset, new: Sets) -> Step | None:
     shares = one_size(old, new)
     return None if shares is None else Nested(old, new, shares)
 
 
-def _subsets(old: Subset, new: Subset) -> Step | None:
-    return keep_or_fresh(old, new) or _nested(old, new)
+def _subset_step(old: Subset, new: Subset) -> Step | None:
+    return keep_or_fresh(old, new) or _nested_step(old, new)
 
 
 def bit_by_bit(old: Bits, new: Bits, *, kind: type[BitByBit] = BitByBit) -> Step | None:
     """Return the step that makes every bit from its own finer bit."""
-    return kind(old, new) if bit_garbling(Bit.of(old), Bit.of(new)) else None
+    return kind(old, new) if bit_garbling(Bit.from_channel(old), Bit.from_channel(new)) else None
 
 
-def _products(old: Product, new: Product) -> Step | None:
+def _product_step(old: Product, new: Product) -> Step | None:
     if [factor.answers for factor in old.factors] != [factor.answers for factor in new.factors]:
         return None
-    steps = [closed(coarse, fine) for coarse, fine in zip(old.factors, new.factors, strict=True)]
+    steps = [find_closed_form(coarse, fine) for coarse, fine in zip(old.factors, new.factors, strict=True)]
     factor_steps = tuple(step for step in steps if step is not None)
     return Factors(old, new, factor_steps) if len(factor_steps) == len(steps) else None
 
 
 FORMS: dict[tuple[type[Channel], type[Channel]], Callable[[Any, Any], Step | None]] = {
-    (Diagonal, Diagonal): _diagonals,
+    (Diagonal, Diagonal): _diagonal_step,
     (Hadamard, Hadamard): keep_or_fresh,
     (Hashing, Hashing): keep_or_fresh,
-    (Subset, Subset): _subsets,
-    (Subset, Mixture): _nested,
+    (Subset, Subset): _subset_step,
+    (Subset, Mixture): _nested_step,
     (Bits, Bits): bit_by_bit,
-    (Product, Product): _products,
+    (Product, Product): _product_step,
 }
 """Pairs of kinds whose order is known in closed form; a new kind may enter its own."""

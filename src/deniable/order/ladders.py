@@ -16,7 +16,7 @@ from deniable.channel import Channel, Dense
 from deniable.designs import AnyDesign, Design
 from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile, quoted
-from deniable.order.closed_forms import closed, step_to_body, through_sets
+from deniable.order.closed_forms import find_closed_form, step_to_body, through_sets
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
 from deniable.rendering import formats
@@ -208,7 +208,7 @@ class Ladder(AnyDesign):
         check_cells(self._cells())
         sizes = [range(design.channel.responses) for design in self.designs]
         answers = range(self.designs[0].channel.answers)
-        return Dense.of([[self.probability(history, given=x) for x in answers] for history in product(*sizes)])
+        return Dense.from_rows([[self.probability(history, given=x) for x in answers] for history in product(*sizes)])
 
     def probability(self, history: Sequence[int], *, given: int) -> Fraction:
         """Return the probability of the responses of all stages, by number, as the open-ended mode draws them."""
@@ -283,8 +283,7 @@ def check_alike(old: Design, new: Design) -> None:
         return
     raise Incompatible(
         f"the designs ask for {len(old_labels):,} and {len(new_labels):,} categories, or call them differently; "
-        "expected the same "
-        "ones in the same order."
+        "expected the same ones in the same order."
     )
 
 
@@ -311,7 +310,7 @@ def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:
     kind = documents.field(body, "kind", str)
     step: Step | None = None
     if kind == "derived":
-        step = closed(old, new)
+        step = find_closed_form(old, new)
     elif kind == "written":
         table = channels.from_body(documents.field(body, "channel", dict))
         step = Tabulated(old, new, table) if isinstance(table, Dense) else None

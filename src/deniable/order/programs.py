@@ -144,7 +144,7 @@ def feasible(
     work.append([sum(column) for column in zip(*work, strict=True)])
     for i in range(height):
         work[-1][width + i] = 0
-    basis, pivot = _climb(work, width)
+    basis, pivot = _run_simplex(work, width)
     if work[-1][-1] > 0:
         # y = 1 − (what the slack columns of the last row have become), each equation in its own scale.
         errors = [Fraction(work[-1][width + i], pivot) for i in range(height)]
@@ -156,7 +156,7 @@ def feasible(
     return Feasible(tuple(point))
 
 
-def _climb(work: Integers, width: int) -> tuple[list[int], int]:
+def _run_simplex(work: Integers, width: int) -> tuple[list[int], int]:
     """Pivot until no unknown lowers the errors; return which unknown each row holds, and the common pivot."""
     height = len(work) - 1
     basis, pivot = [width + i for i in range(height)], 1
@@ -232,11 +232,11 @@ def decide(mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int) -> F
         InvalidRequest: too large.
     """
     errors, likely, payoffs = _in_floats(mixing, mixing.target)
-    solution = _won(mixing, payoffs) if errors > _CLOSE else _solved(mixing, likely)
+    solution = _round_payoffs(mixing, payoffs) if errors > _CLOSE else _solve_exactly(mixing, likely)
     if solution is None:
         # Too close to call in floats: the game that is won a little beyond the target may be won here, by a hair.
         beyond = [cell + (cell - middle) * _BEYOND for cell, middle in zip(mixing.target, mixing.middle, strict=True)]
-        solution = _won(mixing, _in_floats(mixing, beyond)[2])
+        solution = _round_payoffs(mixing, _in_floats(mixing, beyond)[2])
     if solution is not None:
         return solution
     width = len(mixing.columns)
@@ -272,7 +272,7 @@ def _in_floats(mixing: Mixing, target: Sequence[Fraction]) -> tuple[float, list[
     return float(result.fun), likely, result.eqlin.marginals[:depth].tolist()
 
 
-def _won(mixing: Mixing, payoffs: Sequence[float]) -> Infeasible | None:
+def _round_payoffs(mixing: Mixing, payoffs: Sequence[float]) -> Infeasible | None:
     """Round payoffs to rationals, coarsely first, until the game is won in exact numbers."""
     for scale in _DENOMINATORS:
         game = tuple(Fraction(pay).limit_denominator(scale) for pay in payoffs)
@@ -281,7 +281,7 @@ def _won(mixing: Mixing, payoffs: Sequence[float]) -> Infeasible | None:
     return None
 
 
-def _solved(mixing: Mixing, likely: Sequence[int]) -> Feasible | None:
+def _solve_exactly(mixing: Mixing, likely: Sequence[int]) -> Feasible | None:
     """Solve for the unknowns that floats find positive; None where that is not exactly a solution."""
     if not likely or mixing.height * len(likely) > MOST_CELLS:
         return None

@@ -10,12 +10,12 @@ from deniable import chance, exact
 from deniable.channel import Subset
 from deniable.designs import FAMILIES, Bitstrings, Design, labels
 from deniable.designs.labels import Labels
-from deniable.designs.sets_of_answers import inside
+from deniable.designs.sets_of_answers import max_weight_inside
 from deniable.errors import InvalidRequest, NotOrdered, quoted, require
 from deniable.order.blackwell import Separation, find_step
-from deniable.order.followers import best_sizes, nearest
 from deniable.order.ladders import Ladder, Relaxation, check_alike
-from deniable.order.sets import held_by_ways
+from deniable.order.sets import p_held_by_ways
+from deniable.order.successors import best_sizes, nearest_successors
 
 __all__ = ["Ladder", "NotOrdered", "Relaxation", "best_ladder", "extend", "family_ladder", "ladder", "relax"]
 
@@ -109,10 +109,10 @@ def best_ladder(categories: Labels, epsilons: Sequence[exact.Rational]) -> Ladde
     sizes = best_sizes(k, gammas).sizes
     channels: list[Subset] = []
     for t, gamma in zip(reversed(sizes), reversed(gammas), strict=True):
-        weight = inside(k, t, gamma)
+        weight = max_weight_inside(k, t, gamma)
         if channels:
             # How often a set of t that is as near to the next stage's set as it can be holds the answer.
-            p_held, _ = held_by_ways(channels[-1], t, channels[-1].ones)
+            p_held, _ = p_held_by_ways(channels[-1], t, channels[-1].ones)
             weight = min(weight, int(chance.TOTAL * p_held))
         channels.append(Subset(k, t, weight, chance.TOTAL))
     return ladder(Design("subset", category_labels, Bitstrings(k), channel) for channel in reversed(channels))
@@ -149,7 +149,7 @@ def _not_ordered(old: Design, new: Design, proof: Separation) -> NotOrdered:
         f"a response of {old!r} cannot be raised to {new!r}, which does not tell all that the first does; expected a "
         f"finer design. The proof is a game, {proof.game}: {earned}."
     )
-    near = nearest(old, new)
+    near = nearest_successors(old, new)
     if not near:
         return NotOrdered(problem, "Take a design of the first one's family with a larger ε.", proof=proof)
     alternatives = ", or ".join(f"{design!r}" for design in near)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from deniable import chance, documents, exact
 from deniable.channel import Sets, Subset
 from deniable.errors import UnreadableFile
-from deniable.order.steps import Step, running
+from deniable.order.steps import Step, running_sums
 
 
 class Pick(NamedTuple):
@@ -39,17 +39,17 @@ class PickPlan(NamedTuple):
     sums: tuple[int, ...]
 
     @classmethod
-    def of(cls, picks: Sequence[tuple[Pick, Fraction]]) -> PickPlan:
+    def from_picks(cls, picks: Sequence[tuple[Pick, Fraction]]) -> PickPlan:
         """Return the plan that takes each way with its probability."""
-        return cls(tuple(pick for pick, _ in picks), running([probability for _, probability in picks]))
+        return cls(tuple(pick for pick, _ in picks), running_sums([probability for _, probability in picks]))
 
 
-def most_picks(plans: Mapping[Hashable, PickPlan]) -> int:
+def max_picks(plans: Mapping[Hashable, PickPlan]) -> int:
     """Return how many members are drawn at most: so many words are taken in any case."""
     return max((pick.within + pick.beyond for plan in plans.values() for pick in plan.picks), default=0)
 
 
-def every(size: int) -> int:
+def full_set(size: int) -> int:
     """Return the set of all categories."""
     return (1 << size) - 1
 
@@ -105,23 +105,23 @@ class Nested(Step):
             return Fraction(0)
         common = (old & new).bit_count()
         probability = share.free / math.comb(k, s)
-        for mass, shared in ((share.near, most(s, t)), (share.apart, least(s, t, k))):
+        for mass, shared in ((share.near, max_overlap(s, t)), (share.apart, min_overlap(s, t, k))):
             if common == shared:
                 probability += mass / (math.comb(t, shared) * math.comb(k - t, s - shared))
         return probability
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        return self._drawn(self.downwards[new.bit_count()], self.most_down, new, 0, source)
+        return self._draw_set(self.downwards[new.bit_count()], self.most_down, new, 0, source)
 
     def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
         self.chance_of(old, given)
         plan = self.upwards[old.bit_count(), bool(old >> given & 1)]
-        return self._drawn(plan, self.most_up, old, 1 << given, source)
+        return self._draw_set(plan, self.most_up, old, 1 << given, source)
 
-    def _drawn(self, plan: PickPlan, max_picked: int, known_set: int, own_bit: int, source: chance.Source) -> int:
+    def _draw_set(self, plan: PickPlan, max_picked: int, known_set: int, own_bit: int, source: chance.Source) -> int:
         """Choose how to draw, then draw from the set that is known and from the rest; the answer apart from both."""
         pick = plan.picks[chance.choose(plan.sums, source)]
-        other_bits = every(self.new.size) & ~own_bit
+        other_bits = full_set(self.new.size) & ~own_bit
         if pick.free:
             picked = pick_some(other_bits, pick.within, source)
         else:
@@ -153,7 +153,7 @@ class Nested(Step):
 
     def _masses(self, share: SetShare) -> Iterator[tuple[Fraction, int | None]]:
         s, t = share.coarse, share.fine
-        masses = (share.near, most(s, t)), (share.apart, least(s, t, self.new.size)), (share.free, None)
+        masses = (share.near, max_overlap(s, t)), (share.apart, min_overlap(s, t, self.new.size)), (share.free, None)
         yield from (entry for entry in masses if entry[0])
 
     def _meets(self, share: SetShare, shared: int | None, *, inside: bool, held: bool) -> Fraction:
@@ -162,18 +162,18 @@ class Nested(Step):
         weight = self.new.weight(share.fine) * (p_included if inside else 1 - p_included)
         if not weight:
             return Fraction(0)
-        holds = chance_held(self.new.size, share.coarse, share.fine, shared, inside=inside)
+        holds = p_held(self.new.size, share.coarse, share.fine, shared, inside=inside)
         return weight * (holds if held else 1 - holds)
 
     @cached_property
     def most_up(self) -> int:
         """The most members that an upgrade draws."""
-        return most_picks(self.upwards)
+        return max_picks(self.upwards)
 
     @cached_property
     def most_down(self) -> int:
         """The most members that a degradation draws."""
-        return most_picks(self.downwards)
+        return max_picks(self.downwards)
 
     @cached_property
     def upwards(self) -> Mapping[Hashable, PickPlan]:
@@ -181,7 +181,7 @@ class Nested(Step):
         table: dict[Hashable, PickPlan] = {}
         for size, is_held in product(self.old.sizes, (False, True)):
             if p_size := self._chance_of_size(size, held=is_held):
-                table[size, is_held] = PickPlan.of(
+                table[size, is_held] = PickPlan.from_picks(
                     [(pick, mass / p_size) for pick, mass in self.ways(size, held=is_held)]
                 )
         return table
@@ -196,7 +196,7 @@ class Nested(Step):
                 (_pick_below(share.coarse, shared), mass) for share in shares for mass, shared in self._masses(share)
             ]
             if picks:
-                table[size] = PickPlan.of(picks)
+                table[size] = PickPlan.from_picks(picks)
         return table
 
     def verify(self) -> bool:
@@ -217,7 +217,7 @@ class Nested(Step):
             f"from a set of {share.fine} make "
             + ", ".join(
                 f"{description} with probability {exact.shown(mass)}"
-                for description, mass in zip(_told(share, self.new.size), share[2:], strict=True)
+                for description, mass in zip(_describe_ways(share, self.new.size), share[2:], strict=True)
                 if mass
             )
             for share in self.shares
@@ -250,7 +250,7 @@ def one_size(old: Subset, new: Sets) -> tuple[SetShare, ...] | None:
     target, even = old.inclusion(s), Fraction(s, k)
     even_share = [t for t in new.sizes if new.weight(t)]
     rises = target > even
-    best = {t: _better(new, s, t, rises=rises) for t in even_share}
+    best = {t: _better_overlap(new, s, t, rises=rises) for t in even_share}
     reached = sum((new.weight(t) * p_held for t, (_, p_held) in best.items()), Fraction(0))
     if (target > reached) if rises else (target < reached):
         return None
@@ -259,36 +259,36 @@ def one_size(old: Subset, new: Sets) -> tuple[SetShare, ...] | None:
     return tuple(SetShare(s, t, near, far, 1 - beta) for t, near, far in shares)
 
 
-def _better(new: Sets, s: int, t: int, *, rises: bool) -> tuple[bool, Fraction]:
+def _better_overlap(new: Sets, s: int, t: int, *, rises: bool) -> tuple[bool, Fraction]:
     """Say whether being near or keeping apart holds the answer more often (less often), and how often."""
-    near, far = held_by_ways(new, s, t)
+    near, far = p_held_by_ways(new, s, t)
     return (True, near) if (near >= far) == rises else (False, far)
 
 
-def held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
+def p_held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
     """Return how often a coarser set of s, near to or apart from a finer one of t, holds the answer."""
     p_included, k = new.inclusion(t), new.size
     cases = [(p, inside) for p, inside in ((p_included, True), (1 - p_included, False)) if p]
     near, far = (
-        sum((p * chance_held(k, s, t, shared, inside=inside) for p, inside in cases), Fraction(0))
-        for shared in (most(s, t), least(s, t, k))
+        sum((p * p_held(k, s, t, shared, inside=inside) for p, inside in cases), Fraction(0))
+        for shared in (max_overlap(s, t), min_overlap(s, t, k))
     )
     return near, far
 
 
-def chance_held(k: int, s: int, t: int, shared: int | None, *, inside: bool) -> Fraction:
+def p_held(k: int, s: int, t: int, shared: int | None, *, inside: bool) -> Fraction:
     """Return the chance that a coarser set of s holds x, which is inside a finer set of t or not."""
     if shared is None:
         return Fraction(s, k)
     return Fraction(shared, t) if inside else Fraction(s - shared, k - t)
 
 
-def most(s: int, t: int) -> int:
+def max_overlap(s: int, t: int) -> int:
     """Return the most members that sets of s and t can share."""
     return min(s, t)
 
 
-def least(s: int, t: int, k: int) -> int:
+def min_overlap(s: int, t: int, k: int) -> int:
     """Return the fewest members that sets of s and t out of k share."""
     return max(0, s + t - k)
 
@@ -305,8 +305,8 @@ def _pick_below(coarse: int, shared: int | None) -> Pick:
     return Pick(True, coarse, 0, False) if shared is None else Pick(False, shared, coarse - shared, False)
 
 
-def _told(share: SetShare, k: int) -> tuple[str, str, str]:
+def _describe_ways(share: SetShare, k: int) -> tuple[str, str, str]:
     """Say in words what the three ways lead to."""
     near = f"a superset of {share.coarse}" if share.coarse >= share.fine else f"a subset of {share.coarse}"
-    shared = least(share.coarse, share.fine, k)
+    shared = min_overlap(share.coarse, share.fine, k)
     return near, f"a set of {share.coarse} that shares {shared} of its members", f"any set of {share.coarse}"

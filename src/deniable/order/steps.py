@@ -96,7 +96,7 @@ class Step(ABC):
         spare = [Fraction(self.old.possible(i)) for i in coarse]
         even = [weight / sum(spare) for weight in spare]
         columns = [[self.garbling(i, u) for i in coarse] if self.new.possible(u) else even for u in fine]
-        return Dense.of(list(zip(*columns, strict=True)))
+        return Dense.from_rows(list(zip(*columns, strict=True)))
 
     def composes(self, high: Step, direct: Step) -> bool:
         """Say whether degrading through a middle stage is the same as degrading directly, exactly.
@@ -108,7 +108,7 @@ class Step(ABC):
         Raises:
             InvalidRequest: no closed form, and too large to go through.
         """
-        coarsest, middle, finest = (sent(channel) for channel in (self.old, self.new, high.new))
+        coarsest, middle, finest = (possible_responses(channel) for channel in (self.old, self.new, high.new))
         _check_triples(len(coarsest) * len(middle) * len(finest))
         return all(
             sum((self.garbling(o, m) * high.garbling(m, f) for m in middle), Fraction(0)) == direct.garbling(o, f)
@@ -124,9 +124,9 @@ class Step(ABC):
         Raises:
             InvalidRequest: no closed form, and too large to go through.
         """
-        middles = sent(self.new)
+        middles = possible_responses(self.new)
         weights = [self.garbling(coarse, middle) * high.garbling(middle, fine) for middle in middles]
-        return middles[chance.choose(running(weights), source)]
+        return middles[chance.choose(running_sums(weights), source)]
 
     def to_body(self) -> dict[str, Any]:
         """Return for JSON what does not follow from the two channels; here all of it does."""
@@ -187,7 +187,7 @@ class KeepOrFresh(Step):
             return all(self._comes_out(response, x) for x in answers)
         if (self.old.responses, self.old.answers) != (self.new.responses, self.new.answers):
             return False
-        return all(self._comes_out(*cell) for cell in product(sent(self.new), range(self.new.answers)))
+        return all(self._comes_out(*cell) for cell in product(possible_responses(self.new), range(self.new.answers)))
 
     def _comes_out(self, response: int, given: int) -> bool:
         level = (1 - self.share) * self.base.probability(response, given=0)
@@ -205,7 +205,7 @@ class KeepOrFresh(Step):
             return super().written()
         size = self.new.responses
         p_other = (1 - self.share) / size
-        return Diagonal(size, *whole_weights([self.share + p_other, p_other]))
+        return Diagonal(size, *integer_weights([self.share + p_other, p_other]))
 
     def composes(self, high: Step, direct: Step) -> bool:
         """Compare the shares; where the fresh responses are not all drawn alike, go through them."""
@@ -222,7 +222,7 @@ class KeepOrFresh(Step):
         p_kept = high.share * self.garbling(coarse, fine)
         moved = (1 - high.share) * high.base.probability(coarse, given=0) * self.share
         fresh = (1 - high.share) * (1 - self.share) * self.base.probability(coarse, given=0)
-        origin = chance.choose(running([p_kept, moved, fresh]), source)
+        origin = chance.choose(running_sums([p_kept, moved, fresh]), source)
         return (fine, coarse, high.base.draw(0, source))[origin]
 
 
@@ -421,7 +421,7 @@ class Recoded(Step):
         return self.step.to_body()
 
 
-def sent(channel: Channel) -> list[int]:
+def possible_responses(channel: Channel) -> list[int]:
     """Return all responses that a small channel can send.
 
     Raises:
@@ -440,16 +440,16 @@ def _check_triples(cells: int) -> None:
         )
 
 
-def whole_weights(probabilities: Iterable[Fraction]) -> list[int]:
+def integer_weights(probabilities: Iterable[Fraction]) -> list[int]:
     """Return the smallest whole weights with these proportions that their common denominator gives."""
     fractions = list(probabilities)
     common = math.lcm(*(fraction.denominator for fraction in fractions))
     return [int(fraction * common) for fraction in fractions]
 
 
-def running(probabilities: Iterable[Fraction]) -> tuple[int, ...]:
+def running_sums(probabilities: Iterable[Fraction]) -> tuple[int, ...]:
     """Return running sums of whole weights with these proportions."""
-    return tuple(accumulate(whole_weights(probabilities)))
+    return tuple(accumulate(integer_weights(probabilities)))
 
 
 def _join(product: Product, digits: Sequence[int]) -> int:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from deniable import exact
-from deniable.criteria.base import raised
+from deniable.criteria.base import max_posterior
 from deniable.designs import (
     Design,
     christofides,
@@ -24,7 +24,7 @@ from deniable.designs import (
     warner,
 )
 from deniable.designs.labels import Labels
-from deniable.designs.proofs import shown as factor_shown
+from deniable.designs.proofs import format_factor as factor_shown
 from deniable.errors import InvalidRequest
 from deniable.plan.planned import Line, Planned, more_people
 from deniable.plan.sizes import sample_size, width
@@ -124,10 +124,11 @@ def _factor(epsilon: exact.Rational) -> Fraction:
 
 def _symbol_line(design: Design, symbol: str, prior: Fraction) -> Line:
     factor = design.bayes_factors(symbol, design.categories[1])[0]
+    posterior = max_posterior(factor, prior)
     return {
         "response": symbol,
         "Bayes factor": factor_shown(factor),
-        f"belief after {percent(float(prior))} before": f"{formats.upper_bound(100 * raised(factor, prior), 3)}%",
+        f"belief after {percent(float(prior))} before": f"{formats.upper_bound(100 * posterior, 3)}%",
     }
 
 

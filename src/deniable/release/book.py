@@ -22,10 +22,10 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from deniable import chance, db, exact
-from deniable.db import Closable, Database, Migration, SqliteFile, Tables, applied, migrate
+from deniable.db import Closable, Database, Migration, SqliteFile, Tables, applied_migrations, migrate
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
-from deniable.release.receipts import Budget, Receipt, first_link, together, verify, write
+from deniable.release.receipts import Budget, Receipt, compose_parities, first_link, verify, write
 from deniable.types.strings.design import CohortDesign
 
 __all__ = [
@@ -38,7 +38,7 @@ __all__ = [
     "StageRow",
     "Staged",
     "now",
-    "parity",
+    "read_parity",
 ]
 
 PART = "release"
@@ -160,7 +160,7 @@ class Book:
         rows = self.tables.rows("SELECT id, name, about, budget FROM release_question ORDER BY id")
         return [QuestionRow(*row) for row in rows]
 
-    def known(self, name: str) -> QuestionRow:
+    def require_question(self, name: str) -> QuestionRow:
         """Return a question.
 
         Raises:
@@ -341,7 +341,7 @@ class Book:
             "(SELECT 1 FROM release_response r WHERE r.stage = s.id AND r.released = 1) ORDER BY s.question, s.place"
         )
         finest = dict(rows)  # the last one of each question stays
-        return {question: parity(text) for question, text in finest.items()}
+        return {question: read_parity(text) for question, text in finest.items()}
 
     def out(self, question: int) -> set[int]:
         """Return the stages of a question that are out for anybody."""
@@ -398,10 +398,10 @@ class Book:
             design=design,
             holder=holder,
             at=now(),
-            epsilon_before=exact.log_above(_of(before, question)),
-            epsilon_after=exact.log_above(_of(after, question)),
-            total_before=exact.log_above(together(before.values())),
-            total_after=exact.log_above(together(after.values())),
+            epsilon_before=exact.log_above(_spent_on(before, question)),
+            epsilon_after=exact.log_above(_spent_on(after, question)),
+            total_before=exact.log_above(compose_parities(before.values())),
+            total_after=exact.log_above(compose_parities(after.values())),
             details=dict(details or {}),
         )
         self.tables.insert(
@@ -466,7 +466,7 @@ class Book:
                 raise UnreadableFile(f"what was spent on {quoted(row.name, 60)} is not what the history counts.")
             if any(self.stored_design(stage.design).hash != stage.design for stage in stages):
                 raise UnreadableFile(f"the design of a stage of {quoted(row.name, 60)} was exchanged.")
-        if history and history[-1].total_after != exact.log_above(together(spent.values())):
+        if history and history[-1].total_after != exact.log_above(compose_parities(spent.values())):
             raise UnreadableFile("what was spent in all is not what the history counts.")
         if self.tables.value("SELECT seal FROM release_book") != f"{_sum(self._entries()):x}":
             raise UnreadableFile(
@@ -507,11 +507,11 @@ class Bookkeeper(Closable):
         return db.open_database(location, cls.KIND, settings=db.DURABLE, patience=cls.PATIENCE, one_writer=True)
 
     @classmethod
-    def _created(
+    def _create(
         cls, location: str | os.PathLike[str], budget: exact.Rational | None, source: chance.Source
     ) -> Database:
         """Make a database with an empty book in it."""
-        limit, name = Budget.of(budget).written, source.read(16).hex()
+        limit, name = Budget.from_number(budget).written, source.read(16).hex()
         database = cls._database(location)
         try:
             if isinstance(database, SqliteFile):
@@ -531,8 +531,8 @@ class Bookkeeper(Closable):
         return database
 
     @classmethod
-    def _opened(cls, location: str | os.PathLike[str]) -> Database:
-        """Open what `_created` made."""
+    def _open(cls, location: str | os.PathLike[str]) -> Database:
+        """Open what `_create` made."""
         database, how = cls._database(location), f"{cls.__name__}.create()"
         if isinstance(database, SqliteFile) and not Path(location).is_file():
             raise UnreadableFile(f"there is no {cls.KIND} at {location}.", f"Make one first: {how}.")
@@ -540,7 +540,7 @@ class Bookkeeper(Closable):
             with database.transaction(write=False) as tables:
                 if not tables.has("release_book") or tables.value("SELECT kind FROM release_book") != cls.KIND:
                     raise UnreadableFile(f"{database.name} is not a {cls.KIND}.", f"Open what {how} made.")
-                applied_names = applied(tables, PART)
+                applied_names = applied_migrations(tables, PART)
             if applied_names != {migration.name for migration in MIGRATIONS}:
                 with database.transaction() as tables:
                     migrate(tables, PART, MIGRATIONS)
@@ -615,10 +615,10 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def parity(text: str) -> exact.Ratio:
+def read_parity(text: str) -> exact.Ratio:
     """Read a parity as it is stored."""
     return math.inf if text == "inf" else Fraction(text)
 
 
-def _of(spent: Mapping[int, exact.Ratio], question: int | None) -> exact.Ratio:
+def _spent_on(spent: Mapping[int, exact.Ratio], question: int | None) -> exact.Ratio:
     return Fraction(1) if question is None else spent.get(question, Fraction(1))

@@ -10,9 +10,9 @@ from deniable import exact
 from deniable.channel import Channel
 from deniable.errors import InvalidRequest, require
 from deniable.order.ladders import Ladder, as_ladder
-from deniable.order.steps import Step, sent
+from deniable.order.steps import Step, possible_responses
 
-__all__ = ["Worth", "worth"]
+__all__ = ["CoalitionLoss", "coalition_loss"]
 
 _MOST_HISTORIES = 100_000  # of responses, times answers, that are gone through: a second or two
 
@@ -21,7 +21,7 @@ Law = dict[tuple[int, ...], list[Fraction]]
 
 
 @dataclass(frozen=True)
-class Worth:
+class CoalitionLoss:
     """What a coalition's responses reveal together.
 
     Attributes:
@@ -45,7 +45,7 @@ class Worth:
         return exact.log_above(self.parity)
 
 
-def worth(ladder: Ladder, stages: Iterable[int]) -> Worth:
+def coalition_loss(ladder: Ladder, stages: Iterable[int]) -> CoalitionLoss:
     """Return what buyers of some stages of a ladder know together.
 
     Guarantee: computed from the law by which the responses are drawn, in exact numbers.
@@ -60,7 +60,7 @@ def worth(ladder: Ladder, stages: Iterable[int]) -> Worth:
     Example:
         >>> from deniable.designs import warner
         >>> from deniable.order.relaxation import ladder
-        >>> known = worth(ladder([warner(p="3/5"), warner(p="2/3"), warner(p="3/4")]), [0, 1])
+        >>> known = coalition_loss(ladder([warner(p="3/5"), warner(p="2/3"), warner(p="3/4")]), [0, 1])
         >>> known.parity, known.same
         (Fraction(2, 1), True)
     """
@@ -74,17 +74,17 @@ def worth(ladder: Ladder, stages: Iterable[int]) -> Worth:
         raise InvalidRequest(f"the stages held are {held}; expected some of 0 to {len(ladder) - 1}.")
     best = held[-1]
     alone = ladder.designs[best].parity
-    law = _law(ladder, held)
+    law = _joint_distribution(ladder, held)
     if law is None:
         proved = all(step.verify() for step in ladder.steps[held[0] : best])
-        return Worth(best, alone if proved else float("inf"), alone, proved, gone_through=False)
+        return CoalitionLoss(best, alone if proved else float("inf"), alone, proved, gone_through=False)
     parity = max(exact.ratio(max(row), min(row)) for row in law.values())
     rows = _rows(ladder.designs[best].channel)
     same = all(_proportional(row, rows[history[-1]]) for history, row in law.items())
-    return Worth(best, parity, alone, same, gone_through=True)
+    return CoalitionLoss(best, parity, alone, same, gone_through=True)
 
 
-def _law(ladder: Ladder, stages: list[int]) -> Law | None:
+def _joint_distribution(ladder: Ladder, stages: list[int]) -> Law | None:
     """Write out the law of the responses held, from the finest downwards; None where it is too large."""
     finest = ladder.designs[stages[-1]].channel
     max_rows = _MOST_HISTORIES // finest.answers
@@ -94,16 +94,16 @@ def _law(ladder: Ladder, stages: list[int]) -> Law | None:
     # The first response is that of the stage just reached; it stays if somebody holds it, else it is summed out.
     for number in reversed(range(stages[0], stages[-1])):
         step = ladder.steps[number]
-        if step.old.responses > max_rows or len(law) * len(sent(step.old)) > max_rows:
+        if step.old.responses > max_rows or len(law) * len(possible_responses(step.old)) > max_rows:
             return None
-        law = _down(law, step, keep=number + 1 in stages)
+        law = _degrade_distribution(law, step, keep=number + 1 in stages)
     return law
 
 
-def _down(law: Law, step: Step, *, keep: bool) -> Law:
+def _degrade_distribution(law: Law, step: Step, *, keep: bool) -> Law:
     law_below: Law = {}
     shares = {
-        new: [(old, share) for old in sent(step.old) if (share := step.garbling(old, new))]
+        new: [(old, share) for old in possible_responses(step.old) if (share := step.garbling(old, new))]
         for new in {history[0] for history in law}
     }
     for history, row in law.items():
@@ -117,7 +117,7 @@ def _down(law: Law, step: Step, *, keep: bool) -> Law:
 
 
 def _rows(channel: Channel) -> dict[int, list[Fraction]]:
-    rows = {r: [channel.probability(r, given=x) for x in range(channel.answers)] for r in sent(channel)}
+    rows = {r: [channel.probability(r, given=x) for x in range(channel.answers)] for r in possible_responses(channel)}
     return {r: row for r, row in rows.items() if any(row)}
 
 

@@ -17,9 +17,9 @@ from deniable.db import Database
 from deniable.documents import Response
 from deniable.errors import InvalidRequest, NotAllowed, quoted
 from deniable.order.ladders import Ladder, as_ladder, check_categories, stages_of
-from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, now, parity
-from deniable.release.receipts import Budget, Receipt, together
-from deniable.release.stages import SameNeighbours, chosen, enter
+from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, now, read_parity
+from deniable.release.receipts import Budget, Receipt, compose_parities
+from deniable.release.stages import SameNeighbours, enter, read_stage
 from deniable.release.stages import release as release_stage
 from deniable.rendering import formats
 
@@ -266,7 +266,7 @@ class Ledger(Bookkeeper):
             InvalidRequest: there is a file already.
             InvalidNumber: the budget is no ε.
         """
-        return cls(cls._created(Path(path), budget, source), source)
+        return cls(cls._create(Path(path), budget, source), source)
 
     @classmethod
     def open(cls, path: str | PathLike[str], *, source: chance.Source = chance.SYSTEM) -> Ledger:
@@ -275,7 +275,7 @@ class Ledger(Bookkeeper):
         Raises:
             UnreadableFile: no ledger, damaged, or of another version.
         """
-        return cls(cls._opened(Path(path)), source)
+        return cls(cls._open(Path(path)), source)
 
     def answer(
         self,
@@ -307,7 +307,7 @@ class Ledger(Bookkeeper):
         number = design.category_number(answer)
         if not isinstance(question, str) or not question.strip():
             raise InvalidRequest("the question has no name; expected some text.")
-        limit = Budget.of(budget).written
+        limit = Budget.from_number(budget).written
         with self.transaction() as book:
             if book.question(question) is not None:
                 raise InvalidRequest(
@@ -350,7 +350,7 @@ class Ledger(Bookkeeper):
     def forget(self, question: str) -> None:
         """Erase the answer: only stages that are drawn, and coarser ones, can be released after that."""
         with self.transaction() as book:
-            book.erase_answers(book.known(question).id, SECRET)
+            book.erase_answers(book.require_question(question).id, SECRET)
 
     def withdraw(self, question: str | None = None) -> Withdrawal:
         """Stop all further releases of a question, or of all, and erase what is not out.
@@ -359,7 +359,7 @@ class Ledger(Bookkeeper):
             InvalidRequest: there is no such question.
         """
         with self.transaction() as book:
-            rows = book.questions() if question is None else [book.known(question)]
+            rows = book.questions() if question is None else [book.require_question(question)]
             return _withdraw(book, rows, everything=question is None)
 
 
@@ -373,13 +373,13 @@ def release(
     details: Mapping[str, str] | None = None,
 ) -> Released:
     """Release a stage inside a transaction; see `Ledger.release`. A sale leaves a receipt each time it is made."""
-    row = book.known(question)
+    row = book.require_question(question)
     withdrawn = book.withdrawn(row.id)
     if withdrawn:
         raise NotAllowed(
             f"the respondent withdrew {quoted(question, 60)} on {withdrawn[OWNER]}; nothing more is released."
         )
-    design = _waiting(book, row) if stage is None else chosen(book, book.stages(row.id), stage)
+    design = _waiting(book, row) if stage is None else read_stage(book, book.stages(row.id), stage)
     before = book.spent()
     stage_release = release_stage(book, row, design, [OWNER], _draw)[OWNER]
     earlier = book.receipts_of(row.id, design=design.hash, holder=to) if kind == "release" else []
@@ -422,7 +422,7 @@ def _planned(ladder: Ladder, answer: int, source: chance.Source) -> list[list[in
 
 def _status(book: Book) -> Status:
     spent, budget = book.spent(), book.budget()
-    total = together(spent.values())
+    total = compose_parities(spent.values())
     standings = tuple(_standing(book, row, spent.get(row.id, Fraction(1))) for row in book.questions())
     return Status(book.name(), standings, total, budget.shown, budget.left(total))
 
@@ -461,6 +461,6 @@ def _withdraw(book: Book, rows: Sequence[QuestionRow], *, everything: bool) -> W
         released = book.out(row.id)
         for stage in book.stages(row.id):
             if stage.id in released:
-                out.append((row.name, exact.log_above(parity(stage.parity)), book.holders(row.id, stage.design)))
+                out.append((row.name, exact.log_above(read_parity(stage.parity)), book.holders(row.id, stage.design)))
     receipt = book.append("withdrawal", None if everything else open_rows[0], book.spent())
     return Withdrawal(tuple(row.name for row in open_rows), tuple(out), receipt)

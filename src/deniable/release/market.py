@@ -17,14 +17,14 @@ from deniable.designs import Design
 from deniable.documents import HashedDocument, Response
 from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile, quoted
 from deniable.order.ladders import Ladder
-from deniable.release.book import Book, QuestionRow, parity
-from deniable.release.coalition import Worth, worth
+from deniable.release.book import Book, QuestionRow, read_parity
+from deniable.release.coalition import CoalitionLoss, coalition_loss
 from deniable.release.ledger import Ledger, Withdrawal, release
 from deniable.release.receipts import Receipt
 from deniable.release.stages import check_same
 from deniable.rendering import formats
 
-__all__ = ["ANYBODY", "NOTHING", "Consent", "Market", "Prices", "Sale", "Worth", "worth"]
+__all__ = ["ANYBODY", "NOTHING", "CoalitionLoss", "Consent", "Market", "Prices", "Sale", "coalition_loss"]
 
 ANYBODY = "*"
 """Consent for every buyer."""
@@ -39,7 +39,7 @@ class Prices(HashedDocument):
 
     No trade is cheaper by a detour: more costs no less; whoever holds more pays no more to come to the same stage; and
     no chain of purchases costs less than going there at once. Buyers who put together what they hold have what the best
-    of them has (`market.worth`), so that there is nothing to be gained by that either.
+    of them has (`market.coalition_loss`), so that there is nothing to be gained by that either.
 
     Attributes:
         ladder: the stages, the coarsest first.
@@ -101,23 +101,20 @@ class Prices(HashedDocument):
         ):
             if self.due(stage_held, middle) > self.due(stage_held, last):
                 yield (
-                    f"from {_named(stage_held)}, stage {middle} costs {self.due(stage_held, middle)} and the finer "
-                    f"stage {last} only "
-                    f"{self.due(stage_held, last)}; expected prices that rise."
+                    f"from {_describe_stage(stage_held)}, stage {middle} costs {self.due(stage_held, middle)} and "
+                    f"the finer stage {last} only {self.due(stage_held, last)}; expected prices that rise."
                 )
         for stage_held, middle, last in combinations(stages, 3):
             at_once, detour = self.due(stage_held, last), self.due(stage_held, middle) + self.due(middle, last)
             if detour < at_once:
                 yield (
-                    f"from {_named(stage_held)}, stage {last} costs {at_once}, and by way of stage {middle} only "
-                    f"{detour}; "
-                    "expected no detour to be cheaper."
+                    f"from {_describe_stage(stage_held)}, stage {last} costs {at_once}, and by way of stage {middle} "
+                    f"only {detour}; expected no detour to be cheaper."
                 )
             if self.due(middle, last) > at_once:
                 yield (
                     f"stage {last} costs {self.due(middle, last)} for who holds stage {middle}, and only {at_once} "
-                    "for who "
-                    f"holds {_named(stage_held)}; expected that holding more never costs more."
+                    f"for who holds {_describe_stage(stage_held)}; expected that holding more never costs more."
                 )
 
     def to_body(self) -> dict[str, Any]:
@@ -140,7 +137,7 @@ class Prices(HashedDocument):
         return cls(ladder, prices, upgrades, documents.field(body, "currency", str))
 
 
-def _named(stage_held: int) -> str:
+def _describe_stage(stage_held: int) -> str:
     return "nothing" if stage_held == NOTHING else f"stage {stage_held}"
 
 
@@ -188,8 +185,8 @@ class Market:
     """A respondent's stall: what is offered, to whom, and what was sold. It keeps everything in the ledger.
 
     Guarantee: two buyers of one stage hold the same response; whatever buyers put together is worth what the best of
-    them holds (`worth` goes through it when an offer is made); nothing is sold without consent, beyond a budget, or
-    after a withdrawal; each sale has a receipt on the disk before the response is returned.
+    them holds (`coalition_loss` goes through it when an offer is made); nothing is sold without consent, beyond a
+    budget, or after a withdrawal; each sale has a receipt on the disk before the response is returned.
 
     Example:
         >>> import tempfile
@@ -220,11 +217,11 @@ class Market:
             Incompatible: the stages are about other categories.
         """
         for best in range(len(prices.ladder)):
-            together = worth(prices.ladder, range(best + 1))
+            together = coalition_loss(prices.ladder, range(best + 1))
             if together.parity != together.alone or not together.same:
                 raise InvalidRequest(f"the stages up to {best} tell more together than stage {best} alone.")
         with self._ledger.transaction() as book:
-            row = book.known(question)
+            row = book.require_question(question)
             check_same(book.design(row.about), prices.ladder.designs[0])
             book.put_record("offer", row.id, "", prices.to_json())
 
@@ -235,7 +232,7 @@ class Market:
             InvalidRequest: nothing is.
         """
         with self._ledger.transaction() as book:
-            return _offered(book, book.known(question))
+            return _read_offer(book, book.require_question(question))
 
     def consent(self, question: str, buyer: str, *, up_to: int, purpose: str = "") -> None:
         """Agree that stages up to one may be sold to a buyer; "*" for anybody.
@@ -245,8 +242,8 @@ class Market:
         """
         _check_named(buyer)
         with self._ledger.transaction() as book:
-            row = book.known(question)
-            offered = _offered(book, row).ladder
+            row = book.require_question(question)
+            offered = _read_offer(book, row).ladder
             if not 0 <= up_to < len(offered):
                 raise InvalidRequest(f"there is no stage {up_to} on offer; expected 0 to {len(offered) - 1}.")
             _agree(book, row, Consent(question, buyer, offered.designs[up_to].parity, purpose))
@@ -261,7 +258,7 @@ class Market:
         """
         _check_named(buyer)
         with self._ledger.transaction() as book:
-            _agree(book, book.known(question), Consent(question, buyer, Fraction(1)))
+            _agree(book, book.require_question(question), Consent(question, buyer, Fraction(1)))
 
     def sell(self, question: str, buyer: str, stage: int) -> Sale:
         """Sell a stage to a buyer, or an upgrade to who holds a coarser one.
@@ -273,13 +270,13 @@ class Market:
         """
         _check_named(buyer)  # what was released to nobody in particular is held by no buyer
         with self._ledger.transaction() as book:
-            row = book.known(question)
-            prices = _offered(book, row)
+            row = book.require_question(question)
+            prices = _read_offer(book, row)
             design = prices.ladder.designs[stage] if 0 <= stage < len(prices.ladder) else None
             if design is None:
                 raise InvalidRequest(f"there is no stage {stage} on offer; expected 0 to {len(prices.ladder) - 1}.")
-            agreed = _agreed(book, row, buyer, design)
-            stage_held = _held(book, row, prices, buyer)
+            agreed = _find_consent(book, row, buyer, design)
+            stage_held = _finest_held(book, row, prices, buyer)
             price = prices.due(stage_held, stage)
             details = {"price": str(price), "currency": prices.currency, "purpose": agreed.purpose}
             if stage_held != NOTHING:
@@ -291,10 +288,10 @@ class Market:
     def holders(self, question: str) -> dict[str, int]:
         """Return the finest stage that each buyer holds."""
         with self._ledger.transaction() as book:
-            row = book.known(question)
-            prices = _offered(book, row)
+            row = book.require_question(question)
+            prices = _read_offer(book, row)
             buyers = {receipt.holder for receipt in book.receipts_of(row.id)}
-            stage_of_buyer = {buyer: _held(book, row, prices, buyer) for buyer in sorted(buyers)}
+            stage_of_buyer = {buyer: _finest_held(book, row, prices, buyer) for buyer in sorted(buyers)}
         return {buyer: stage for buyer, stage in stage_of_buyer.items() if stage != NOTHING}
 
     def withdraw(self, question: str) -> Withdrawal:
@@ -307,7 +304,7 @@ def _check_named(buyer: str) -> None:
         raise InvalidRequest("the buyer has no name; expected some text, or '*' for anybody.")
 
 
-def _offered(book: Book, row: QuestionRow) -> Prices:
+def _read_offer(book: Book, row: QuestionRow) -> Prices:
     text = book.record("offer", row.id, "")
     if text is None:
         raise InvalidRequest(f"nothing is on offer about {quoted(row.name, 60)}; expected an offer.")
@@ -319,11 +316,11 @@ def _agree(book: Book, row: QuestionRow, consent: Consent) -> None:
     book.put_record("consent", row.id, consent.buyer, json.dumps(body))
 
 
-def _agreed(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent:
+def _find_consent(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent:
     """Return the consent that covers a sale: the buyer's own, else that for anybody."""
     text = book.record("consent", row.id, buyer) or book.record("consent", row.id, ANYBODY)
     body = json.loads(text) if text else {"parity": "1", "purpose": ""}
-    consent = Consent(row.name, buyer, parity(body["parity"]), body["purpose"])
+    consent = Consent(row.name, buyer, read_parity(body["parity"]), body["purpose"])
     if buyer == ANYBODY or consent.parity == 1:
         raise NotAllowed(
             f"the respondent has not agreed to sell {quoted(row.name, 60)} to {quoted(buyer, 60)}. Nothing was "
@@ -340,7 +337,7 @@ def _agreed(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent
     return consent
 
 
-def _held(book: Book, row: QuestionRow, prices: Prices, buyer: str) -> int:
+def _finest_held(book: Book, row: QuestionRow, prices: Prices, buyer: str) -> int:
     """Return the finest stage on offer that a buyer holds."""
     numbers = {design.hash: number for number, design in enumerate(prices.ladder)}
     owned = (receipt.design for receipt in book.receipts_of(row.id, holder=buyer))

@@ -21,7 +21,7 @@ from deniable.order.ladders import Ladder, Relaxation, as_ladder, check_categori
 from deniable.order.relaxation import ladder
 from deniable.release.book import EVERY_QUESTION, Book, Bookkeeper, QuestionRow, now
 from deniable.release.receipts import Budget, Receipt
-from deniable.release.stages import SameNeighbours, check_same, chosen, enter, release
+from deniable.release.stages import SameNeighbours, check_same, enter, read_stage, release
 from deniable.tallies import Tally, tally
 from deniable.tallies.stages import StageTallies
 
@@ -97,7 +97,7 @@ class Panel(Bookkeeper):
             InvalidRequest: there is one already.
             MissingExtra: an address, and psycopg is not installed.
         """
-        return cls(cls._created(location, budget, source))
+        return cls(cls._create(location, budget, source))
 
     @classmethod
     def open(cls, location: str | os.PathLike[str]) -> Panel:
@@ -107,7 +107,7 @@ class Panel(Bookkeeper):
             UnreadableFile: there is none, or it is damaged or of another version.
             MissingExtra: an address, and psycopg is not installed.
         """
-        return cls(cls._opened(location))
+        return cls(cls._open(location))
 
     def answer(
         self,
@@ -137,7 +137,7 @@ class Panel(Bookkeeper):
         ladder = as_ladder(about)
         check_categories(design)
         numbers = dict(zip(answers, _read_answers(design, answers), strict=True))
-        limit = Budget.of(budget).written
+        limit = Budget.from_number(budget).written
         with self.transaction() as book:
             row = _question(book, question, design, limit)
             names = list(numbers)
@@ -167,8 +167,8 @@ class Panel(Bookkeeper):
             InvalidRequest: no such question, stage or respondent.
         """
         with self.transaction() as book:
-            row = book.known(question)
-            design = chosen(book, book.stages(row.id), stage)
+            row = book.require_question(question)
+            design = read_stage(book, book.stages(row.id), stage)
             if not isinstance(design, Design):
                 raise InvalidRequest(f"{design!r} is no design of categories; expected one.")
             names = _asked_for(book, row, respondents)
@@ -183,7 +183,7 @@ class Panel(Bookkeeper):
     def tallies(self, question: str) -> StageTallies:
         """Return the counts of a question: of each stage that is out, and of everybody at the finest response."""
         with self.transaction(write=False) as book:
-            row = book.known(question)
+            row = book.require_question(question)
             stages, drawn_stages = book.stages(row.id), book.drawn(row.id, _asked_for(book, row, None))
             designs = [book.design(stage.design) for stage in stages]
         out = [

@@ -22,7 +22,7 @@ from deniable.documents import HashedDocument
 from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, OverBudget, UnreadableFile, quoted
 from deniable.rendering import formats
 
-__all__ = ["KINDS", "Budget", "Receipt", "first_link", "read", "schema", "together", "verify", "write"]
+__all__ = ["KINDS", "Budget", "Receipt", "compose_parities", "first_link", "read", "schema", "verify", "write"]
 
 KINDS = ("release", "sale", "withdrawal")
 """What a receipt may be about."""
@@ -38,15 +38,15 @@ class Budget:
     """The ε that may be spent; None for no limit.
 
     Example:
-        >>> Budget.of("1/2").check(Fraction(8, 5), "this question")
-        >>> Budget.of("1/2").left(Fraction(3, 2))
+        >>> Budget.from_number("1/2").check(Fraction(8, 5), "this question")
+        >>> Budget.from_number("1/2").left(Fraction(3, 2))
         0.09453489189183562
     """
 
     epsilon: Fraction | None
 
     @classmethod
-    def of(cls, number: exact.Rational | None) -> Budget:
+    def from_number(cls, number: exact.Rational | None) -> Budget:
         """Read a budget. A float is the larger of the decimal it shows and the binary number it holds.
 
         Why: 0.3 has to be enough for 0.1 and 0.2, and a certified ε has to be enough for its own design.
@@ -115,11 +115,11 @@ class Budget:
         )
 
 
-def together(parities: Iterable[exact.Ratio]) -> exact.Ratio:
+def compose_parities(parities: Iterable[exact.Ratio]) -> exact.Ratio:
     """Return the parity of several questions together: the product, so that their ε add up.
 
     Example:
-        >>> together([Fraction(3), Fraction(3, 2)]), together([])
+        >>> compose_parities([Fraction(3), Fraction(3, 2)]), compose_parities([])
         (Fraction(9, 2), Fraction(1, 1))
     """
     product = Fraction(1)
@@ -180,7 +180,7 @@ class Receipt(HashedDocument):
         if texts["kind"] not in KINDS:
             raise UnreadableFile(f"the receipt is of kind {quoted(texts['kind'])}; expected one of {', '.join(KINDS)}.")
         fields: dict[str, Any] = {**texts, **amounts}
-        return cls(number=documents.whole(body, "number"), details=detail_texts, **fields)
+        return cls(number=documents.integer_field(body, "number"), details=detail_texts, **fields)
 
     def to_body(self) -> dict[str, Any]:
         return {
@@ -296,10 +296,10 @@ def read(text: str | bytes, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt
     head = receipts[-1].hash if receipts else first_link(ledger)
     if receipts and receipts[0].ledger != ledger:
         raise UnreadableFile("the last line closes the history of another ledger.", "Take the original file.")
-    if documents.whole(end, "count") != len(receipts) or documents.field(end, "head", str) != head:
+    if documents.integer_field(end, "count") != len(receipts) or documents.field(end, "head", str) != head:
         raise UnreadableFile(
             f"there are {len(receipts):,} receipts; the last line closes a history of "
-            f"{documents.whole(end, 'count'):,}.",
+            f"{documents.integer_field(end, 'count'):,}.",
             "Receipts were cut off or added; take the original file.",
         )
     return tuple(receipts)

@@ -15,12 +15,12 @@ from deniable import chance
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, NotOrdered, quoted
 from deniable.order.blackwell import find_step
-from deniable.order.closed_forms import closed, step_to_body
+from deniable.order.closed_forms import find_closed_form, step_to_body
 from deniable.order.ladders import Ladder, check_alike, step_from_body
 from deniable.order.relaxation import relax
 from deniable.order.steps import Step
-from deniable.release.book import Book, Drawn, QuestionRow, Staged, StageRow, parity
-from deniable.release.receipts import Budget, together
+from deniable.release.book import Book, Drawn, QuestionRow, Staged, StageRow, read_parity
+from deniable.release.receipts import Budget, compose_parities
 
 __all__ = [
     "Draw",
@@ -28,13 +28,13 @@ __all__ = [
     "Place",
     "SameNeighbours",
     "check_same",
-    "chosen",
     "enter",
-    "place",
+    "find_place",
+    "find_relaxation",
+    "read_stage",
+    "relaxation_finder",
+    "relaxation_to_json",
     "release",
-    "remember",
-    "remembered",
-    "step",
 ]
 
 
@@ -81,15 +81,15 @@ class Place:
         return self.below.upgrade(coarser, answer, source)
 
 
-def place(design: Staged, stages: Sequence[Staged], *, find: Find | None = None) -> Place:
-    """Find where a design stands among stages, the coarsest of them first; `find` finds relaxations, as `step` does.
+def find_place(design: Staged, stages: Sequence[Staged], *, find: Find | None = None) -> Place:
+    """Find where a design stands among stages, the coarsest first; `find` finds relaxations, as `find_relaxation`.
 
     Raises:
         NotOrdered: it cannot be compared with one of them.
         Incompatible: it is about other categories.
         InvalidRequest: it lies between two stages whose step does not lead through it.
     """
-    find = find or step
+    find = find or find_relaxation
     for stage in stages[-1:]:
         check_same(stage, design)
     position = len(stages)
@@ -127,20 +127,20 @@ def check_same(old: Staged, new: Staged) -> None:
         raise Incompatible("the designs are about different answers; expected stages of one question.")
 
 
-def step(old: Staged, new: Staged) -> Step | None:
+def find_relaxation(old: Staged, new: Staged) -> Step | None:
     """Return the relaxation from one design to another, or None where there is none."""
     # What is known in closed form needs no search.
-    found_step = closed(old.channel, new.channel) or find_step(old.channel, new.channel)
+    found_step = find_closed_form(old.channel, new.channel) or find_step(old.channel, new.channel)
     return found_step if isinstance(found_step, Step) else None
 
 
-def remembered(bodies: Mapping[tuple[str, str], str]) -> Find:
+def relaxation_finder(bodies: Mapping[tuple[str, str], str]) -> Find:
     """Return how to find relaxations of which some were drawn already.
 
     Why: where several garblings are right, a search may find another one than the one that was drawn with.
 
     Args:
-        bodies: what `remember` wrote, by the hashes of the coarser and the finer design.
+        bodies: what `relaxation_to_json` wrote, by the hashes of the coarser and the finer design.
     """
 
     steps: dict[tuple[str, str], Step | None] = {}
@@ -149,14 +149,18 @@ def remembered(bodies: Mapping[tuple[str, str], str]) -> Find:
         pair = (old.hash, new.hash)
         if pair not in steps:
             body = bodies.get(pair)
-            steps[pair] = step(old, new) if body is None else step_from_body(json.loads(body), old.channel, new.channel)
+            steps[pair] = (
+                find_relaxation(old, new)
+                if body is None
+                else step_from_body(json.loads(body), old.channel, new.channel)
+            )
         return steps[pair]
 
     return find
 
 
-def remember(step: Step) -> str:
-    """Return a relaxation as JSON, for `remembered`: what of it does not follow from its channels."""
+def relaxation_to_json(step: Step) -> str:
+    """Return a relaxation as JSON, for `relaxation_finder`: what of it does not follow from its channels."""
     return json.dumps(step_to_body(step))
 
 
@@ -218,13 +222,13 @@ def enter(
         return
     ladder, columns = planned
     for (old, new), step in zip(pairwise(ladder.designs), ladder.steps, strict=True):
-        book.add_step(row.id, (old.hash, new.hash), remember(step))
+        book.add_step(row.id, (old.hash, new.hash), relaxation_to_json(step))
     for design, responses in zip(ladder.designs, columns, strict=True):
         _, stage = _place_of(book, row, design)
         book.add_responses(stage.id, zip(answers, responses, strict=True), released=False)
 
 
-def chosen(book: Book, stages: Sequence[StageRow], stage: Staged | int) -> Staged:
+def read_stage(book: Book, stages: Sequence[StageRow], stage: Staged | int) -> Staged:
     """Return the design of a stage, given as such or by number.
 
     Raises:
@@ -271,7 +275,7 @@ def _place_of(book: Book, row: QuestionRow, design: Staged) -> tuple[int, StageR
     if row.about != design.hash:
         check_same(book.design(row.about), design)
     position = _position(
-        design, [book.design(other_stage.design) for other_stage in stages], remembered(book.steps(row.id))
+        design, [book.design(other_stage.design) for other_stage in stages], relaxation_finder(book.steps(row.id))
     )
     return position, book.add_stage(row.id, position, design)
 
@@ -296,7 +300,7 @@ def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, position: int,
     Raises:
         OverBudget: it would; the error says for how many, and by how much at most.
     """
-    budget, question_budget, needed = book.budget(), Budget.read(row.budget), parity(stage.parity)
+    budget, question_budget, needed = book.budget(), Budget.read(row.budget), read_parity(stage.parity)
     if budget.epsilon is None and question_budget.epsilon is None:
         return
     reached = book.reached(names)
@@ -309,7 +313,7 @@ def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, position: int,
     if budget.epsilon is None:
         return
     parities = {
-        question.id: [parity(stage.parity) for stage in book.stages(question.id)] for question in book.questions()
+        question.id: [read_parity(stage.parity) for stage in book.stages(question.id)] for question in book.questions()
     }
     positions_of_others = Counter(
         tuple(
@@ -318,7 +322,7 @@ def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, position: int,
         for name in spending
     )
     spent = {
-        positions: together([*(parities[question][position] for question, position in positions), needed])
+        positions: compose_parities([*(parities[question][position] for question, position in positions), needed])
         for positions in positions_of_others
     }
     beyond = sum(positions_of_others[positions] for positions, amount in spent.items() if amount > budget.limit)
@@ -334,14 +338,14 @@ def _groups(
     drawn_stages: Mapping[int, Mapping[str, Drawn]],
 ) -> Iterator[SameNeighbours]:
     """Yield respondents by the neighbours of a stage that they hold; note the steps that lead there."""
-    stages, find = book.stages(row.id), remembered(book.steps(row.id))
+    stages, find = book.stages(row.id), relaxation_finder(book.steps(row.id))
     for (low, high), members in _by_neighbours(stages, stage, names, drawn_stages).items():
         below, above = (None if neighbour is None else book.design(neighbour.design) for neighbour in (low, high))
-        placement = place(design, [neighbour for neighbour in (below, above) if neighbour is not None], find=find)
+        placement = find_place(design, [neighbour for neighbour in (below, above) if neighbour is not None], find=find)
         if below is not None and placement.below is not None:
-            book.add_step(row.id, (below.hash, design.hash), remember(placement.below))
+            book.add_step(row.id, (below.hash, design.hash), relaxation_to_json(placement.below))
         if above is not None and placement.above is not None:
-            book.add_step(row.id, (design.hash, above.hash), remember(placement.above))
+            book.add_step(row.id, (design.hash, above.hash), relaxation_to_json(placement.above))
         coarser, finer = (
             [] if neighbour is None else [drawn_stages[neighbour.id][name].response for name in members]
             for neighbour in (low, high)

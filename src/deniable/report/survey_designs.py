@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from deniable import exact
 from deniable.designs import FAMILIES, Design
-from deniable.designs.proofs import shown
+from deniable.designs.proofs import format_factor
 from deniable.estimates import covariance, mean_inverse
 from deniable.rendering import formats
 
@@ -102,7 +102,7 @@ def _line(name: str, settings: dict[str, object]) -> str:
         f"`{name}` {written}",
         "**∞**" if found.epsilon == math.inf else formats.epsilon(found.epsilon, 5),
         ", ".join(design.symbols),
-        ", ".join(map(shown, found.factors)),
+        ", ".join(map(format_factor, found.factors)),
         ", ".join(formats.percent(each) for each in found.posteriors),
         f"{found.multiplier:.2f}" + (f" ({found.by_mean:.2f})" if len(design.symbols) > 2 else ""),
     )

@@ -48,7 +48,7 @@ class SurveyArm:
         """
         names = documents.field(body, "questions", list)
         questions = tuple(documents.field({"question": name}, "question", str) for name in names)
-        return cls(documents.field(body, "name", str), questions, documents.whole(body, "odds"))
+        return cls(documents.field(body, "name", str), questions, documents.integer_field(body, "odds"))
 
 
 def read_arms(entries: object) -> tuple[SurveyArm, ...]:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from deniable import exact
 from deniable.designs import Design
-from deniable.designs.proofs import shown
+from deniable.designs.proofs import format_factor
 from deniable.errors import InvalidRequest, quoted
 from deniable.files.cells import safe_cell
 from deniable.survey.disclosure import epsilon_words
@@ -170,7 +170,7 @@ class Codebook:
                     _named(cell.category, cell.category_label),
                     _named(cell.response, cell.response_label),
                 )
-                factors = f"{shown(cell.factor_low)}, {shown(cell.factor_high)}"
+                factors = f"{format_factor(cell.factor_low)}, {format_factor(cell.factor_high)}"
                 yield f"| {category} | {response} | {_readable(cell.probability)} | {factors} |"
             yield ""
         if question.design.caveat:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from deniable import exact
-from deniable.criteria.base import raised
+from deniable.criteria.base import max_posterior
 from deniable.designs import Design
 from deniable.designs.proofs import least_certain
 from deniable.errors import InvalidRequest, quoted
@@ -113,7 +113,7 @@ class Disclosure:
             >>> [str(Disclosure(Fraction(ratio)).after) for ratio in (1, 3, 9_000)]
             ['10', '25', '99.91']
         """
-        share = 100 * raised(self.parity, BELIEVED)
+        share = 100 * max_posterior(self.parity, BELIEVED)
         for decimals in range(_MOST_DECIMALS + 1):
             above = Decimal(math.ceil(share * 10**decimals)).scaleb(-decimals)
             if above < 100:
@@ -128,7 +128,7 @@ class Disclosure:
             >>> Disclosure(Fraction(3)).guess, Disclosure(Fraction(999)).guess
             (Guess(right=75, times=100), Guess(right=999, times=1000))
         """
-        share, times = raised(self.parity, Fraction(1, 2)), 100
+        share, times = max_posterior(self.parity, Fraction(1, 2)), 100
         while (1 - share) * times < 1 and times < _MOST_TIMES:
             times *= 10
         return Guess(math.ceil(share * times), times)
@@ -210,8 +210,7 @@ def check_acknowledged(subject: str, disclosure: Disclosure, limit: float, ackno
     acknowledged_text = "" if acknowledged is None else f", and acknowledges {epsilon_words(acknowledged)}"
     raise InvalidRequest(
         f"{subject} has ε = {epsilon_text}{acknowledged_text}: what was believed of 10 of 100 people can afterwards "
-        "be believed of "
-        f"{disclosure.after} of 100; expected an ε of at most {limit}.",
+        f"be believed of {disclosure.after} of 100; expected an ε of at most {limit}.",
         f"Choose a smaller ε; or, if whoever answers for the survey accepts this, write acknowledge = {epsilon_text} "
         "there.",
     )

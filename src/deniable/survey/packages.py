@@ -99,8 +99,7 @@ def in_words(design: Design) -> str:
     first, second = design.categories
     sentence = (
         f"Whose answer is {quoted(first)} says {quoted(yes_symbol)} with probability {_probability(no)}, whose "
-        "answer is "
-        f"{quoted(second)} with {_probability(yes)}."
+        f"answer is {quoted(second)} with {_probability(yes)}."
     )
     return f"{sentence} It is {quoted(design.symbols[0])} that speaks for {quoted(second)}." if no > yes else sentence
 
@@ -224,8 +223,7 @@ def _which(honest: Fraction, readings: Mapping[str, Fraction]) -> InvalidRequest
         )
     return InvalidRequest(
         f"GLMMRR's Forced is written in two ways, and p1 = {honest}, p2 = {readings['unconditional']} fit both; "
-        "expected "
-        "a reading, to settle which is meant.",
+        "expected a reading, to settle which is meant.",
         "\n".join(options),
     )
 

@@ -289,11 +289,11 @@ class Survey(HashedDocument):
             questions=tuple(map(Question.from_body, questions)),
             languages=_strings(body, "languages"),
             groups=_strings(body, "groups"),
-            minimum=documents.whole(body, "minimum"),
+            minimum=documents.integer_field(body, "minimum"),
             opens=_day(body, "opens"),
             closes=_day(body, "closes"),
             admission=documents.field(body, "admission", str),
-            each=documents.whole(body, "each") if "each" in body else None,
+            each=documents.integer_field(body, "each") if "each" in body else None,
             arms=tuple(
                 SurveyArm.from_body(documents.field({"arm": entry}, "arm", dict))
                 for entry in (documents.field(body, "arms", list) if "arms" in body else ())

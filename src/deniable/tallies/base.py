@@ -130,7 +130,8 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
     def _read_parts(cls, body: Mapping[str, Any], design: Asking) -> dict[str, Any]:  # noqa: ARG003 - some need it
         named = {each.name: each.type for each in fields(cls) if each.type in ("int", "Counts")}
         return {
-            name: documents.whole(body, name) if kind == "int" else _counts(body, name) for name, kind in named.items()
+            name: documents.integer_field(body, name) if kind == "int" else _counts(body, name)
+            for name, kind in named.items()
         }
 
     @classmethod

@@ -57,8 +57,8 @@ class Declared:
     def from_body(cls, body: Mapping[str, Any]) -> Declared:
         """Read what `to_body` wrote."""
         reasons = documents.field(body, "reasons", dict)
-        counted = tuple((why, documents.whole(reasons, why)) for why in reasons)
-        return cls(documents.whole(body, "rows"), documents.whole(body, "unknown"), counted)
+        counted = tuple((why, documents.integer_field(reasons, why)) for why in reasons)
+        return cls(documents.integer_field(body, "rows"), documents.integer_field(body, "unknown"), counted)
 
     def notes(self) -> tuple[str, ...]:
         """Tell whoever reads an estimate what its numbers rest on."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.designs import Design
-from deniable.designs.labels import shown
+from deniable.designs.labels import format_labels
 from deniable.errors import InvalidRequest, InvalidResponse, quoted
 from deniable.files.arrow import to_items
 from deniable.files.row_names import check_same_people
@@ -113,7 +113,7 @@ def device_numbers(designs: Mapping[Any, Design], asked: Iterable[object]) -> li
     places, found = {device: number for number, device in enumerate(designs)}, []
     for row, device in enumerate(asked):
         if device not in places:
-            known = shown([str(each) for each in designs])
+            known = format_labels([str(each) for each in designs])
             raise InvalidResponse(f"row {row + 1:,} was asked with {quoted(device)}; expected one of {known}.")
         found.append(places[device])
     return found

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import Design
-from deniable.designs.labels import Computed, shown
+from deniable.designs.labels import Computed, format_labels
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse, quoted
 from deniable.tallies.counts import Tally, zeros
@@ -158,9 +158,9 @@ class Running:
         if isinstance(value, numbers.Real) and self._codes is not False:
             raise InvalidResponse(
                 f"{row} is the code {value}; expected {self.coding.describe()}.",
-                f"Codes number the symbols in their order: {shown(symbols)}.",
+                f"Codes number the symbols in their order: {format_labels(symbols)}.",
             )
-        raise InvalidResponse(f"{row} is {quoted(value)}; expected one of {shown(symbols)}.")
+        raise InvalidResponse(f"{row} is {quoted(value)}; expected one of {format_labels(symbols)}.")
 
     def _add(self, number: int, count: int) -> None:
         self._respondents += count

@@ -100,7 +100,7 @@ class WeightedTally(AdditiveTally[Design]):
             raise UnreadableFile("the counts are not whole numbers; expected 0 or more.")
         try:
             sums = {name: tuple(Fraction(str(each)) for each in documents.field(body, name, list)) for name in _SUMS}
-            found = {"counts": np.array(counts, np.int64), **sums, "missing": documents.whole(body, "missing")}
+            found = {"counts": np.array(counts, np.int64), **sums, "missing": documents.integer_field(body, "missing")}
         except (ValueError, ZeroDivisionError, OverflowError):
             raise UnreadableFile("the weights are not sums of numbers; expected fractions.") from None
         if "declared" in body:

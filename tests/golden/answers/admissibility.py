@@ -7,9 +7,9 @@ from typing import Any
 
 import deniable as dn
 from deniable.order.admissibility import largest_trace, raise_parity, rows_of, split_row
-from deniable.order.closed_forms import closed
-from deniable.order.followers import subsets_ordered
+from deniable.order.closed_forms import find_closed_form
 from deniable.order.relaxation import relax
+from deniable.order.successors import subsets_ordered
 from tests.golden.runner import document, fractions, quantity
 
 
@@ -40,7 +40,7 @@ def tsubset_ordered(k: int, t1: int, gamma1: float, t2: int, gamma2: float) -> b
         for t, g in ((t1, gamma1), (t2, gamma2))
     )
     one, two = (design.channel for design in designs)
-    assert (closed(one, two) is not None) == by_formula
+    assert (find_closed_form(one, two) is not None) == by_formula
     return by_formula
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import deniable as dn
 from deniable.criteria import least_bayes_error
 from deniable.estimates import covariance
-from deniable.order.followers import best_sizes, bridge_weight
 from deniable.order.relaxation import ladder, relax
 from deniable.order.sets import Nested
 from deniable.order.steps import KeepOrFresh
+from deniable.order.successors import best_sizes, bridge_weight
 from tests.golden.runner import document, quantity
 
 

@@ -62,7 +62,7 @@ def test_losses_are_those_of_a_table(channel: Channel) -> None:
 
 def test_responses_that_leave_together_have_the_delta_of_their_product() -> None:
     parts: list[Channel] = [
-        Dense.of([[Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 2), Fraction(2, 3)]]),
+        Dense.from_rows([[Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 2), Fraction(2, 3)]]),
         Diagonal(3, 2, 1),
     ]
     joint = combine_losses([privacy_losses(part) for part in parts])
@@ -85,7 +85,7 @@ def test_drawn_parts_have_at_most_the_delta_that_is_claimed(each: int) -> None:
             for hand in hands
             for sent in product(*(range(len(d.symbols)) for d in hand))
         ])  # fmt: skip
-    table = Dense.of(list(zip(*columns, strict=True)))
+    table = Dense.from_rows(list(zip(*columns, strict=True)))
     assert str(table.parity) == claims["parity"]
     for point in claims["delta"]["curve"]:
         exactly = table.delta(Fraction(point["gamma"]))

@@ -161,7 +161,7 @@ def test_what_was_answered_before_a_limit_fell_does_not_leave(tmp_path: Path) ->
     with serving(survey) as (base, _):
         link = Link.to(survey, base).text
         with one(link, tmp_path / "file") as client:
-            client._ledger.answer("smokes", "yes", client._allowed(client.survey.question("smokes")))
+            client._ledger.answer("smokes", "yes", client._allowed_stages(client.survey.question("smokes")))
         with one(link, tmp_path / "file", ceiling=1) as client:
             assert client.send() == 0
             assert client.waiting() == []
@@ -208,7 +208,7 @@ def test_the_bytes_of_a_hub_do_not_tell_who_came_when(
     with serving(survey) as (base, _):
         for order in (keys, keys[::-1], sorted(keys), keys[1::2] + keys[::2]):
             coming = iter(order)
-            monkeypatch.setattr(Hub, "_drawn", lambda *_, coming=coming: (key := next(coming), people[key]))
+            monkeypatch.setattr(Hub, "_draw_submission", lambda *_, coming=coming: (key := next(coming), people[key]))
             file = tmp_path / f"hub {len(found)}"
             with many(Link.to(survey, base).text, file) as hub:
                 for _ in range(0, len(order), at_once):

@@ -103,9 +103,9 @@ def test_thousands_of_points_are_read_exactly_as_a_few() -> None:
 
 def test_the_quick_look_leaves_the_infimum_in() -> None:
     line = lines.read_function(lambda p: min(1, F(3, 10) + p), "upper", chords=True)
-    every = lines.pieces(line)
+    every = lines.to_segments(line)
     assert min(piece.infimum() for piece in every)[0] == lines.infimum(line)[0]
-    assert len(lines._promising(every)) < len(every) / 4
+    assert len(lines._drop_dominated(every)) < len(every) / 4
 
 
 @pytest.mark.parametrize(

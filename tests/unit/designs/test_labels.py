@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from deniable.designs import Numbered, k_ary
-from deniable.designs.labels import read, shown
+from deniable.designs.labels import format_labels, read
 from deniable.errors import InvalidDesign
 
 
@@ -99,5 +99,5 @@ def test_labels_that_only_share_letters_are_different() -> None:
 
 
 def test_messages_show_a_few_labels() -> None:
-    assert shown(("a", "b")) == "'a', 'b'"
-    assert shown(Numbered(12)) == "'0', '1', '2', '3', '4', '5', '6', '7', … (12 in all)"
+    assert format_labels(("a", "b")) == "'a', 'b'"
+    assert format_labels(Numbered(12)) == "'0', '1', '2', '3', '4', '5', '6', '7', … (12 in all)"

@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dn
 from deniable.designs import Design
-from deniable.designs.proofs import factors, least_certain, proofs, shown
+from deniable.designs.proofs import factors, format_factor, least_certain, proofs
 from deniable.display import privacy_texts
 from tests.support.registered import parameters
 
@@ -47,10 +47,10 @@ def test_a_negative_survey_tells_each_category_that_is_ruled_out() -> None:
 
 
 def test_factors_are_rounded_away_from_one() -> None:
-    assert shown(Fraction(2, 3)) == "1/1.5"
-    assert shown(Fraction(1)) == "1"
-    assert shown(Fraction(1_000_001, 1_000_000)) == "1.001"
-    assert shown(Fraction(1_000_000, 1_000_001)) == "1/1.001"
+    assert format_factor(Fraction(2, 3)) == "1/1.5"
+    assert format_factor(Fraction(1)) == "1"
+    assert format_factor(Fraction(1_000_001, 1_000_000)) == "1.001"
+    assert format_factor(Fraction(1_000_000, 1_000_001)) == "1/1.001"
 
 
 def test_factors_are_told_for_two_answers_and_few_responses() -> None:

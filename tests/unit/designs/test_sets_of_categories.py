@@ -11,7 +11,7 @@ import pytest
 import deniable as dn
 from deniable.channel import Bits, Mixture, Subset
 from deniable.designs import Bitstrings, Design, best_t, mixture_risk, rappor_weights, subset_information, subset_risk
-from deniable.designs.labels import shown, size
+from deniable.designs.labels import format_labels, size
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, InvalidResponse, UnreadableFile
 
 GRID = [(k, epsilon) for k in (2, 3, 16, 128, 1000) for epsilon in (0.001, 0.1, 0.5, 1, 3, 8, 12)]
@@ -138,8 +138,8 @@ def test_labels_of_a_hundred_thousand_categories_are_worked_out_one_by_one() -> 
     label = names[1 << 99_999]
     assert (len(label), label[-1], label.count("1")) == (100_001, "1", 1)
     assert names.index(label) == 1 << 99_999
-    assert shown(names).endswith("…")
-    assert len(shown(names)) < 600
+    assert format_labels(names).endswith("…")
+    assert len(format_labels(names)) < 600
     assert names == Bitstrings(100_000) != Bitstrings(3)
     assert hash(names) == hash(Bitstrings(100_000))
 

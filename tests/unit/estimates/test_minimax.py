@@ -113,6 +113,6 @@ def test_coded_designs_treat_all_answers_alike() -> None:
 
 
 def test_a_channel_that_cannot_tell_answers_apart_is_refused() -> None:
-    blind = Dense.of([[Fraction(1, 2)] * 2 + [Fraction(1, 4)], [Fraction(1, 2)] * 2 + [Fraction(3, 4)]])
+    blind = Dense.from_rows([[Fraction(1, 2)] * 2 + [Fraction(1, 4)], [Fraction(1, 2)] * 2 + [Fraction(3, 4)]])
     with pytest.raises(dn.errors.NotEstimable):
         minimax(blind)

@@ -221,5 +221,5 @@ def test_a_proposal_never_exceeds_the_budget_by_rounding() -> None:
     for most in ("1.7", 1.9, "2.3", 3.3, "10/3"):
         found = propose(counted, 1e-300, lambda e: dn.warner(epsilon=e), most=most)
         assert found.epsilon is not None
-        assert exact.rational(found.epsilon) <= Budget.of(most).epsilon
+        assert exact.rational(found.epsilon) <= Budget.from_number(most).epsilon
         assert found.respondents > 10**500

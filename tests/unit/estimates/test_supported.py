@@ -43,7 +43,7 @@ def test_the_transforms_are_those_of_the_table(channel: TwoLevel) -> None:
     assert np.allclose(floats(channel), matrix, rtol=1e-14)
     table = (matrix > matrix.min() * 1.5).T
     cells, answers = np.linspace(-1, 2, channel.responses), np.linspace(3, -1, channel.answers)
-    for support in (linear.support, Table.of(channel)):
+    for support in (linear.support, Table.from_channel(channel)):
         assert (support.size, support.cells) == (channel.answers, channel.responses)
         assert np.allclose(support.gather(cells), table @ cells)
         assert np.allclose(support.scatter(answers), table.T @ answers)

@@ -41,7 +41,7 @@ def test_a_long_list_of_flaws_is_cut() -> None:
     size = SHOWN_FLAWS + 5
     rows = [[Fraction(30 + i + j * (i % 7 + 1), 5000) for j in range(3)] for i in range(size)]
     rows.append([1 - sum(row[j] for row in rows) for j in range(3)])
-    text = str(admissible(Dense.of(rows), 1000))
+    text = str(admissible(Dense.from_rows(rows), 1000))
     assert "… and 6 more." in text
 
 
@@ -70,7 +70,7 @@ def test_what_cannot_be_repaired_is_refused() -> None:
     with pytest.raises(InvalidDesign, match="above γ = 3/2"):
         repair(dn.matrix(THREE_VALUES), "3/2")
     with pytest.raises(InvalidDesign, match="γ is 1"):
-        repair(Dense.of([[Fraction(1, 2)] * 3] * 2))
+        repair(Dense.from_rows([[Fraction(1, 2)] * 3] * 2))
     with pytest.raises(InvalidRequest, match="nested, independent"):
         repair(dn.matrix(THREE_VALUES), split="random")
     with pytest.raises(InvalidDesign, match="cannot be split"):
@@ -91,7 +91,7 @@ def test_the_split_of_the_proof_is_refused_where_it_would_explode() -> None:
     k = 16
     rows = [[Fraction(16 + j, 1000) for j in range(k)]]
     rows.append([1 - cell for cell in rows[0]])
-    wide = Dense.of(rows)
+    wide = Dense.from_rows(rows)
     with pytest.raises(InvalidDesign, match=f"at most {MOST_RESPONSES:,}") as caught:
         repair(wide, 2, split="independent")
     assert "nested" in caught.value.hint

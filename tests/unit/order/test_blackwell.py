@@ -11,7 +11,7 @@ from deniable.errors import Incompatible, InvalidDesign, InvalidNumber, InvalidR
 from deniable.order import blackwell, programs
 from deniable.order.admissibility import largest_trace, unchanged
 from deniable.order.blackwell import Garbling, Separation, separation
-from deniable.order.followers import subset_garbling, subsets_ordered
+from deniable.order.successors import subset_garbling, subsets_ordered
 from tests.support.tables import subset_channel
 
 

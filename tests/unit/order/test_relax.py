@@ -14,11 +14,11 @@ from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotOr
 from deniable.order import programs
 from deniable.order.bits import Bit, BitByBit, bit_garbling
 from deniable.order.blackwell import by_sizes
-from deniable.order.closed_forms import closed
-from deniable.order.followers import best_sizes, bridge, bridge_weight, smallest_gamma
+from deniable.order.closed_forms import find_closed_form
 from deniable.order.relaxation import best_ladder, extend, family_ladder, ladder, relax
 from deniable.order.sets import Nested
 from deniable.order.steps import KeepOrFresh
+from deniable.order.successors import best_sizes, bridge, bridge_weight, smallest_gamma
 
 UNORDERED: dict[str, tuple[Design, Design]] = {
     "k-ary, falling": (dn.k_ary(3, 2), dn.k_ary(3, 1)),
@@ -125,7 +125,7 @@ def test_the_smallest_gamma_is_where_sets_begin_to_follow(k: int) -> None:
             for gamma, follows in ((least, True), (least - Fraction(1, 1000), False)):
                 share = t2 * gamma / (t2 * gamma + k - t2)
                 new = Subset(k, t2, share.numerator, share.denominator)
-                assert (closed(old, new) is not None) == follows
+                assert (find_closed_form(old, new) is not None) == follows
 
 
 def test_the_program_agrees_with_the_closed_form_and_proves_the_contrary() -> None:
@@ -133,7 +133,7 @@ def test_the_program_agrees_with_the_closed_form_and_proves_the_contrary() -> No
         for t2, p2 in ((1, "2/3"), (2, "3/4"), (3, "1/2"), (1, "1/10")):
             old, new = dn.subset(4, t=t1, p=p1).channel, dn.subset(4, t=t2, p=p2).channel
             found = by_sizes(old, new)
-            assert bool(found) == (closed(old, new) is not None)
+            assert bool(found) == (find_closed_form(old, new) is not None)
             if isinstance(found, Nested):
                 assert found.verify()
             else:

@@ -107,7 +107,7 @@ def test_others_see_the_record_of_what_has_left(where: str) -> None:
         for parity in (2, 4):
             out = panel.release("colour", stage(parity))
             with other.transaction(write=False) as book:
-                row = book.known("colour")
+                row = book.require_question("colour")
                 drawn = book.drawn(row.id, MANY[:5])[book.stages(row.id)[-1].id]
             assert [drawn[name].response for name in out.respondents] == out.responses.tolist()
             assert all(each.released for each in drawn.values())
@@ -244,7 +244,7 @@ def test_a_limit_lies_below_the_exponential(epsilon: str) -> None:
     with localcontext() as context:
         context.prec = 80
         true = Fraction((Decimal(number.numerator) / Decimal(number.denominator)).exp())
-    budget = Budget.of(number)
+    budget = Budget.from_number(number)
     assert budget.limit < true
     with pytest.raises(OverBudget):
         budget.check(true * (1 + Fraction(1, 10**40)), "this")

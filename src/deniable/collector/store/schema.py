@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from deniable.collector.store import packs
-from deniable.db import DURABLE, Migration, SqliteFile, Tables, applied, migrate
+from deniable.db import DURABLE, Migration, SqliteFile, Tables, applied_migrations, migrate
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.files.atomic import sync_folder
 
@@ -146,7 +146,7 @@ def restore(tables: Tables, path: str | PathLike[str]) -> None:
     if not Path(path).is_file():
         raise UnreadableFile(f"there is no backup at {path}.")
     with TemporaryDirectory() as folder, _opened(Path(shutil.copy(path, folder))) as file, file.transaction() as copy:
-        if not applied(copy, PART):
+        if not applied_migrations(copy, PART):
             raise UnreadableFile(f"{path} is no backup of a collector.", "Restore what `survey backup` wrote.")
         migrate(copy, PART, MIGRATIONS)
         for table in TABLES:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from deniable.designs.labels import shown
+from deniable.designs.labels import format_labels
 from deniable.errors import InvalidRequest, MissingExtra, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix
 
@@ -97,7 +97,7 @@ def column(frame: pd.DataFrame, name: str, what: str) -> pd.Series:
 
 
 def _names(frame: pd.DataFrame) -> str:
-    return shown([str(each) for each in frame.columns])
+    return format_labels([str(each) for each in frame.columns])
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,7 +170,7 @@ class Covariates:
         absent = [name for name in self.variables if name not in frame.columns]
         if absent:
             raise InvalidRequest(
-                f"the data lack the column {quoted(absent[0])}; expected {shown(list(self.variables))}."
+                f"the data lack the column {quoted(absent[0])}; expected {format_labels(list(self.variables))}."
             )
         if not self.variables:
             return np.ones((len(frame), len(self.names)))
@@ -322,8 +322,8 @@ def _check_rank(matrix: Matrix, names: Sequence[str]) -> None:
     dependent = [names[each] for each in triangle[1][: len(left)][left < _DEPENDENT].tolist()]
     if dependent:
         raise NotEstimable(
-            f"the columns {shown(dependent)} are combinations of the others, so that their coefficients cannot be told "
-            "apart; expected columns that each say something of their own.",
+            f"the columns {format_labels(dependent)} are combinations of the others, so that their coefficients "
+            "cannot be told apart; expected columns that each say something of their own.",
             "Leave one of the terms that say the same out.",
         )
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deniable.channel import Channel
 from deniable.channel.support import MOST_CELLS
 from deniable.designs import Design
-from deniable.designs.labels import same_labels, shown
+from deniable.designs.labels import format_labels, same_labels
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, kind_of
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.linear import floats, written_inverse
@@ -181,8 +181,8 @@ def _devices(
     for each in known[1:]:
         if not same_labels(each.categories, known[0].categories):
             raise Incompatible(
-                f"the designs are for different answers, {shown(known[0].categories)} and {shown(each.categories)}; "
-                "expected the same in the same order."
+                f"the designs are for different answers, {format_labels(known[0].categories)} and "
+                f"{format_labels(each.categories)}; expected the same in the same order."
             )
     return known, tuple(map(str, design)), np.array(device_numbers(design, devices), np.int64)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import Design, NumberDesign
-from deniable.designs.labels import shown
+from deniable.designs.labels import format_labels
 from deniable.errors import InvalidRequest, NotEstimable, quoted, require_options
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.regression.columns import (
@@ -542,8 +542,8 @@ def _at_border(found: Regression) -> Regression:
     if not none:
         return found
     text = (
-        f"no difference between the groups is seen beyond chance: {shown(none)} is estimated as 0, on the border, "
-        "where it has no error."
+        f"no difference between the groups is seen beyond chance: {format_labels(none)} is estimated as 0, on the "
+        "border, where it has no error."
     )
     if np.isfinite(found.log_likelihood) and not found.sampled:
         text += ' Read conf_int(method="profile") to see how large it could be.'
@@ -616,7 +616,7 @@ def _cautions(found: Regression, sample: Sample, top: Maximum) -> tuple[Caution,
     off = _running_off(found, sample)
     if off:
         text = (
-            f"the fitted probabilities run to 0 or 1 as the coefficients of {shown(off)} grow without end "
+            f"the fitted probabilities run to 0 or 1 as the coefficients of {format_labels(off)} grow without end "
             "(separation): the errors and the normal intervals of these mean nothing. Read "
             'conf_int(method="profile"), or leave the term out. Of an intercept it means that fewer say so than the '
             "device would make them: by chance, because people protect themselves with a no, or because probabilities "

@@ -162,7 +162,8 @@ class DrawnDesign(AnyDesign):
         if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(named):
             given = ", ".join(quoted(each) for each in attributes)
             raise InvalidRequest(
-                f"the attributes are {given or 'missing'}; expected some of {labels.shown(self.attributes)}, each once."
+                f"the attributes are {given or 'missing'}; expected some of {labels.format_labels(self.attributes)}, "
+                "each once."
             )
         if len(attributes) > self.each:
             raise InvalidRequest(
@@ -254,11 +255,11 @@ class DrawnDesign(AnyDesign):
         parts = [documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)]
         named = [(documents.field(each, "attribute", str), documents.field(each, "design", dict)) for each in parts]
         factors = tuple(Factor(attribute, Design.from_body(each)) for attribute, each in named)
-        return cls(factors, documents.whole(body, "each"))
+        return cls(factors, documents.integer_field(body, "each"))
 
     def __repr__(self) -> str:
         return (
-            f"drawn_items({labels.shown(self.attributes, max_shown=5)}; {self.each} for each, "
+            f"drawn_items({labels.format_labels(self.attributes, max_shown=5)}; {self.each} for each, "
             f"ε = {formats.epsilon(self.epsilon)})"
         )
 

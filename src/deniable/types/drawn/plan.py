@@ -49,6 +49,6 @@ def _read_by_attribute(design: DrawnDesign, shares: SharesByAttribute | None) ->
         return dict.fromkeys(design.attributes)
     if not isinstance(shares, Mapping) or set(shares) != set(design.attributes):
         raise InvalidRequest(
-            f"the shares are not those of each attribute; expected them by {labels.shown(design.attributes)}."
+            f"the shares are not those of each attribute; expected them by {labels.format_labels(design.attributes)}."
         )
     return shares

@@ -50,7 +50,9 @@ def _asked(design: DrawnDesign, answer: Mapping[str, str] | Callable[[str], str]
     """Return how the number of the answer to an attribute is found; of answers to all, every one is looked at first."""
     if isinstance(answer, Mapping):
         if set(answer) != set(design.attributes):
-            raise InvalidAnswer(f"expected an answer to each of {labels.shown(design.attributes)}, and to no other.")
+            raise InvalidAnswer(
+                f"expected an answer to each of {labels.format_labels(design.attributes)}, and to no other."
+            )
         return {attribute: part.category_number(answer[attribute]) for attribute, part in design.factors}.__getitem__
     if not callable(answer):
         raise InvalidAnswer("the answers are neither a mapping nor a function; expected an answer to each attribute.")

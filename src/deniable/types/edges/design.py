@@ -104,7 +104,7 @@ class EdgeDesign(ItemDesign):
 
     def __repr__(self) -> str:
         epsilon = formats.epsilon(self.epsilon)
-        return f"one_edge({labels.shown(self.items, max_shown=5)}; {self.choice.name}, ε = {epsilon})"
+        return f"one_edge({labels.format_labels(self.items, max_shown=5)}; {self.choice.name}, ε = {epsilon})"
 
 
 def one_edge(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
 from deniable import chance, documents, exact
 from deniable.channel import Dense
 from deniable.designs import AnyDesign, Design, labels
-from deniable.designs.labels import Labels, Numbered, Places
+from deniable.designs.labels import LabelIndex, Labels, Numbered
 from deniable.designs.rounding import realize
 from deniable.designs.three_answers_best import edges as region_edges
 from deniable.designs.three_answers_best import lowest_between
@@ -120,12 +120,14 @@ class ItemDesign(AnyDesign):
         """
         number = self._places.find(item)
         if number is None:
-            raise InvalidAnswer(f"an item is not one of the design's; expected some of {labels.shown(self.items)}.")
+            raise InvalidAnswer(
+                f"an item is not one of the design's; expected some of {labels.format_labels(self.items)}."
+            )
         return number
 
     @cached_property
-    def _places(self) -> Places:
-        return Places(self.items)
+    def _places(self) -> LabelIndex:
+        return LabelIndex(self.items)
 
     @abstractmethod
     def symbol(self, response: int) -> str:
@@ -272,7 +274,7 @@ class KeyValueDesign(ItemDesign):
         }
 
     def __repr__(self) -> str:
-        return f"{self.name}({labels.shown(self.items, max_shown=5)}; ε = {formats.epsilon(self.epsilon)})"
+        return f"{self.name}({labels.format_labels(self.items, max_shown=5)}; ε = {formats.epsilon(self.epsilon)})"
 
 
 def _read_names(body: Mapping[str, Any]) -> Sequence[str]:
@@ -787,7 +789,7 @@ def pckv_ue(
         scheme = Unary(
             len(known),
             padding,
-            Dense.of([[none, 1 - kept, 1 - kept], [stray, right, wrong], [stray, wrong, right]]),
+            Dense.from_rows([[none, 1 - kept, 1 - kept], [stray, right, wrong], [stray, wrong, right]]),
         )
     return _build("pckv_ue", known, scheme, low, high)
 

@@ -510,7 +510,7 @@ class Unary(Padded):
     @classmethod
     def from_body(cls, items: int, body: Mapping[str, Any]) -> Unary:
         """Read what `to_body` wrote."""
-        return cls(items, documents.whole(body, "padding"), read_symbol(body))
+        return cls(items, documents.integer_field(body, "padding"), read_symbol(body))
 
 
 def marks(items: int, padding: int) -> tuple[int, ...]:
@@ -675,5 +675,5 @@ class Direct(Padded):
     @classmethod
     def from_body(cls, items: int, body: Mapping[str, Any]) -> Direct:
         """Read what `to_body` wrote."""
-        padding, same, turned, other, total = (documents.whole(body, name) for name in ("padding", *_FIELDS))
+        padding, same, turned, other, total = (documents.integer_field(body, name) for name in ("padding", *_FIELDS))
         return cls(items, padding, same, turned, other, total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from deniable.designs import NumberDesign, Range, Scale
-from deniable.designs.ordered import stretches
+from deniable.designs.ordered import window_labels
 
 
 def trial_design(design: NumberDesign, labels: Sequence[str] = ()) -> NumberDesign:  # noqa: ARG001 - levels are numbers
@@ -19,7 +19,7 @@ def trial_design(design: NumberDesign, labels: Sequence[str] = ()) -> NumberDesi
     levels, responses = design.channel.answers, design.channel.responses
     scale = Scale(Range.of(0, 2 * (levels - 1)), levels)
     return NumberDesign(
-        design.name, scale.names, stretches(scale.names, responses - levels + 1), design.channel, scale=scale
+        design.name, scale.names, window_labels(scale.names, responses - levels + 1), design.channel, scale=scale
     )
 
 

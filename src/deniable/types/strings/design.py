@@ -157,7 +157,7 @@ class Bloom:
         """Read what `to_body` wrote."""
         if documents.field(body, "hash", str) != "blake2b+splitmix64":
             raise InvalidDesign(f"the hash is {quoted(body['hash'])}; expected 'blake2b+splitmix64'.")
-        sizes = [documents.whole(body, name) for name in ("bits", "hashes", "cohorts")]
+        sizes = [documents.integer_field(body, name) for name in ("bits", "hashes", "cohorts")]
         if "alphabet" not in body:
             return Bloom(*sizes)
         lengths = tuple(documents.field(body, "lengths", list))
@@ -484,7 +484,9 @@ class StringResponse(Document):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> StringResponse:
         return cls(
-            documents.field(body, "design", str), documents.whole(body, "cohort"), documents.field(body, "symbol", str)
+            documents.field(body, "design", str),
+            documents.integer_field(body, "cohort"),
+            documents.field(body, "symbol", str),
         )
 
 
@@ -539,7 +541,7 @@ class StringDesign(AnyDesign):
     @property
     def bit(self) -> Bit:
         """How one bit is randomized."""
-        return Bit.of(self.channel)
+        return Bit.from_channel(self.channel)
 
     @property
     def ratios(self) -> tuple[exact.Ratio, exact.Ratio]:
@@ -724,11 +726,11 @@ class Filter(Bits):
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
         """Randomize the bits of a filter."""
-        return draw_bits(self.size, Bit.of(self), given, source)
+        return draw_bits(self.size, Bit.from_channel(self), given, source)
 
     def probability(self, response: int, *, given: int) -> Fraction:
         """Return the probability of bits, given those of the filter."""
-        hit, stray = Bit.of(self)
+        hit, stray = Bit.from_channel(self)
         ones, zeros = given.bit_count(), self.size - given.bit_count()
         kept, gained = (response & given).bit_count(), (response & ~given).bit_count()
         found = hit**kept * (1 - hit) ** (ones - kept) * stray**gained * (1 - stray) ** (zeros - gained)
@@ -810,7 +812,9 @@ class CohortDesign(HashedDocument):
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> CohortDesign:
-        return cls(StringDesign.from_body(documents.field(body, "design", dict)), documents.whole(body, "cohort"))
+        return cls(
+            StringDesign.from_body(documents.field(body, "design", dict)), documents.integer_field(body, "cohort")
+        )
 
 
 def string_ladder(designs: Iterable[StringDesign], cohort: int) -> Ladder:

@@ -229,7 +229,7 @@ class StringEstimate(Result):
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: StringDesign | None) -> StringEstimate:
         held = dict(source)
-        p_values = np.ones(documents.whole(held, "tested"))
+        p_values = np.ones(documents.integer_field(held, "tested"))
         for number, value in held.pop("p_values"):
             p_values[number] = value
         found = tuple(Found(**each) for each in held.pop("found"))

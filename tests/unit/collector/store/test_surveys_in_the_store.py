@@ -11,7 +11,7 @@ from deniable.blind import Key
 from deniable.collector import signing
 from deniable.collector.store import NoSuchSurvey, NotStored, Sent, Store, StoreFailed, Submission, Token, open_store
 from deniable.collector.store.schema import MIGRATIONS, PART
-from deniable.db import applied
+from deniable.db import applied_migrations
 from deniable.designs import k_ary
 from deniable.errors import InvalidRequest, MissingExtra, NotAllowed, UnreadableFile
 from deniable.survey import Keys
@@ -139,7 +139,7 @@ def test_secrets_and_tokens_are_not_in_the_file_as_text(tmp_path: Path) -> None:
 
 def test_a_database_of_a_later_version_is_left_alone(store: Store, where: str) -> None:
     with store.transaction() as tables:
-        assert applied(tables, PART) == {each.name for each in MIGRATIONS}
+        assert applied_migrations(tables, PART) == {each.name for each in MIGRATIONS}
         tables.run("INSERT INTO migration VALUES (?, 'from the future')", PART)
     with pytest.raises(UnreadableFile, match="later version"):
         open_store(where)

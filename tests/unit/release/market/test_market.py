@@ -12,7 +12,7 @@ from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget
 from deniable.order.relaxation import ladder
 from deniable.release import receipts
 from deniable.release.ledger import Ledger
-from deniable.release.market import Market, Prices, Worth
+from deniable.release.market import CoalitionLoss, Market, Prices
 
 STAGES = ladder([dn.warner(p=p) for p in ("3/5", "2/3", "3/4", "4/5")])
 PRICES = Prices(STAGES, [1, 2, 5, 9], currency="EUR")
@@ -109,8 +109,8 @@ def test_a_consent_of_ones_own_goes_before_that_for_anybody(market: Market) -> N
 def test_an_offer_whose_stages_told_more_together_would_be_refused(
     market: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    more = Worth(best=1, parity=Fraction(3), alone=Fraction(2), same=False, gone_through=True)
-    monkeypatch.setattr("deniable.release.market.worth", lambda *_: more)
+    more = CoalitionLoss(best=1, parity=Fraction(3), alone=Fraction(2), same=False, gone_through=True)
+    monkeypatch.setattr("deniable.release.market.coalition_loss", lambda *_: more)
     with pytest.raises(InvalidRequest, match="tell more together"):
         market.offer("smokes", PRICES)
 

@@ -30,7 +30,7 @@ from deniable.order.relaxation import ladder
 from deniable.order.steps import Tabulated
 from deniable.release import receipts
 from deniable.release.panel import Panel
-from deniable.release.stages import remember
+from deniable.release.stages import relaxation_to_json
 from tests.support.ladders import COLOURS, stage
 
 PEOPLE = {f"person {number}": COLOURS[number % 3] for number in range(30)}
@@ -127,7 +127,7 @@ def other_ladder() -> Ladder:
     """A garbling is not unique where two responses of the finer design say the same; here it is not the one found."""
     coarse = dn.matrix([["5/10", "3/10"], ["5/10", "7/10"]], categories=["yes", "no"])
     fine = dn.matrix([["6/10", "2/10"], ["2/10", "4/10"], ["2/10", "4/10"]], categories=["yes", "no"])
-    garbling = Dense.of([[Fraction(each, 10) for each in row] for row in ([7, 4, 0], [3, 6, 10])])
+    garbling = Dense.from_rows([[Fraction(each, 10) for each in row] for row in ([7, 4, 0], [3, 6, 10])])
     stages = Ladder((coarse, fine), (Tabulated(coarse.channel, fine.channel, garbling),))
     assert stages.steps[0] != ladder([coarse, fine]).steps[0]
     return stages
@@ -145,7 +145,7 @@ def test_stages_stay_with_the_step_that_they_were_drawn_by(where: str) -> None:
         assert panel.release("smokes", 1).fresh == 3  # dora's is raised by the same step
         with panel.transaction(write=False) as book:
             (step,) = book.steps(1).values()
-        assert step == remember(stages.steps[0])
+        assert step == relaxation_to_json(stages.steps[0])
 
 
 def test_a_withdrawal_erases_and_stops(panel: Panel) -> None:

@@ -14,10 +14,10 @@ from deniable import chance, exact
 from deniable.channel import Bits, Channel, Diagonal, Mixture, Subset
 from deniable.channel.sets import Part
 from deniable.designs import Bitstrings, Design
-from deniable.designs.sets_of_answers import inside, subset_information
+from deniable.designs.sets_of_answers import max_weight_inside, subset_information
 from deniable.errors import DeniableError, InvalidDesign, InvalidNumber, InvalidRequest, NotOrdered
 from deniable.order.blackwell import find_step
-from deniable.order.closed_forms import closed
+from deniable.order.closed_forms import find_closed_form
 from deniable.order.sets import one_size
 from deniable.order.steps import Step
 from deniable.rendering import formats
@@ -237,17 +237,17 @@ def bridge(old: Design, new: Design) -> Design:
         >>> [round(float(between.channel.weight(t)), 4) for t in (1, 2)]
         [0.6546, 0.3454]
     """
-    blends = _blends(_read(old), _read(new))
+    blends = _blends(_read_subset(old), _read_subset(new))
     if not blends:
         raise NotOrdered(
             f"ε falls from {formats.epsilon(old.epsilon, 6)} to {formats.epsilon(new.epsilon, 6)}; expected a second "
             "design that reveals more.",
             "What is out cannot be taken back: choose a larger ε.",
         )
-    return _labelled(new, *blends)
+    return _with_labels(new, *blends)
 
 
-def _read(design: Design) -> Mixture | Subset:
+def _read_subset(design: Design) -> Mixture | Subset:
     channel: Any = design.channel.as_sets()
     sizes: Sequence[int] = getattr(channel, "sizes", ())
     if len(sizes) != 1 or channel.inclusion(sizes[0]) * channel.size <= sizes[0]:
@@ -259,22 +259,22 @@ def _read(design: Design) -> Mixture | Subset:
     return channel  # type: ignore[no-any-return]  # sets of one size
 
 
-def nearest(old: Design, new: Design) -> tuple[Design, ...]:
+def nearest_successors(old: Design, new: Design) -> tuple[Design, ...]:
     """Return designs near the second that can follow the first, the best one first; none where none is known.
 
     The second with as little of the first one's sizes of sets as will do, where both send sets of few sizes; the
     second with the smallest ε that will do, where its family has a way to tell more; or else the k-ary design with the
     smallest ε.
     """
-    nearest_channels = _followers(old.channel, new.channel) or _k_ary(old.channel)
-    return tuple(_labelled(new, channel) for channel in nearest_channels if _follows(old.channel, channel))
+    nearest_channels = _find_successors(old.channel, new.channel) or _k_ary(old.channel)
+    return tuple(_with_labels(new, channel) for channel in nearest_channels if _can_follow(old.channel, channel))
 
 
-def _followers(old: Channel, new: Channel) -> list[Channel]:
+def _find_successors(old: Channel, new: Channel) -> list[Channel]:
     if new.has_supports_of(old):
         return [old]
     clearer = _CLEARER.get(type(new))
-    raised = [] if clearer is None else _least(lambda fraction: clearer(new, fraction), old, open_end=True)
+    raised = [] if clearer is None else _build_least(lambda fraction: clearer(new, fraction), old, open_end=True)
     coarse, fine = old.as_sets(), new.as_sets()
     are_mixtures = all(channel.set_valued and not channel.bitwise for channel in (coarse, fine))
     return [*(_blends(coarse, fine) if are_mixtures else []), *raised]
@@ -292,13 +292,13 @@ def _blends(old: Any, new: Any) -> list[Channel]:
                 weights[t] = weights.get(t, Fraction(0)) + share * channel.weight(t)
         return _mixture(old.size, weights, gamma)
 
-    return _least(blend, old) if gamma > 1 else []
+    return _build_least(blend, old) if gamma > 1 else []
 
 
-def _least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool = False) -> list[Channel]:
+def _build_least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool = False) -> list[Channel]:
     """Return what is built with the smallest part of 1 that can follow; nothing where no part can."""
-    has_closed_form = closed(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
-    follows, resolution = (closed, 1 << _BITS) if has_closed_form else (_follows, 1 << _HALVINGS)
+    has_closed_form = find_closed_form(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
+    follows, resolution = (find_closed_form, 1 << _BITS) if has_closed_form else (_can_follow, 1 << _HALVINGS)
     low, high = 0, resolution - open_end
     if not follows(old, build(Fraction(high, resolution))):
         return []
@@ -309,7 +309,7 @@ def _least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool
     return [least] if least.parity != math.inf else []
 
 
-def _follows(old: Channel, new: Channel) -> bool:
+def _can_follow(old: Channel, new: Channel) -> bool:
     try:
         return isinstance(find_step(old, new), Step)
     except DeniableError:  # too large to decide
@@ -322,7 +322,9 @@ def _mixture(k: int, weights: dict[int, Fraction], gamma: Fraction) -> Channel:
     integer_weights[max(integer_weights, key=lambda t: integer_weights[t])] += chance.TOTAL - sum(
         integer_weights.values()
     )
-    components = tuple(Part(t, weight, inside(k, t, gamma)) for t, weight in sorted(integer_weights.items()) if weight)
+    components = tuple(
+        Part(t, weight, max_weight_inside(k, t, gamma)) for t, weight in sorted(integer_weights.items()) if weight
+    )
     return Mixture(k, components, chance.TOTAL)
 
 
@@ -341,12 +343,14 @@ def _k_ary(old: Channel) -> list[Channel]:
 
 
 def _clearer_diagonal(channel: Diagonal, fraction: Fraction) -> Channel:
-    same = _moved(channel.probability(0, given=0), fraction)
+    same = _move_towards_one(channel.probability(0, given=0), fraction)
     return Diagonal(channel.size, same * (channel.size - 1), chance.TOTAL - same)
 
 
 def _clearer_subset(channel: Subset, fraction: Fraction) -> Channel:
-    return Subset(channel.size, channel.ones, _moved(channel.inclusion(channel.ones), fraction), chance.TOTAL)
+    return Subset(
+        channel.size, channel.ones, _move_towards_one(channel.inclusion(channel.ones), fraction), chance.TOTAL
+    )
 
 
 def _clearer_mixture(channel: Mixture, fraction: Fraction) -> Channel:
@@ -361,7 +365,7 @@ def _clearer_bits(channel: Bits, fraction: Fraction) -> Channel:
     return Bits(channel.size, hit, stray, channel.total, channel.sized)
 
 
-def _moved(probability: Fraction, fraction: Fraction) -> int:
+def _move_towards_one(probability: Fraction, fraction: Fraction) -> int:
     """Move a probability a part of the way to 1; return it as a weight of 2^64, rounded down."""
     return int((probability + (1 - probability) * fraction) * chance.TOTAL)
 
@@ -375,7 +379,7 @@ _CLEARER: dict[type[Channel], Callable[[Any, Fraction], Channel]] = {
 """How a kind tells more: the channel that lies a part of the way from this one to one that tells the truth."""
 
 
-def _labelled(new: Design, channel: Channel) -> Design:
+def _with_labels(new: Design, channel: Channel) -> Design:
     """Put the labels of a design around a channel."""
     if channel.exchangeable:
         return Design("k_ary", new.categories, new.categories, channel)
