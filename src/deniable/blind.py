@@ -136,7 +136,7 @@ def _mask(seed: bytes, size: int) -> bytes:
 
 
 def blind(token: bytes, key: Key, source: Source = SYSTEM) -> tuple[int, int]:
-    """Hide a token from whoever signs it.
+    """Blind a token before it is sent to the signer.
 
     Args:
         token: what `prepare` gave.
@@ -186,7 +186,7 @@ def unblind(token: bytes, signed: int, unblinder: int, key: Key) -> int:
 
 
 def verify(token: bytes, signature: int, key: Key) -> bool:
-    """Say whether a signature is that of a token under a key: RSASSA-PSS with SHA-384 and a salt of 48 bytes.
+    """Return whether a signature of a token is valid under a key: RSASSA-PSS with SHA-384 and a 48-byte salt.
 
     Why: the signature's power names its salt, and a token has one encoding with a salt.
     """

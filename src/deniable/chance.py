@@ -37,10 +37,10 @@ _RARE = 40  # a draw is thrown away with probability below 2^-40
 
 
 class Source(Protocol):
-    """Where random bytes come from."""
+    """Source of random bytes."""
 
     def read(self, count: int) -> bytes:
-        """Return `count` bytes that nobody has seen before."""
+        """Return `count` fresh random bytes."""
         ...
 
 
@@ -80,7 +80,7 @@ class ScriptedSource:
 
     @property
     def used(self) -> int:
-        """How many bytes have been taken."""
+        """Number of bytes that were read."""
         return self._used
 
 
@@ -88,7 +88,7 @@ SYSTEM: Source = SystemSource()
 
 
 def words_for(total: int) -> int:
-    """Return how many words one `below(total)` takes: the fewest that are thrown away almost never.
+    """Return the number of words that `below(total)` reads: the fewest with almost no rejections.
 
     Example:
         >>> words_for(10), words_for(TOTAL), words_for(TOTAL + 1)

@@ -1,4 +1,4 @@
-"""What travels: JSON that names its schema and carries a hash of its own content.
+"""Documents: JSON with its schema and a hash of its content.
 
 Integers that may pass 2^53 travel as decimal text, because a browser reads numbers as doubles.
 """
@@ -19,7 +19,10 @@ VERSION = 1
 
 
 class Sealed(ABC):
-    """What is written as JSON under a schema and a content hash. A class says its `SCHEMA` and its `to_body()`."""
+    """Base of classes that are serialized as JSON with a schema and a content hash.
+
+    A class says its `SCHEMA` and its `to_body()`.
+    """
 
     __slots__ = ()
     SCHEMA: ClassVar[str]
@@ -34,7 +37,7 @@ class Sealed(ABC):
 
 
 class Document(Sealed):
-    """What is sealed and read back from its text alone. A class says also its `from_body()`."""
+    """Base of sealed classes that are deserialized from their text alone. A class says also its `from_body()`."""
 
     __slots__ = ()
 
@@ -92,7 +95,7 @@ class HashedDocument(Document):
 
 @dataclass(frozen=True, slots=True)
 class Response(Document):
-    """What leaves the respondent's hands: a symbol, and the hash of the design it was drawn with."""
+    """Response of a respondent: a symbol, and the hash of the design that drew it."""
 
     SCHEMA: ClassVar[str] = "response"
     design: str

@@ -64,7 +64,7 @@ def probability(number: Rational, *, name: str = "probability") -> Fraction:
 
 
 def positive_epsilon(number: Rational, *, name: str = "epsilon") -> Fraction:
-    """Read an ε such that the certified ε, rounded up to a float, does not come out above what was asked for.
+    """Read an ε so that the certified ε, rounded up to a float, does not exceed the requested one.
 
     A float is the smaller of the decimal it shows and the binary number it holds; any other number is the largest
     float that is not above it.

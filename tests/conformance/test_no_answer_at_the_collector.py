@@ -43,7 +43,7 @@ NONE_OF_THEM = {
     "claims.statements._bayes_factors(answers)": "numbers of the categories that a table of the channel has",
     "certificates.page.'answer'": "the number of a category, in a table of the channel",
     "fieldkit.sheets.'answers'": "the heading of the categories, on a printed page",
-    "fieldkit.telling.said(answer)": "the number of a category whose people are told about, whoever they are",
+    "fieldkit.texts.said(answer)": "the number of a category whose people are told about, whoever they are",
 }
 """What is called an answer at the collector's side, and why it is nobody's."""
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import deniable as dn
-from deniable.fieldkit import Telling, nearest_devices
+from deniable.fieldkit import DeviceTexts, nearest_devices
 from deniable.survey.catalogue import locale
 from deniable.survey.tools import tool_for
 
@@ -25,7 +25,7 @@ PROSE = re.compile(
 def printed() -> dict[int, str]:
     """What each face means on the sheet of the kit."""
     (device,) = nearest_devices(DIE, ["dice"])
-    told, faces = Telling(device, "en"), [each for each in device.instructions for _ in range(each.count)]
+    told, faces = DeviceTexts(device, "en"), [each for each in device.instructions for _ in range(each.count)]
     assert device.outcomes == 6
     return {
         face: TRUTH if told.truthful(each) else DIE.symbols[each.says[0]] for face, each in enumerate(faces, 1)

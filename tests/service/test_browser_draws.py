@@ -123,7 +123,7 @@ def test_hands_of_questions(scripts: Page) -> None:
 def test_arms_are_drawn_as_in_python(scripts: Page) -> None:
     script = Seeded("arms").read(8 * 90)
     source = ScriptedSource(script)
-    expected = [[each.name for each in ARMS.draw_hand(source)] for _ in range(60)]
+    expected = [[each.name for each in ARMS.draw_questions(source)] for _ in range(60)]
     asked = {"survey": ARMS.to_json(), "definition": ARMS.hash[7:], "times": 60, "bytes": browser.packed(script)}
     assert browser.run(scripts, "arms", asked) == {"drawn": expected, "used": source.used}
     assert {tuple(hand) for hand in expected} == {("coffee", "cheated", "check"), ("coffee", "again")}

@@ -127,14 +127,14 @@ def test_a_running_collector_writes_anew_by_itself(place: str) -> None:
 
 
 def test_a_collector_that_was_killed_is_put_right_when_it_starts(place: str) -> None:
-    from deniable.collector.serve import _settle
+    from deniable.collector.serve import _rewrite_all
 
     survey = Survey(place, 40)
     store = kept(place)
     disk.respond(store, survey.codes, pool=1)
     store.database.close()
     again = open_store(place)
-    _settle(again)
+    _rewrite_all(again)
     check(survey, settled=True)
     again.shut()
 
@@ -181,7 +181,7 @@ class Batches:
         self.store.create(small())
         entry = self.store.open("small")
         self.truth: dict[tuple[int | str, bytes], int] = {}
-        column = KnownSurvey.of(entry).columns[0]
+        column = KnownSurvey.from_entry(entry).columns[0]
         for number in range(batches):
             keys = [disk.key(100 * number + at) for at in range(100)]
             self.truth |= {(0, column.id(key)): 100 * number + at for at, key in enumerate(keys)}

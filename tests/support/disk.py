@@ -24,7 +24,7 @@ import numpy as np
 
 from deniable.collector.intake import SubmissionWriter
 from deniable.collector.store import Entry, Outcome, Sent, Store, Submission, open_store
-from deniable.collector.store.packs import ID, record
+from deniable.collector.store.packs import ID, record_type
 from deniable.collector.store.surveys import KnownSurvey
 
 POOL = 20
@@ -147,7 +147,7 @@ def _columns(values: list[Any]) -> Iterator[tuple[tuple[int | str, bytes], int |
 
 
 def _packed(question: int, pack: bytes) -> Iterator[tuple[tuple[int, bytes], int]]:
-    size = record(_WIDTHS[question]).itemsize
+    size = record_type(_WIDTHS[question]).itemsize
     for at in range(0, len(pack), size):
         yield (question, pack[at : at + ID]), at // size
 
@@ -279,7 +279,7 @@ def key(number: int) -> bytes:
 
 def truth(entry: Entry, codes: Sequence[str]) -> dict[tuple[int | str, bytes], int]:
     """Return whose row is whose, and in which order they came: nobody but the test knows."""
-    known = KnownSurvey.of(entry)
+    known = KnownSurvey.from_entry(entry)
     found: dict[tuple[int | str, bytes], int] = {}
     for number, code in enumerate(codes):
         for question, column in enumerate(known.columns):

@@ -221,7 +221,7 @@ def one_by_one() -> dict[str, Path_]:
         "types.ladder.respond.degrade": lambda: stages.degrade(RUNG, finer).symbol,
         "types.deck.respond.deal": lambda: [each.symbol for each in cards.deal(dn.integer_deck(9, 1), ["no"] * 9)],
         "designs.cards.Deck.shuffle": lambda: dn.integer_deck(9, 1).shuffle(),
-        "survey.survey.Survey.draw_hand": lambda: [each.name for each in HANDS.draw_hand()],
+        "survey.survey.Survey.draw_questions": lambda: [each.name for each in HANDS.draw_questions()],
         "blind.prepare": blind.prepare,
     }
     return {name: partial(several, draw) for name, draw in plain.items()}

@@ -16,7 +16,7 @@ import numpy as np
 from deniable import blind
 from deniable.collector.store import Batch, Sent, Store, Submission, Token, open_store
 from deniable.collector.store.base import Admission
-from deniable.collector.store.packs import ids_of, record
+from deniable.collector.store.packs import ids_of, record_type
 from deniable.tallies import Tally
 from tests.support.surveys import small
 
@@ -49,7 +49,8 @@ def ids(store: Store, survey: int) -> list[tuple[int, bytes]]:
         alone = tables.rows("SELECT question, id FROM response WHERE survey = ?", survey)
         runs = "SELECT question, stage, packed, width FROM run NATURAL JOIN pack WHERE survey = ? ORDER BY 1, 2, piece"
         found = [
-            (question, np.frombuffer(pack, record(width))) for question, _, pack, width in tables.rows(runs, survey)
+            (question, np.frombuffer(pack, record_type(width)))
+            for question, _, pack, width in tables.rows(runs, survey)
         ]
     return [(question, bytes(id_)) for question, id_ in alone] + [
         (question, id_) for question, pack in found for id_ in ids_of(pack)

@@ -1,4 +1,4 @@
-"""What every channel can tell, whatever it is made of.
+"""Base class of channels: exact probabilities P(response | answer), privacy queries and serialization.
 
 A kind of channel brings `answers`, `responses`, `probability` and `draw`, and names its fields for JSON. All else has a
 default that writes the channel out or asks response by response: right for every kind, and slow for large ones. A kind
@@ -31,7 +31,7 @@ _MOST_CELLS = 10_000_000  # exact numbers that are written out: about a gigabyte
 
 
 class Witness(NamedTuple):
-    """Where the parity is attained: this response is the most lopsided between these two answers."""
+    """Response and pair of answers at which the parity is attained."""
 
     response: int
     likely: int
@@ -61,12 +61,12 @@ class Channel(ABC):
     @property
     @abstractmethod
     def answers(self) -> int:
-        """How many answers there are."""
+        """Number of answers."""
 
     @property
     @abstractmethod
     def responses(self) -> int:
-        """How many responses there are."""
+        """Number of responses."""
 
     @abstractmethod
     def probability(self, response: int, *, given: int) -> Fraction:
@@ -87,7 +87,7 @@ class Channel(ABC):
         return self._cached_dense.witness
 
     def delta(self, gamma: Fraction) -> Fraction:
-        """Return the smallest δ with P(S | x) ≤ γ·P(S | x′) + δ for all answers, all sets S of responses; γ ≥ 1."""
+        """Return the smallest δ with P(S | x) ≤ γ·P(S | x′) + δ for all answers and sets S; γ ≥ 1."""
         return self._cached_dense.delta(gamma)
 
     def possible(self, response: int) -> bool:
@@ -124,7 +124,7 @@ class Channel(ABC):
 
     @property
     def set_size(self) -> int:
-        """How many categories each response names, where that is always the same number; 0 otherwise."""
+        """Number of categories in each response where it is constant; 0 otherwise."""
         return 0
 
     @cached_property
@@ -159,7 +159,7 @@ class Channel(ABC):
 
     @property
     def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:
-        """How probable responses are that speak for one of two answers, given that answer and given the other.
+        """Probabilities of the responses that favour one of two answers, given that answer and given the other.
 
         An entry for each likelihood ratio, the same for any two answers. Empty where no closed form is known.
         """
@@ -167,7 +167,7 @@ class Channel(ABC):
 
     @property
     def cells(self) -> int:
-        """How many counts a tally keeps: one for each response, unless a few sums say all that an estimate needs."""
+        """Number of counts in a tally: one per response, unless a few sums are sufficient for the estimates."""
         return self.responses
 
     def cells_of(self, response: int) -> Iterable[int]:
@@ -181,7 +181,7 @@ class Channel(ABC):
 
     @property
     def coding(self) -> Coding:
-        """How responses lie in the rows of an array: codes, unless a kind says otherwise."""
+        """Encoding of responses in the rows of an array: integer codes by default."""
         from deniable.channel.coding import Codes
 
         return Codes(self)
@@ -203,7 +203,7 @@ class Channel(ABC):
         return exact.ratio(self.probability(response, given=likely), self.probability(response, given=unlikely))
 
     def bayes_factors(self, response: int, answer: int) -> tuple[exact.Ratio, exact.Ratio]:
-        """Return by how much a response multiplies the odds of an answer against another: at least, at most.
+        """Return the smallest and the largest Bayes factor of a response for an answer against another.
 
         For two answers both are the Bayes factor of the response. The odds against any mixture of the other
         answers move by a factor between the two.

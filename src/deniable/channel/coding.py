@@ -1,4 +1,4 @@
-"""How the responses of a channel lie in the rows of an array; `channel.coding` returns it.
+"""Encodings of responses in the rows of an array; `channel.coding` returns the one of a channel.
 
     coding.space(rows)               an array for so many responses, not filled in
     coding.pack(numbers)             numbers of responses → array
@@ -59,7 +59,7 @@ _LISTED_LABELS = 1 << 12  # symbols up to which all labels are written, whether 
 
 @dataclass(frozen=True)
 class Coding(ABC):
-    """How the responses of a channel lie in the rows of an array."""
+    """Encoding of the responses of a channel in the rows of an array."""
 
     channel: Channel
     ndim: ClassVar[int] = 1
@@ -82,7 +82,7 @@ class Coding(ABC):
 
     @abstractmethod
     def read(self, values: Any) -> NDArray[Any]:
-        """Return what somebody hands over as an array of responses; which responses they are is not looked at.
+        """Return input as an array of responses, without checking which responses they are.
 
         Raises:
             InvalidResponse: of another shape or type.
@@ -93,7 +93,7 @@ class Coding(ABC):
         """Return the index of the first row that the channel never sends, if there is one."""
 
     def checked(self, values: Any) -> NDArray[Any]:
-        """Return what somebody hands over as an array like that of `space`, after a look at every row.
+        """Return input as an array like that of `space`, after a check of every row.
 
         Raises:
             InvalidResponse: of another shape or type, or a response that the channel never sends.
@@ -121,7 +121,7 @@ class Coding(ABC):
         """
 
     def count_few(self, array: NDArray[Any]) -> tuple[Counts, Counts]:
-        """Return which cells of a tally rise, and by how much; the rows must be possible."""
+        """Return the indices of the nonzero cells of a tally, and their counts; the rows must be possible."""
         counts = self.count(array)
         cells = np.flatnonzero(counts)
         return cells, counts[cells]
@@ -134,11 +134,11 @@ class Coding(ABC):
 
     @property
     def shapes(self) -> int:
-        """How many shapes of responses `attacks.doubts` tells apart; none where the cells of a tally tell all."""
+        """Number of response shapes that `attacks.doubts` distinguishes; 0 where the cells of a tally suffice."""
         return 0
 
     def count_shapes(self, array: NDArray[Any]) -> Counts:  # noqa: ARG002 - for those that have shapes
-        """Return how many rows are of each shape."""
+        """Return the number of rows of each shape."""
         return np.zeros(self.shapes, np.int64)
 
     @property
@@ -152,7 +152,7 @@ class Coding(ABC):
 
     @abstractmethod
     def from_bytes(self, rows: Rows) -> NDArray[Any]:
-        """Return what `to_bytes` gave as an array of responses."""
+        """Return rows of bytes, as `to_bytes` writes them, as an array of responses."""
 
     @abstractmethod
     def to_arrow(self, array: NDArray[Any], present: NDArray[np.bool_] | None = None) -> Any:
@@ -363,7 +363,7 @@ class PackedRows(Coding):
 
     @property
     def shapes(self) -> int:
-        """How many sizes a set may have, from 0 to all categories."""
+        """Number of possible set sizes, from 0 to all categories."""
         return self.channel.size + 1
 
     def count_shapes(self, array: NDArray[Any]) -> Counts:
@@ -438,7 +438,7 @@ def code_type(size: int) -> np.dtype[np.unsignedinteger]:
 
 
 def set_sizes(rows: Rows) -> Counts:
-    """Return how many categories each packed row holds."""
+    """Return the number of categories in each packed row."""
     return np.asarray(np.bitwise_count(rows).sum(axis=1), np.int64)
 
 
@@ -450,7 +450,7 @@ def set_numbers(rows: Rows) -> Counts:
 
 
 def count_bits(rows: Rows) -> Counts:
-    """Return how many packed rows have each bit, also those behind the last category."""
+    """Return the number of packed rows with each bit, including the padding bits."""
     even = len(rows) - len(rows) % GROUP
     unpacked = SPREAD[rows]
     groups = unpacked[:even].reshape(-1, GROUP, rows.shape[1]).sum(axis=1)
@@ -481,7 +481,7 @@ def _count_codes(counts: Counts, codes: NDArray[Any]) -> None:
 
 
 def _count_bytes(codes: NDArray[np.uint8], size: int) -> Counts:
-    """Count bytes two at a time: a pair is one of 65,536, and each pair adds to both of its bytes.
+    """Count bytes in pairs: each of the 65,536 pairs adds to both of its bytes.
 
     Raises:
         OverflowError: a code is out of range.

@@ -1,4 +1,4 @@
-"""Finite fields, for hashes that are linear forms: the integers modulo a prime, and 4 to 256 = p^r values with r ≥ 2.
+"""Finite fields for hashes that are linear forms: integers modulo a prime, and p^r ≤ 256 values with r ≥ 2.
 
 An element of the field of q = p^r values is a number below q: its r digits in base p are the coefficients of a
 polynomial, the lowest first. Sums are taken digit by digit, products modulo the polynomial of `POWERS`.
@@ -44,7 +44,7 @@ class Field:
 
     @property
     def degree(self) -> int:
-        """r, how many digits in base p an element has."""
+        """r, the number of digits of an element in base p."""
         return digits_of(self.values - 1, self.prime)
 
     def plus(self, a: int, b: int) -> int:
@@ -125,7 +125,7 @@ def next_prime(number: int) -> int:
 
 
 def digits_of(number: int, base: int) -> int:
-    """Return how many digits a number has in a base, at least one.
+    """Return the number of digits of a number in a base, at least one.
 
     Example:
         >>> digits_of(8, 3), digits_of(9, 3), digits_of(0, 2)

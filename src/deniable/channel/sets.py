@@ -59,7 +59,7 @@ class Sets(TwoLevel):
 
     @property
     def responses(self) -> int:
-        """How many sets there are, also those that are never sent."""
+        """Number of sets, including those that are never sent."""
         return 1 << self.size
 
     def possible(self, response: int) -> bool:
@@ -123,7 +123,7 @@ class Sets(TwoLevel):
         return OverSizes(self.size, len(self.sizes)) if self.by_size else Each(self.size)
 
     def float_levels(self) -> tuple[Vector | float, Vector | float]:
-        """Return the lower level of each set as floats, and by how much the other is higher: the same for one size."""
+        """Return the lower level of each set as floats, and the difference of the two levels: constant for one size."""
         from deniable.channel.support import level_arrays, set_sizes
 
         low, step = level_arrays([self.levels((1 << ones) - 1) for ones in range(self.size + 1)])
@@ -215,14 +215,13 @@ class Sets(TwoLevel):
 
     @property
     def cells(self) -> int:
-        """How many counts a tally keeps: one for each set; of many categories one for each, or by size one for each
-        size and each category of it."""
+        """Number of counts in a tally: one per set; for many categories one per category, or per size and category."""
         if self.own_cells:
             return self.responses
         return len(self.sizes) * (self.size + 1) if self.by_size else self.size
 
     def cells_of(self, response: int) -> Iterable[int]:
-        """Return the cells in which a set counts: its own, or its categories; by size, behind the count of its size."""
+        """Return the cells in which a set counts: its own, or those of its categories."""
         if self.own_cells:
             return (response,)
         members = [j for j in range(self.size) if response >> j & 1]
@@ -328,12 +327,12 @@ class Subset(Sets):
 
     @property
     def sets(self) -> int:
-        """How many sets can be sent: m_t of the t-subset design, the rows that are never written out."""
+        """m_t, the number of sets that the t-subset design can send."""
         return math.comb(self.size, self.ones)
 
     @property
     def steps(self) -> int:
-        """How many picks fill a set."""
+        """Number of draws that fill a set."""
         return min(self.ones, self.size - self.ones)
 
     def weight(self, ones: int) -> Fraction:
@@ -503,7 +502,7 @@ class Bits(Sets):
 
 
 class Part(NamedTuple):
-    """One size of set: how often it is sent, and how often it then holds the answer, out of the mixture's total."""
+    """Component of a mixture: a set size, its weight, and the weight with which such a set holds the answer."""
 
     ones: int
     weight: int
@@ -556,7 +555,7 @@ class Mixture(Sets):
 
     @property
     def by_size(self) -> bool:
-        """A tally counts each size apart, because a category in a small set says more than one in a large set."""
+        """True: a category in a small set is stronger evidence than one in a large set, so sizes are counted apart."""
         return not self.own_cells
 
     @cached_property
@@ -565,7 +564,7 @@ class Mixture(Sets):
 
     @cached_property
     def steps(self) -> int:
-        """How many picks fill a set: those of the part that needs most of them."""
+        """Number of draws that fill a set: the maximum over the components."""
         return max(min(component.ones, self.size - component.ones) for component in self.parts)
 
     @cached_property

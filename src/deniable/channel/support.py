@@ -1,4 +1,4 @@
-"""How often the responses of a tally support each answer, counted for all answers at once.
+"""Support counts: how often the responses of a tally support each answer, for all answers at once.
 
 A `Support` stands for a table B of zeros and ones, a row for each answer and a column for each cell of the tally, that
 is hardly ever written out: `gather` is B·v, `scatter` is Bᵀ·v. `channel.support` returns that of a two-level channel;
@@ -31,7 +31,7 @@ MOST_CELLS = 1 << 25
 
 
 class Support(ABC):
-    """Which cells of a tally speak for which answers.
+    """Support relation between the cells of a tally and the answers.
 
     Attributes:
         size: how many answers there are.
@@ -44,7 +44,7 @@ class Support(ABC):
     @property
     @abstractmethod
     def cells(self) -> int:
-        """How many cells there are."""
+        """Number of cells."""
 
     @abstractmethod
     def gather(self, cells: Vector) -> Vector:
@@ -125,7 +125,7 @@ class EachSet(Support):
         return np.array([np.arange(self.cells) >> j & 1 for j in range(self.size)], np.float64)
 
     def by_size(self, cells: NDArray[Any], sizes: Sequence[int]) -> NDArray[Any]:
-        """Return for each size how many sets there are, and how many hold each category: sizes × (1 + categories)."""
+        """Return for each size the number of sets, and the number with each category: sizes × (1 + categories)."""
         of = set_sizes(self.size) == np.array(sizes)[:, None]
         cells_by_size = np.vstack([np.ones(self.cells, np.int64), self.table().astype(np.int64)])
         return np.where(of, cells, 0) @ cells_by_size.T
@@ -155,7 +155,7 @@ class Table(Support):
 
     @property
     def size(self) -> int:  # type: ignore[override]
-        """How many answers there are."""
+        """Number of answers."""
         return len(self.entries)
 
     @property
@@ -171,7 +171,7 @@ class Table(Support):
 
 @dataclass(frozen=True)
 class HadamardRows(Support):
-    """Hadamard response: response r speaks for answer x where row r + 1 of the matrix is +1 in column x + 1."""
+    """Hadamard response: r supports x where row r + 1 of the matrix is +1 in column x + 1."""
 
     size: int
     order: int
@@ -206,7 +206,7 @@ class Forms(Support):
 
     @property
     def hashes(self) -> int:
-        """How many hashes there are."""
+        """Number of hashes."""
         power: int = self.values**self.digits
         return (power - 1) // (self.values - 1)
 
@@ -255,7 +255,7 @@ class Forms(Support):
 
     @property
     def _dual(self) -> NDArray[np.int64]:
-        """For each u the number û whose digits in base p are the last digits of u times 1, X, X², …."""
+        """Dual index û of each u: its base-p digits are the last digits of u times 1, X, X², …."""
         q, over = self.values, self._over
         p = over.prime
         if p == q:
@@ -319,12 +319,12 @@ def round_to_floats(numbers: Iterable[Fraction]) -> Vector:
 
 
 def level_arrays(levels: Sequence[tuple[Fraction, Fraction]]) -> tuple[Vector, Vector]:
-    """Return the second of the two levels of each response, and by how much the first is higher."""
+    """Return the second level of each response, and the difference to the first."""
     return round_to_floats(low for _, low in levels), round_to_floats(high - low for high, low in levels)
 
 
 def set_sizes(size: int) -> NDArray[np.int64]:
-    """Return how many categories each set holds, in the order of their numbers.
+    """Return the number of categories in each set, in the order of the set indices.
 
     Example:
         >>> set_sizes(2).tolist()
@@ -339,7 +339,7 @@ def two_level_floats(low: Vector | float, step: Vector | float, support: Support
 
 
 def bit_count_law(size: int, hit: float, stray: float, counts: Sequence[int]) -> Vector:
-    """Return how probable each number of ones is among bits of which one is 1 with another probability."""
+    """Return the distribution of the number of ones among bits of which one has a different probability."""
     from scipy.stats import binom
 
     ones = np.array(counts)

@@ -56,7 +56,7 @@ class TwoLevel(Channel):
         """Whether a response supports an answer."""
 
     def supporters(self, response: int) -> int:
-        """Return how many answers a response supports."""
+        """Return the number of answers that a response supports."""
         return sum(self.supports(response, answer) for answer in range(self.answers))
 
     @abstractmethod
@@ -75,18 +75,20 @@ class TwoLevel(Channel):
 
     @property
     def joint(self) -> tuple[Fraction, Fraction] | None:
-        """How often a response supports the answer and another category, and two others; None where it depends."""
+        """Probabilities that a response supports the answer and another category, and two others; None if they vary."""
         return None
 
     @property
     def support(self) -> Support:
-        """How the support of every answer is counted from the cells of a tally; here by a table."""
+        """Support counts of the answers from the cells of a tally; here by a table."""
         from deniable.channel.support import Table
 
         return Table.from_channel(self)
 
     def float_levels(self) -> tuple[Vector | float, Vector | float]:
-        """Return the lower level of each response as floats, and by how much the other is higher; one for all alike."""
+        """Return the lower level of each response as floats, and the difference of the levels; one entry if all are
+        equal.
+        """
         from deniable.channel.support import level_arrays
 
         return level_arrays([self.levels(response) for response in range(self.responses)])
@@ -100,7 +102,7 @@ class TwoLevel(Channel):
         return max(levels), min(levels)
 
     def _support_counts(self, response: int, besides: int | None) -> tuple[int, int]:
-        """Return how many answers (besides one) a response supports, and how many not."""
+        """Return the number of answers (besides one) that a response supports, and the number that it does not."""
         hits = self.supporters(response)
         misses = self.answers - hits
         if besides is None:
@@ -123,12 +125,12 @@ class TwoWeights(TwoLevel):
     @property
     @abstractmethod
     def backing(self) -> int:
-        """How many responses support an answer."""
+        """Number of responses that support an answer."""
 
     @property
     @abstractmethod
     def apart(self) -> int:
-        """How many responses support one answer and not another, whichever two they are."""
+        """Number of responses that support one answer and not another, for any pair."""
 
     @cached_property
     def total(self) -> int:
@@ -271,7 +273,7 @@ class Diagonal(TwoWeights):
 
 @dataclass(frozen=True)
 class Hadamard(TwoWeights):
-    """Hadamard response: answer x is column x + 1 of the Hadamard matrix of order K, a response r is row i = r + 1.
+    """Hadamard response: answer x is column x + 1 of the Hadamard matrix of order K, response r is row r + 1.
 
     K is the smallest power of two above `size`. A response supports x where the entry is +1, that is where i and x + 1
     have an even number of binary ones in common: then it has weight `large`, and `small` where the entry is −1. Row 0,
@@ -298,12 +300,12 @@ class Hadamard(TwoWeights):
 
     @property
     def half(self) -> int:
-        """K/2: how many rows of a column are −1."""
+        """K/2, the number of rows in which a column is −1."""
         return self.order // 2
 
     @property
     def responses(self) -> int:
-        """How many responses there are: all rows but the first."""
+        """Number of responses: all rows but the first."""
         return self.order - 1
 
     @property
@@ -316,7 +318,7 @@ class Hadamard(TwoWeights):
 
     @property
     def apart(self) -> int:
-        """How many rows are +1 in one column and −1 in another: K/4, whichever two they are."""
+        """Number of rows that are +1 in one column and −1 in another: K/4 for any pair."""
         return self.half // 2
 
     def supports(self, response: int, answer: int) -> bool:
@@ -341,7 +343,7 @@ class Hadamard(TwoWeights):
 
     @property
     def witness(self) -> Witness:
-        """A response and a pair of answers that attain the parity: row 2 is +1 in column 1 and −1 in column 2."""
+        """Response and pair of answers that attain the parity: row 2 is +1 in column 1, −1 in column 2."""
         return Witness(1, 0, 1)
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
@@ -373,7 +375,7 @@ def _has_odd_overlap(row: int, column: int) -> bool:
 
 
 def _even_below(row: int, end: int) -> int:
-    """Return how many columns below `end` are +1 in a row.
+    """Return the number of columns below `end` in which a row is +1.
 
     Why: 0 … end − 1 falls into stretches of 2^b columns, one for each one in `end`, in which the first bits are fixed
     and b bits run through everything. If the row has a one among these b, half of the stretch is +1, else all or none.
@@ -416,23 +418,23 @@ class Hashing(TwoWeights):
 
     @property
     def digits(self) -> int:
-        """m: how many digits an answer has in base q."""
+        """m, the number of digits of an answer in base q."""
         return digits_of(self.size - 1, self.values)
 
     @property
     def hashes(self) -> int:
-        """N: how many hashes there are."""
+        """N, the number of hashes."""
         power: int = self.values**self.digits
         return (power - 1) // (self.values - 1)
 
     @property
     def collisions(self) -> int:
-        """Under how many of the hashes two different answers have the same value."""
+        """Number of hashes under which two different answers collide."""
         return self.hashes // self.values  # q·N' + 1 = N, where N' counts the hashes of one digit less
 
     @property
     def responses(self) -> int:
-        """How many pairs of a hash and a value there are."""
+        """Number of pairs of a hash and a value."""
         return self.hashes * self.values
 
     @property
@@ -445,7 +447,7 @@ class Hashing(TwoWeights):
 
     @property
     def apart(self) -> int:
-        """Under how many hashes two different answers have different values: q^(m−1)."""
+        """Number of hashes under which two different answers have different values: q^(m−1)."""
         return self.hashes - self.collisions
 
     @property
@@ -480,7 +482,7 @@ class Hashing(TwoWeights):
         return self.hashed(number, answer) == value
 
     def supporters(self, response: int) -> int:
-        """Return how many answers have a value under a hash.
+        """Return the number of answers with a given value under a hash.
 
         Why: 0 … size − 1 falls into stretches in which the first digits are fixed and the last b run through
         everything. If the form has a coefficient among these b, every value is equally frequent, else there is one.

@@ -627,7 +627,7 @@ def _show(survey: Survey) -> None:
         table.add_row(question.name, last.name, str(question.stages), epsilon_words(last.epsilon, spoken))
     out.print(table)
     odds = sum(arm.odds for arm in survey.arms)
-    for arm, hand in zip(survey.arms, survey.hands, strict=False):
+    for arm, hand in zip(survey.arms, survey.arm_questions, strict=False):
         own = survey.together({each.name: each.disclosure.parity for each in hand if not each.check})
         asked = f"{', '.join(each.name for each in hand)}; ε ≤ {epsilon_words(own.epsilon, spoken)}"
         out.print(f"The arm {arm.name}, {arm.odds} of {odds} respondents: {asked}.", markup=False, soft_wrap=True)

@@ -75,7 +75,7 @@ class SurveyDevice(Closable):
         )
 
     def _submission(self, key: str, responses: list[dict[str, str]]) -> dict[str, Any]:
-        """Return what one respondent sends."""
+        """Return the submission of one respondent."""
         group = self._state.link.group
         body = {"survey": self.survey.hash, "key": key, "responses": responses}
         return body | {"group": group} if group else body
@@ -147,13 +147,13 @@ class Client(SurveyDevice):
 
     @property
     def questions(self) -> tuple[Question, ...]:
-        """What this respondent is asked: all questions, or those that were drawn, once and for all."""
+        """Questions for this respondent: all, or those that were drawn once."""
         if not self.survey.draws:
             return self.survey.questions
         with self._state.transaction() as tables:
             stored_hand = look_up(tables, "hand")
         if stored_hand is None:
-            names = json.dumps([question.name for question in self.survey.draw_hand(self._source)])
+            names = json.dumps([question.name for question in self.survey.draw_questions(self._source)])
             with self._state.transaction() as tables:
                 stored_hand = keep_fact(tables, "hand", names)
         return tuple(map(self.survey.question, json.loads(stored_hand)))
@@ -203,7 +203,7 @@ class Client(SurveyDevice):
         return self._ledger.release(question, to=self.survey.name)
 
     def waiting(self) -> list[dict[str, str]]:
-        """Return what is to be sent: exactly what will leave, question by question."""
+        """Return the responses that are waiting to be sent, question by question."""
         with self._state.transaction() as tables:
             sent_pairs = set(tables.rows("SELECT question, design FROM sent"))
         return [
@@ -213,7 +213,7 @@ class Client(SurveyDevice):
         ]
 
     def send(self) -> int:
-        """Send what is waiting; return how many responses the collector has acknowledged.
+        """Send the waiting responses; return the number that the collector has acknowledged.
 
         Raises:
             NotSent: the collector cannot be reached; all is kept, and sent the next time.
@@ -232,7 +232,7 @@ class Client(SurveyDevice):
         return len(responses)
 
     def withdraw(self) -> int:
-        """Have everything erased at the collector, and all that was not released here; return how much it erased.
+        """Erase all responses at the collector, and unreleased ones here; return the number of erased responses.
 
         What is counted from then on is without what was erased. The collector returns when it has overwritten the rows
         in its database; where it could not at once (somebody was reading them, or its disk was full), it does so later.
@@ -247,7 +247,7 @@ class Client(SurveyDevice):
         return erased
 
     def receipt(self) -> str:
-        """Return the collector's receipt of all that is stored, after comparing it with what was sent.
+        """Return the collector's receipt of the stored responses, after comparing it with those sent.
 
         Guarantee: it is of this respondent, and signed with the key of receipts in the definition, which nobody can
         change.
@@ -270,7 +270,7 @@ class Client(SurveyDevice):
         return text
 
     def status(self) -> Status:
-        """Return how the ledger stands: what was released, and what it has cost."""
+        """Return the state of the ledger: releases and their privacy cost."""
         return self._ledger.status()
 
     def close(self) -> None:

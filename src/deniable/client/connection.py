@@ -25,7 +25,7 @@ class NotSent(DeniableError, OSError):
 
 
 class NotTaken(DeniableError, ValueError):
-    """The collector has refused what was sent.
+    """Refusal of a submission by the collector.
 
     Attributes:
         status: the HTTP status.
@@ -116,7 +116,7 @@ def _seconds(text: str | None) -> float:
 
 
 def _refusal(status: int, body: bytes) -> NotTaken:
-    """Return what a collector says about a refusal."""
+    """Return the error for a collector's refusal."""
     try:
         fields = json.loads(body)["error"]
         refusal, expected, hint = (str(fields[name]) for name in ("what", "expected", "next"))

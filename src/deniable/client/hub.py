@@ -101,12 +101,12 @@ class Hub(SurveyDevice):
         return [key for key, _ in drawn_people]
 
     def __len__(self) -> int:
-        """Return how many respondents' responses are waiting."""
+        """Return the number of respondents whose responses are waiting."""
         with self._state.transaction() as tables:
             return int(tables.value("SELECT count(*) FROM waiting"))
 
     def send(self) -> int:
-        """Send what is waiting, in batches; return how many respondents' responses were acknowledged.
+        """Send the waiting responses in batches; return the number of respondents acknowledged.
 
         Raises:
             NotSent: the collector cannot be reached; what is not acknowledged is kept, and sent the next time.
@@ -163,5 +163,5 @@ class Hub(SurveyDevice):
             return answers
         for name, answer in answers.items():
             self.survey.question(name).design.category_number(answer)
-        questions = self.survey.draw_hand(self._source)
+        questions = self.survey.draw_questions(self._source)
         return {question.name: answers[question.name] for question in questions if question.name in answers}

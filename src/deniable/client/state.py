@@ -1,4 +1,4 @@
-"""What a device keeps, in the same file as its ledger or in one of its own: a link, a definition, what was sent."""
+"""State of a device, in the file of its ledger or in one of its own: link, definition, sent responses."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class DeviceState:
 
     @property
     def path(self) -> str:
-        """Where the collector's routes for this survey begin."""
+        """Path of the collector's routes for this survey."""
         return f"/api/surveys/{self.link.survey}"
 
     @cached_property

@@ -32,7 +32,7 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
     Raises:
         Refused: no token, one that does not work, or one that is for something else.
     """
-    collector = Collector.of(request)
+    collector = Collector.from_request(request)
     text, session, token = _bearer(request), _session_name(request), None
     if text:
         token = await asyncio.to_thread(collector.store.find_token, text)
@@ -54,7 +54,7 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
 
 async def keep_session(request: Request, response: Response, token: str) -> None:
     """Open a session with a token, and set its cookie, which no script can read and no other site can send."""
-    collector = Collector.of(request)
+    collector = Collector.from_request(request)
     seconds = 3600 * collector.settings.session
     name = await asyncio.to_thread(collector.store.start_session, token, seconds=seconds)
     _set_cookie(request, response, _SESSION_COOKIE, name, round(seconds))
@@ -62,7 +62,7 @@ async def keep_session(request: Request, response: Response, token: str) -> None
 
 async def end_session(request: Request, response: Response) -> None:
     """End the session of a request, and erase its cookie."""
-    collector = Collector.of(request)
+    collector = Collector.from_request(request)
     await asyncio.to_thread(collector.store.end_session, _session_name(request))
     settings = collector.settings
     response.delete_cookie(
@@ -88,7 +88,7 @@ async def read_form(request: Request) -> dict[str, str]:
     """
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
         raise Refused(415, "this is not a form; expected application/x-www-form-urlencoded.")
-    body = await Collector.of(request).limits.read(request)
+    body = await Collector.from_request(request).limits.read(request)
     try:
         fields = dict(
             parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
@@ -118,15 +118,15 @@ def _allows(token: Token, scope: str, survey: str, *, shared: bool) -> bool:
 
 
 def _form_cookie(request: Request) -> str:
-    return request.cookies.get(Collector.of(request).settings.cookie(_FORM_COOKIE), "")
+    return request.cookies.get(Collector.from_request(request).settings.cookie(_FORM_COOKIE), "")
 
 
 def _session_name(request: Request) -> str:
-    return request.cookies.get(Collector.of(request).settings.cookie(_SESSION_COOKIE), "")
+    return request.cookies.get(Collector.from_request(request).settings.cookie(_SESSION_COOKIE), "")
 
 
 def _set_cookie(request: Request, response: Response, cookie: str, value: str, age: int | None = None) -> None:
-    settings = Collector.of(request).settings
+    settings = Collector.from_request(request).settings
     response.set_cookie(
         settings.cookie(cookie), value, age, secure=settings.encrypted, httponly=True, samesite="strict", path="/"
     )

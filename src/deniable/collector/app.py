@@ -19,7 +19,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from deniable import __version__
-from deniable.collector import gate
+from deniable.collector import middleware
 from deniable.collector.intake import SubmissionWriter, Surveys
 from deniable.collector.limits import Limits
 from deniable.collector.monitoring import Metrics, Pulse
@@ -59,7 +59,7 @@ def make_app(settings: Settings, store: Store) -> Starlette:
             *map(session.signed_in, (*analyst_pages.routes, *respondent_pages.previews)),
             Mount("/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static"),
         ],
-        middleware=[Middleware(gate.Gate, collector=collector)],
+        middleware=[Middleware(middleware.RequestGate, collector=collector)],
         exception_handlers={DeniableError: _refuse, HTTPException: _refuse},
         lifespan=_running,
     )
@@ -83,9 +83,9 @@ async def _running(app: Starlette) -> AsyncIterator[None]:
 
 
 async def _refuse(request: Request, error: Exception) -> Response:
-    expected = gate.expected_error(error)
+    expected = middleware.expected_error(error)
     assert expected is not None
-    response = gate.refusal(expected, request.scope)
+    response = middleware.refusal(expected, request.scope)
     if response.status_code == 405:
         response.headers["Allow"] = ", ".join(sorted(_methods(request)))
     return response
@@ -93,6 +93,6 @@ async def _refuse(request: Request, error: Exception) -> Response:
 
 def _methods(request: Request) -> set[str]:
     """Return what may be asked of an address: each method has a route of its own."""
-    path = gate.pattern(request.scope)
+    path = middleware.pattern(request.scope)
     routes = [route for route in request.app.routes if isinstance(route, Route) and route.path == path]
     return {method for route in routes for method in route.methods or ()} or {"GET", "HEAD"}  # files have no route

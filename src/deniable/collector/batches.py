@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deniable.collector.intake import FieldedSurvey
 from deniable.collector.messages import LONGEST_SYMBOL, SubmissionBody
-from deniable.collector.refusals import Refused, parsed
+from deniable.collector.refusals import Refused, decode_json
 from deniable.collector.store import Batch
 from deniable.collector.store.base import KEY
 from deniable.collector.streams import check_stream
@@ -40,7 +40,7 @@ class _Destination(NamedTuple):
     group: str | None
 
 
-class _Gathered:
+class _BatchBuilder:
     """The responses of the pieces that were read, by where they belong.
 
     Args:
@@ -97,7 +97,7 @@ def read_lines(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]
         DeniableError: what a single submission is refused for; the message names the line.
     """
     _check_admission(fielded)
-    gathered = _Gathered(fielded, max_rows)
+    gathered = _BatchBuilder(fielded, max_rows)
     keys: dict[_Destination, list[str]] = {}
     numbers: dict[_Destination, list[int]] = {}
 
@@ -111,7 +111,7 @@ def read_lines(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]
     for number, line in enumerate(io.BytesIO(raw), start=1):
         if not line.strip():
             continue
-        for to, key, symbol in _line(fielded, gathered, number, line):
+        for to, key, symbol in _parse_line(fielded, gathered, number, line):
             keys.setdefault(to, []).append(key)
             numbers.setdefault(to, []).append(symbol)
         if not number % _PIECE_LINES:
@@ -135,7 +135,7 @@ def read_arrow(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]
     """
     _check_admission(fielded)
     check_stream(raw)
-    gathered = _Gathered(fielded, max_rows)
+    gathered = _BatchBuilder(fielded, max_rows)
     try:
         reader = pa.ipc.open_stream(pa.py_buffer(raw))
         _check_columns(reader.schema)
@@ -150,10 +150,12 @@ def read_arrow(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]
     return gathered.batches()
 
 
-def _line(fielded: FieldedSurvey, gathered: _Gathered, number: int, line: bytes) -> list[tuple[_Destination, str, int]]:
+def _parse_line(
+    fielded: FieldedSurvey, gathered: _BatchBuilder, number: int, line: bytes
+) -> list[tuple[_Destination, str, int]]:
     """Return where each response of a line belongs, its key, and the number of its symbol."""
     try:
-        body: SubmissionBody = parsed(_LINES.decode, line)
+        body: SubmissionBody = decode_json(_LINES.decode, line)
         fielded.check_hash(body.survey)
         responses = []
         for response in body.responses:
@@ -181,7 +183,7 @@ def _check_columns(schema: Any) -> None:
         raise Refused(422, f"the keys are of type {schema.field('key').type}; expected fixed_size_binary[{KEY}].")
 
 
-def _gather(gathered: _Gathered, record_batch: Any) -> None:
+def _gather(gathered: _BatchBuilder, record_batch: Any) -> None:
     """Take up a piece of a stream: the rows of each question, design and group that occur in it."""
     names = ["question", "design", *(["group"] if "group" in record_batch.schema.names else [])]
     responses = record_batch.column("symbol" if "symbol" in record_batch.schema.names else "code")
@@ -189,10 +191,10 @@ def _gather(gathered: _Gathered, record_batch: Any) -> None:
         column.null_count for column in (record_batch.column("key"), *map(record_batch.column, names[:2]), responses)
     ):
         raise Refused(422, "a key, question, design or response is empty; expected all of them.")
-    labels = [_labels(record_batch.column(name), name) for name in names]
+    labels = [_read_labels(record_batch.column(name), name) for name in names]
     if any(len(column.values) > _MOST_LABELS for column in labels):
         raise Refused(422, f"there are more than {_MOST_LABELS:,} questions, designs or groups; expected a few.")
-    keys = _fixed(record_batch.column("key"), KEY)
+    keys = _fixed_bytes(record_batch.column("key"), KEY)
     numbers = np.zeros(len(record_batch), np.int64)
     for column in labels:
         numbers = numbers * (len(column.values) + 1) + column.numbers + 1
@@ -216,7 +218,7 @@ class _Labels(NamedTuple):
         return None if number < 0 else self.values[number].as_py()
 
 
-def _labels(column: Any, name: str) -> _Labels:
+def _read_labels(column: Any, name: str) -> _Labels:
     """Read a column of text. A dictionary is not written out: a long value in many rows would fill the memory."""
     shared = pa.types.is_dictionary(column.type)
     if not is_text(column.type.value_type if shared else column.type):
@@ -232,13 +234,13 @@ def _codes(design: Design, responses: Any) -> NDArray[Any]:
     """Return what was sent as the store wants it: numbers of symbols, or packed rows of bits for sets."""
     if not (pa.types.is_dictionary(responses.type) or is_text(responses.type)):
         return design.channel.coding.from_arrow(responses)
-    labels = _labels(responses, "symbol")
+    labels = _read_labels(responses, "symbol")
     used, rows = np.unique(labels.numbers, return_inverse=True)
     numbers = [design.symbol_number(labels.value(number)) for number in used.tolist()]
     return np.asarray(design.channel.coding.pack(numbers)[rows])
 
 
-def _fixed(values: Any, size: int) -> NDArray[np.uint8]:
+def _fixed_bytes(values: Any, size: int) -> NDArray[np.uint8]:
     """Return the bytes of an Arrow array of fixed size, without a copy."""
     start = values.offset * size
     return np.frombuffer(values.buffers()[1], np.uint8)[start : start + len(values) * size].reshape(-1, size)

@@ -176,14 +176,14 @@ class SharesChart:
     left_out: int
 
 
-def largest(items: Sequence[Thing], size: Callable[[Thing], float]) -> Sequence[Thing]:
+def select_largest(items: Sequence[Thing], size: Callable[[Thing], float]) -> Sequence[Thing]:
     """Return all things in their order, or, of more than can be looked through, the largest."""
     return items if len(items) <= MOST_LINES else sorted(items, key=size, reverse=True)[:MOST_LINES]
 
 
 def shares_chart(rows: Sequence[ShareRow], labels: Sequence[str]) -> SharesChart:
     """Return the picture of an estimate; the axis always shows 0."""
-    pairs = largest(list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate)
+    pairs = select_largest(list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate)
     bounds = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
     scale = axis(min(0.0, *bounds), max(0.01, *bounds), formats.percent)
     lines = tuple(

@@ -109,7 +109,7 @@ class FieldedSurvey:
         """
         self.check_open()
         self.check_hash(body.survey)
-        responses = tuple(self._sent(response) for response in body.responses)
+        responses = tuple(self._read_response(response) for response in body.responses)
         admission = None if body.token is None else _admission(body.token)
         return Submission(self.entry.id, bytes.fromhex(body.key), self.group(body.group), responses, admission)
 
@@ -125,7 +125,7 @@ class FieldedSurvey:
                 "Fetch the definition again, and respond to that.",
             )
 
-    def _sent(self, body: ResponseBody) -> Sent:
+    def _read_response(self, body: ResponseBody) -> Sent:
         question, stage, design = self.place(body.question, body.design)
         return Sent(question, stage, design.symbol_number(body.symbol))
 
@@ -203,7 +203,7 @@ class SubmissionWriter:
         self._queue: deque[_Waiting] = deque()
         self._changed = threading.Condition()
         self._ending = False
-        self._thread = threading.Thread(target=self._work, name="writer", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
         self._thread.start()
 
     async def add(self, submission: Submission) -> Outcome:
@@ -212,7 +212,7 @@ class SubmissionWriter:
         Raises:
             StoreFailed: the database failed, or the writer has ended. Nothing was stored.
         """
-        outcome: Outcome = await self._done(submission)
+        outcome: Outcome = await self._wait_for(submission)
         return outcome
 
     async def exchange(self, request: Exchange) -> int:
@@ -222,12 +222,12 @@ class SubmissionWriter:
             NotAllowed: no such invitation, or it was used for another message.
             StoreFailed: as in `add`.
         """
-        signature: int | NotStored = await self._done(request)
+        signature: int | NotStored = await self._wait_for(request)
         if isinstance(signature, NotStored):
             raise signature.error
         return signature
 
-    async def _done(self, work: Work) -> Any:
+    async def _wait_for(self, work: Work) -> Any:
         loop = asyncio.get_running_loop()
         waiting = _Waiting(work, loop.create_future(), loop, time.monotonic())
         with self._changed:
@@ -252,14 +252,14 @@ class SubmissionWriter:
     ) -> None:
         self.end()
 
-    def _work(self) -> None:
+    def _run(self) -> None:
         while self._queue or not self._ending:
-            batch = self._next()
+            batch = self._take_batch()
             self._write([waiting for waiting in batch if isinstance(waiting.work, Submission)], self._store.add)
             self._write([waiting for waiting in batch if isinstance(waiting.work, Exchange)], self._store.exchange_all)
             self._rewrite()
 
-    def _next(self) -> list[_Waiting]:
+    def _take_batch(self) -> list[_Waiting]:
         """Return what waits, when there is enough of it or it has waited for long; nothing where nobody comes."""
         with self._changed:
             if not self._changed.wait_for(lambda: self._queue or self._ending, _LOOK) or not self._queue:
@@ -296,10 +296,10 @@ def _wake_all(batch: list[_Waiting], outcomes: Sequence[Any] | BaseException) ->
             if waiting.loop is loop
         ]
         if not loop.is_closed():
-            loop.call_soon_threadsafe(_wake, pairs)
+            loop.call_soon_threadsafe(_resolve_futures, pairs)
 
 
-def _wake(pairs: list[tuple[asyncio.Future[Any], Any]]) -> None:
+def _resolve_futures(pairs: list[tuple[asyncio.Future[Any], Any]]) -> None:
     for future, outcome in pairs:
         if future.done():  # whoever waited has gone; what was sent is stored all the same
             continue

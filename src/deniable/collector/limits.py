@@ -154,7 +154,7 @@ class Limits:
         Raises:
             Refused: too many.
         """
-        has_token, sender = _sender(request)
+        has_token, sender = _identify_sender(request)
         self._responses[has_token].check(sender, count)
 
     async def read(self, request: Request, *, large: bool = False) -> bytes:
@@ -163,7 +163,7 @@ class Limits:
         Raises:
             Refused: too many bytes at a time, in a minute, or in all bodies together; or they do not arrive.
         """
-        has_token, sender = _sender(request)
+        has_token, sender = _identify_sender(request)
 
         def take(size: int) -> None:
             self._bytes[has_token].check(sender, size)
@@ -173,7 +173,7 @@ class Limits:
         return await read_body(request, max_bytes, self._settings.patience, take)
 
 
-def _sender(request: Request) -> tuple[bool, str]:
+def _identify_sender(request: Request) -> tuple[bool, str]:
     """Return whether a request comes with a token, and the token's name or the network address."""
     token = getattr(request.state, "token", None)
     if token is not None:

@@ -144,7 +144,7 @@ class Metrics:
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self._turn()
+        self._write_past_days()
         if status >= 500:
             self._failures.labels(route, status).inc()
         self._requests_of(method if method in _METHODS else "other", route, status).inc()
@@ -152,18 +152,18 @@ class Metrics:
 
     def responses(self, survey: str, outcome: str, count: int = 1) -> None:
         """Count responses that were stored, repeated, refused or withdrawn."""
-        self._turn()
+        self._write_past_days()
         self._responses_of(survey, outcome).inc(count)
 
     def render(self) -> bytes:
         """Return all counts as Prometheus reads them."""
-        self._turn()
+        self._write_past_days()
         return generate_latest(self._failing) + self._told
 
     def _today(self) -> int:
         return int(self._clock() // _DAY)
 
-    def _turn(self) -> None:
+    def _write_past_days(self) -> None:
         """Write down the counts of the days that have ended, before anything of a new one is counted."""
         if (today := self._today()) != self._day:
             self._day, self._told = today, generate_latest(self._registry)

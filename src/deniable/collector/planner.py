@@ -138,9 +138,9 @@ def plan(wish: Wish) -> SurveyPlan:
         needed=sample_size(choice.design, margin=plain, level=LEVEL),
         posterior=100 * float(after),
         protection=(*privacy_texts.promise(choice.design), *privacy_texts.frequencies(choice.design)[:1]),
-        told=_told(choice.design, wish.questions),
+        told=_describe_disclosure(choice.design, wish.questions),
         warnings=_warnings(choice.design, wish.questions),
-        reasons=(*choice.reasons, *_drawn(wish, margin)),
+        reasons=(*choice.reasons, *_describe_one_question(wish, margin)),
         curve=_curve(wish, margin, plain),
         kinks=_kinks(wish.categories),
         people=_people(wish, choice.design),
@@ -149,7 +149,7 @@ def plan(wish: Wish) -> SurveyPlan:
     )
 
 
-def _told(design: Design, questions: int) -> tuple[str, ...]:
+def _describe_disclosure(design: Design, questions: int) -> tuple[str, ...]:
     together = Disclosure.of([design] * questions).together_words(_SPOKEN) if questions > 1 else ()
     return (
         " ".join(Disclosure.of_response(design).response_words(_SPOKEN)),
@@ -162,7 +162,7 @@ def _warnings(design: Design, questions: int) -> tuple[str, ...]:
     return (*warning_words, *Disclosure.of([design] * questions).limit_words(BUDGET, _SPOKEN))
 
 
-def _drawn(wish: Wish, margin: float) -> tuple[str, ...]:
+def _describe_one_question(wish: Wish, margin: float) -> tuple[str, ...]:
     """Tell what it would be to ask each respondent one of the questions, drawn at random, for what all of them cost."""
     n_asked = wish.respondents // wish.questions
     if wish.questions == 1 or n_asked < 1:

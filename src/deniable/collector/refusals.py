@@ -74,7 +74,7 @@ def refusal_of(error: DeniableError) -> Refusal:
     return Refusal(Told(_sentence(problem), _sentence(expected), error.hint))
 
 
-def parsed(decode: Callable[[bytes], Any], raw: bytes) -> Any:
+def decode_json(decode: Callable[[bytes], Any], raw: bytes) -> Any:
     """Decode JSON.
 
     Raises:

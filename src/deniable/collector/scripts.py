@@ -38,7 +38,7 @@ def compare(address: str) -> None:
         Incompatible: one is another, or missing.
         UnreadableFile: the collector cannot be reached.
     """
-    changed = [path for path, digest in hashes().items() if _fetched(f"{address.rstrip('/')}/{path}") != digest]
+    changed = [path for path, digest in hashes().items() if _fetch_hash(f"{address.rstrip('/')}/{path}") != digest]
     if changed:
         raise Incompatible(
             f"{address:.80} serves {len(changed)} scripts that are not those of this version, {changed[0]} among them; "
@@ -47,7 +47,7 @@ def compare(address: str) -> None:
         )
 
 
-def _fetched(address: str) -> str:
+def _fetch_hash(address: str) -> str:
     if not address.startswith(("https://", "http://")):
         raise UnreadableFile(f"{address:.80} is no address; expected one such as https://survey.example.")
     try:

@@ -42,25 +42,25 @@ def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None
     """
     check_reachable(settings)
     check_proxies(settings)
-    with _listening(settings) as door:
+    with _open_socket(settings) as door:
         settings = msgspec.structs.replace(settings, port=door.getsockname()[1]).share()
         configure_log()
         store = open_store(settings.database, rewriting=settings.rewriting)
         try:
-            with closing(_Seated(store.database, settings.collectors)) as seat:
-                _settle(store)
+            with closing(_CollectorSlot(store.database, settings.collectors)) as seat:
+                _rewrite_all(store)
                 seat.note(settings.base)
                 server = uvicorn.Server(configuration(settings, make_app(settings, store)))
                 ready(settings)
                 log_event("listening", address=settings.base)
-                with _ending(), seat.watched(lambda: setattr(server, "should_exit", True)):
+                with _end_on_signal(), seat.watched(lambda: setattr(server, "should_exit", True)):
                     server.run(sockets=[door])
                 log_event("stopped")
         finally:
             store.shut()
 
 
-class _Seated:
+class _CollectorSlot:
     """A collector's seat at its database, taken again where the database was started anew."""
 
     def __init__(self, database: Database, seats: int) -> None:
@@ -114,7 +114,7 @@ class _Seated:
         return self._seat is not None
 
 
-def _settle(store: Store) -> None:
+def _rewrite_all(store: Store) -> None:
     """Write everything anew: a collector that was killed may have left traces of what came in which order."""
     try:
         store.rewrite(at_once=True, anyway=True)
@@ -144,7 +144,7 @@ def check_reachable(settings: Settings) -> None:
     Raises:
         InvalidRequest: other machines can reach the host, the address is not HTTPS, and nobody said that this is fine.
     """
-    if settings.encrypted or settings.unencrypted or _local(settings.host):
+    if settings.encrypted or settings.unencrypted or _is_local(settings.host):
         return
     raise InvalidRequest(
         f"{settings.host} can be reached from other machines, and the address is {settings.base}; expected https://…",
@@ -168,7 +168,7 @@ def check_proxies(settings: Settings) -> None:
         )
 
 
-def _listening(settings: Settings) -> socket.socket:
+def _open_socket(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
         return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
@@ -180,7 +180,7 @@ def _listening(settings: Settings) -> socket.socket:
 
 
 @contextmanager
-def _ending() -> Iterator[None]:
+def _end_on_signal() -> Iterator[None]:
     """Let a signal end the collector and nothing else: uvicorn raises it anew when all is done."""
     before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -190,7 +190,7 @@ def _ending() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _local(host: str) -> bool:
+def _is_local(host: str) -> bool:
     try:
         return ip_address(host).is_loopback
     except ValueError:

@@ -143,7 +143,7 @@ class Collector:
     batches: Executor
 
     @classmethod
-    def of(cls, request: Request) -> Collector:
+    def from_request(cls, request: Request) -> Collector:
         """Return the collector that a request was sent to."""
         collector: Collector = request.app.state.collector
         return collector
@@ -168,7 +168,7 @@ def read(
         UnreadableFile: the file is not TOML.
         InvalidRequest: a name that is no setting, or a value that does not fit.
     """
-    values = {} if file is None else _parsed(file)
+    values = {} if file is None else _parse_file(file)
     for name in Settings.__struct_fields__:
         variable = PREFIX + name.upper()
         if environment is not None and variable in environment:
@@ -182,7 +182,7 @@ def read(
         ) from None
 
 
-def _parsed(file: Path) -> dict[str, Any]:
+def _parse_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -122,13 +122,13 @@ def receipt(store: Store, entry: Entry, key: bytes) -> str:
         designs[asked_question.name] = design = asked_question.designs[stage]
         responses.append({"question": asked_question.name, "design": design.hash, "symbol": design.symbols[code]})
     checks = {question.name for question in survey.questions if question.check}
-    revealed = {language: _revealed(designs, checks, locale(language)) for language in survey.languages}
+    revealed = {language: _disclosure_texts(designs, checks, locale(language)) for language in survey.languages}
     unsigned = StoredReceipt(survey.hash, key_hash(key), tuple(responses), revealed, "")
     signature = _receipt_signer(store).sign(signed_receipt(unsigned.unsigned)).hex()
     return replace(unsigned, signature=signature).to_json()
 
 
-def _revealed(designs: Mapping[str, Design], checks: Collection[str], spoken: Locale) -> dict[str, Any]:
+def _disclosure_texts(designs: Mapping[str, Design], checks: Collection[str], spoken: Locale) -> dict[str, Any]:
     """Return what the responses of a receipt reveal at most, each alone and all together, in the words of the page.
 
     Comprehension checks are about the device, and reveal nothing that the page promises to hide.

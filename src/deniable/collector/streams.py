@@ -44,17 +44,17 @@ def check_stream(raw: bytes) -> None:
     try:
         _check(raw)
     except struct.error:
-        raise _broken() from None
+        raise _stream_error() from None
 
 
 def _check(raw: bytes) -> None:
     columns, reread = 0, 0
     dictionaries: dict[int, int] = {}
-    for number, message_header in enumerate(_parts(raw)):
+    for number, message_header in enumerate(_read_messages(raw)):
         if number > _MOST_PARTS:
             raise Refused(422, f"the stream is in more than {_MOST_PARTS:,} parts; expected larger ones.")
         if (message_header.kind == _SCHEMA) != (number == 0):
-            raise _broken()
+            raise _stream_error()
         if message_header.kind == _SCHEMA:
             columns = _check_schema(message_header.header)
         elif message_header.kind == _DICTIONARY:
@@ -66,11 +66,11 @@ def _check(raw: bytes) -> None:
             _check_rows(message_header.header, message_header.body, columns=columns, min_rows=KEY)
             reread += sum(dictionaries.values())
         else:
-            raise _broken()
+            raise _stream_error()
         if len(dictionaries) > columns or reread > _MOST_REREAD:
             raise Refused(422, "the dictionaries are too large; expected smaller ones, or fewer parts that use them.")
     if not columns:
-        raise _broken()
+        raise _stream_error()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class _HeaderTable:
     def table(self, field: int) -> _HeaderTable:
         offset = self._place(field)
         if not offset:
-            raise _broken()
+            raise _stream_error()
         return _HeaderTable(self.raw, offset + self._read("<I", offset))
 
     def tables(self, field: int, limit: int) -> list[_HeaderTable]:
@@ -140,14 +140,14 @@ class _ArrowMessage(NamedTuple):
     body: int
 
 
-def _parts(raw: bytes) -> Iterator[_ArrowMessage]:
+def _read_messages(raw: bytes) -> Iterator[_ArrowMessage]:
     """Yield all messages of a stream, which must end with its mark and nothing behind it."""
     offset = 0
     while True:
         mark, size = struct.unpack_from("<Ii", raw, offset)
         offset += 8
         if mark != _MARK or not 0 <= size <= min(_LARGEST_HEADER, len(raw) - offset):
-            raise _broken()
+            raise _stream_error()
         if not size:
             break
         head = raw[offset : offset + size]
@@ -155,14 +155,14 @@ def _parts(raw: bytes) -> Iterator[_ArrowMessage]:
         body = message.number(_MESSAGE_BODY, "<q")
         offset += size + body
         if not 0 <= body <= len(raw) or offset > len(raw):
-            raise _broken()
+            raise _stream_error()
         if message.number(_MESSAGE_VERSION, "<h") != _VERSION:
             raise Refused(422, "the stream is of another version of Arrow's format; expected V5.")
         if message.has(_MESSAGE_WORDS):
-            raise _words()
+            raise _metadata_error()
         yield _ArrowMessage(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
     if offset != len(raw):
-        raise _broken()
+        raise _stream_error()
 
 
 def _check_schema(schema: _HeaderTable) -> int:
@@ -171,7 +171,7 @@ def _check_schema(schema: _HeaderTable) -> int:
     if not 0 < len(columns) <= _MOST_COLUMNS:
         raise Refused(422, f"there are no columns, or too many; expected at most {_MOST_COLUMNS}.")
     if schema.has(_SCHEMA_WORDS) or any(column.has(_COLUMN_WORDS) for column in columns):
-        raise _words()
+        raise _metadata_error()
     if any(column.tables(_COLUMN_CHILDREN, 0) for column in columns):
         raise Refused(422, "there are columns inside a column; expected text, codes and keys.")
     return len(columns)
@@ -188,14 +188,14 @@ def _check_rows(rows: _HeaderTable, body: int, *, columns: int, min_rows: int) -
     if not 0 <= length * min_rows <= body:
         raise Refused(400, "the stream says that it has more rows than it has room for; expected all of them.")
     if len(nodes) != columns or any(rows_of != length or not 0 <= empty <= length for rows_of, empty in nodes):
-        raise _broken()
+        raise _stream_error()
     if len(buffers) > 3 * columns or any(
         not 0 <= start <= body or not 0 <= size <= body - start for start, size in buffers
     ):
-        raise _broken()
+        raise _stream_error()
 
 
-def _words() -> Refused:
+def _metadata_error() -> Refused:
     return Refused(
         422,
         "the stream has words of its own beside its columns; expected none.",
@@ -203,5 +203,5 @@ def _words() -> Refused:
     )
 
 
-def _broken() -> Refused:
+def _stream_error() -> Refused:
     return Refused(400, "the body is not a stream of Arrow, or breaks off; expected a complete one.")

@@ -1,4 +1,4 @@
-"""What counts as private: each demand turns into a parity γ, and any channel into a verdict with its witness.
+"""Definitions of privacy: each criterion yields a parity γ, and judges any channel with a verdict and its witness.
 
 | demand          | what it forbids                                                        | holds exactly when       |
 | --------------- | ---------------------------------------------------------------------- | ------------------------ |

@@ -1,4 +1,4 @@
-"""What every criterion can do: turn into a parity, and judge a channel."""
+"""Base classes of privacy criteria: the parity that a criterion allows, and the verdict on a channel."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Labelled(Protocol):
 
     @property
     def categories(self) -> Sequence[str]:
-        """What the answers are called."""
+        """Labels of the answers."""
         ...
 
     @property
     def symbols(self) -> Sequence[str]:
-        """What the responses are called."""
+        """Labels of the responses."""
         ...
 
 
@@ -45,7 +45,7 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Breach:
-    """Where a demand is broken.
+    """Violation of a criterion: responses, a pair of answers, a prior and its posterior.
 
     Attributes:
         responses: the response that does it; several where only together they do.
@@ -143,10 +143,10 @@ class Strict(Criterion):
 
     @abstractmethod
     def bounds(self, prior: exact.Rational) -> Bounds:
-        """Return what an event of this prior probability may become: the borders of the breach region."""
+        """Return the bounds on the posterior of an event with this prior: the borders of the breach region."""
 
     def both_ways(self, prior: exact.Rational) -> Bounds:
-        """Return what is left of `bounds` once the complement of an event is held to its own, as it must be.
+        """Return the tighter bounds that follow if the complement of the event must satisfy `bounds` too.
 
         Implements: [h_l ⋆ h_u] of [Cha19], Lemma 4.1: an event may rise to h(p) = min{h_u(p), 1 − h_l(1 − p)} and fall
         to 1 − h(1 − p). The demand is the same; its breach region is shown in full.
@@ -192,7 +192,7 @@ def channel_of(subject: Subject) -> Channel:
 
 
 def names_of(subject: Subject, response: int, likely: int, unlikely: int) -> tuple[str, str, str]:
-    """Return what a response and two answers are called."""
+    """Return the labels of a response and of two answers."""
     if isinstance(subject, Channel):
         return f"response {response}", f"answer {likely}", f"answer {unlikely}"
     return f"{subject.symbols[response]!r}", f"{subject.categories[likely]!r}", f"{subject.categories[unlikely]!r}"

@@ -1,4 +1,4 @@
-"""What somebody believes before and after a response, and how well they can guess."""
+"""Bayesian beliefs: posteriors after a response, their range, and the Bayes error of the best guess."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Event: TypeAlias = Collection[str] | Collection[int]
 
 
 class Belief(NamedTuple):
-    """How probable an event was before and is after a response."""
+    """Probability of an event before and after a response."""
 
     response: int
     prior: Fraction
@@ -54,7 +54,7 @@ def posterior(subject: Subject, prior: Prior, response: int) -> tuple[Fraction, 
 
 
 def posterior_range(subject: Subject, prior: Prior, event: Event) -> BeliefRange:
-    """Return how improbable and how probable an event can become, exactly, and after which responses.
+    """Return the smallest and the largest posterior of an event, exactly, with the responses that attain them.
 
     Raises:
         InvalidRequest: a prior or an event that does not fit.
@@ -78,7 +78,7 @@ def posterior_range(subject: Subject, prior: Prior, event: Event) -> BeliefRange
 
 
 def bayes_error(subject: Subject, prior: Prior) -> Fraction:
-    """Return how often the best guess of an answer from its response is wrong, exactly.
+    """Return the Bayes error: the exact probability that the best guess of an answer from its response is wrong.
 
     Implements: 1 − Σ_i max_j α_j P[i, j] (F16).
 

@@ -45,7 +45,7 @@ class Segment(NamedTuple):
 
     @property
     def slope(self) -> Fraction:
-        """How fast the boundary rises."""
+        """Slope of the boundary on this segment."""
         return (self.high - self.low) / (self.right - self.left)
 
     def at(self, p: Fraction) -> Fraction:
@@ -62,7 +62,7 @@ class Segment(NamedTuple):
         return exact.ratio((1 - p) * h, p * (1 - h))
 
     def infimum(self) -> tuple[exact.Ratio, Fraction]:
-        """Return a rational at most inf R over the piece, equal to it where it is rational, and where it is."""
+        """Return a rational lower bound of inf R over the segment, exact where it is rational, and its prior."""
         if self._trend(self.left) < 0 < self._trend(self.right):
             a, b = self._line()
             product, excess = a * b, a + b - 1

@@ -224,7 +224,8 @@ class PosteriorCap(Strict):
 
 
 def posterior_bounds(gamma: exact.Rational, prior: exact.Rational) -> Bounds:
-    """Return what an event of this prior can become after a response of a design with parity γ; both are attained.
+    """Return the attained bounds on the posterior of an event with this prior after a response of a design with parity
+    γ.
 
     Implements: [Cha19], eq. 4.9: p/(p + γ(1 − p)) ≤ posterior ≤ γp/(1 + (γ − 1)p).
 
@@ -275,7 +276,7 @@ def _odds(probability: exact.Rational) -> Fraction:
 
 @dataclass(frozen=True)
 class KnownPrior(Criterion):
-    """Somebody with this very prior never believes in an event, or in any single answer, with more than `most`.
+    """Cap on the posterior of an event, or of any single answer, for one known prior.
 
     A weaker demand than `PosteriorCap`, which holds for every event of that probability: a design with a larger parity
     may meet it, so the channel itself is asked.
@@ -319,7 +320,7 @@ class KnownPrior(Criterion):
 
     @property
     def parity(self) -> exact.Ratio:
-        """What suffices: the factor between the odds of the most probable event and those of the cap."""
+        """Sufficient parity: the ratio of the odds of the cap to those of the most probable event."""
         q, c = self._highest, Fraction(self.most)
         return c * (1 - q) / (q * (1 - c)) if q else math.inf
 

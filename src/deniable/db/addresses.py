@@ -1,4 +1,4 @@
-"""Addresses of databases: what they are, and what of them may be told."""
+"""Addresses of databases: recognition, and names without secrets."""
 
 from __future__ import annotations
 

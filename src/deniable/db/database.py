@@ -1,4 +1,4 @@
-"""What every database does, and a SQLite file that does it.
+"""Interface of databases, and its implementation on a SQLite file.
 
 A transaction is on the disk when it ends, or nothing of it has happened. A writer takes its turn before it reads, so
 that two programs never decide on the same state. Statements have `?` for values.
@@ -66,7 +66,7 @@ class Tables(ABC):
 
     @abstractmethod
     def run(self, statement: str, *values: Any) -> int:
-        """Run a statement and return how many rows it changed."""
+        """Run a statement and return the number of changed rows."""
 
     @abstractmethod
     def rows(self, statement: str, *values: Any) -> list[Any]:
@@ -111,7 +111,7 @@ class Tables(ABC):
 
 
 class Closable(ABC):
-    """What is closed at the end of a `with` block."""
+    """Base of resources that are closed at the end of a `with` block."""
 
     @abstractmethod
     def close(self) -> None:
@@ -138,7 +138,9 @@ class Seat(Closable):
 
 
 class Database(Closable):
-    """Where tables are. Threads may share it, and a forked child connects anew.
+    """Database with transactions.
+
+    Threads may share it, and a forked child connects anew.
 
     Attributes:
         name: what it is called in messages, without a password.
@@ -164,7 +166,7 @@ class Database(Closable):
 
     @abstractmethod
     def take_seat(self, seats: int) -> Seat | None:
-        """Take one of so many seats of a program that few may run at a time; None where none is free.
+        """Take one of a limited number of seats of a program; None where none is free.
 
         All who share a database must name the same number: where somebody sits who named another one, none is free.
 
@@ -173,7 +175,7 @@ class Database(Closable):
         """
 
     def noted(self) -> str:
-        """Return what whoever sat here last has left as a word; empty where there is none."""
+        """Return the note that the last holder of the seat left; empty where there is none."""
         return ""
 
     @abstractmethod
@@ -186,7 +188,7 @@ class Database(Closable):
 
     @contextmanager
     def _connection(self) -> Iterator[Any]:
-        """Lend a connection that nobody uses, or a new one."""
+        """Yield an idle connection, or a new one."""
         idle = self._take_idle()
         connection = self._connect() if idle is None else idle
         try:
@@ -356,7 +358,7 @@ class SqliteFile(Database):
 
 
 class LockedFile(Seat):
-    """The only seat at a file: a lock on a second one beside it, which the system gives back when a program ends.
+    """Single seat at a file: a lock on a second file beside it, released by the system when the program ends.
 
     Why not on the file itself: a program that closes it would give up the locks that SQLite has there.
     """
@@ -426,7 +428,7 @@ class SqliteTables(Tables):
         return bool(self.value("SELECT count(*) FROM sqlite_master"))
 
     def lock(self) -> None:
-        """Do nothing: whoever writes is alone."""
+        """Do nothing: SQLite has a single writer."""
 
     def damaged(self) -> bool:
         return self.rows("PRAGMA integrity_check") != [("ok",)] or bool(self.rows("PRAGMA foreign_key_check"))

@@ -120,7 +120,7 @@ class PostgresServer(Database):
 
 
 def tables_on(connection: Any) -> Tables:
-    """Return the tables that somebody's own connection of psycopg leads to; its transaction stays theirs."""
+    """Return the tables on a caller's connection of psycopg; its transaction stays the caller's."""
     from psycopg.rows import tuple_row
 
     return PostgresTables(connection.cursor(row_factory=tuple_row))

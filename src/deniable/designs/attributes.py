@@ -16,7 +16,7 @@ from deniable.errors import InvalidDesign, InvalidRequest
 
 
 def attribute_epsilons(design: Design) -> dict[str, float]:
-    """Return the ε of each attribute: what is revealed about it to somebody who holds the attributes for unrelated.
+    """Return the ε of each attribute: its privacy loss to an attacker who assumes independent attributes.
 
     Implements: [Cha19], Chapter 8. The ε of the whole, `design.epsilon`, is the sum of these, rounded up once.
 

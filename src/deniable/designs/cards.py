@@ -145,7 +145,7 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
 
 
 def _pair_excess(first: int, second: int, total: int, remaining: int, gamma: Fraction) -> Fraction:
-    """Return Σ over hands of (a − γ·b)₊, weighted with the number of hands that hold a of `own` and b of `other`."""
+    """Return Σ over hands of (a − γ·b)₊, each weighted by the number of hands with a and b cards of two numbers."""
     up, down = gamma.numerator, gamma.denominator
     chosen = [math.comb(second, b) for b in range(min(second, remaining) + 1)]
     remaining_cards = total - first - second
@@ -245,7 +245,7 @@ class Deck(AnyDesign):
 
     @property
     def cards(self) -> int:
-        """How many cards there are."""
+        """Number of cards."""
         return sum(self.counts)
 
     @property
@@ -270,7 +270,7 @@ class Deck(AnyDesign):
 
     @property
     def epsilon_alone(self) -> float:
-        """The ε against somebody who sees one response and no other, rounded up."""
+        """ε against an observer of a single response, rounded up."""
         return exact.log_above(self.parity_alone)
 
     @cached_property
@@ -307,7 +307,7 @@ class Deck(AnyDesign):
 
     @property
     def guarantee(self) -> str:
-        """What is promised and against whom, in words."""
+        """Guarantee in words, with the attacker that it holds against."""
         factor = _factor(self.parity_alone)
         alone = f"Whoever sees one response and no other can change the odds of an answer by at most {factor}."
         if self.parity_collector != math.inf:
@@ -364,7 +364,7 @@ def integer_deck(
     collector: bool = False,
     categories: Sequence[str] = ("no", "yes"),
 ) -> Deck:
-    """Build a deck with the numbers 1, 2 and 3 for a group, in whole cards and with at most this ε.
+    """Build an integer deck with the numbers 1, 2 and 3 for a group, with at most this ε.
 
     Implements: the integer rule of F11: c₂ = round(M·middle), c₁ = ⌈(M − c₂)/(e^ε + 1)⌉, c₃ the rest. For the ε against
     a collector with n people, c₁ = ⌈(M − c₂ + (n − 1)·e^ε)/(e^ε + 1)⌉, from c₃ ≤ e^ε·(c₁ − (n − 1)).

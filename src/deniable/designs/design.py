@@ -40,7 +40,7 @@ class Factor(NamedTuple):
 
 
 class AnyDesign(Rendered, HashedDocument):
-    """What every type of design has in common: it is named by its hash, states its type of question, and can be shown.
+    """Base of all designs: a hash, the type of question, and a representation in sheets.
 
     Attributes:
         asks: the type of question; `deniable.types.FOLDERS` lists them all.
@@ -68,7 +68,7 @@ class AnyDesign(Rendered, HashedDocument):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the columns of its `Responses` are called; one for most."""
+        """Names of the columns of its `Responses`."""
         return ("response",)
 
     def device_of(self, column: str) -> AnyDesign:  # noqa: ARG002 - stages have a design for each column
@@ -77,7 +77,7 @@ class AnyDesign(Rendered, HashedDocument):
 
     @abstractmethod
     def symbols_in(self, column: str, rows: Any) -> Sequence[object]:
-        """Return what each row of a column of `Responses` says: a symbol, or whatever else the column holds."""
+        """Return the symbol, or the other value, in each row of a column of `Responses`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ class Design(AnyDesign):
 
     @property
     def attributes(self) -> tuple[str, ...]:
-        """What the attributes are called; empty for a design for one."""
+        """Names of the attributes; empty for a single one."""
         return tuple(factor.attribute for factor in self.factors)
 
     def part(self, *attributes: str) -> Design:
@@ -210,7 +210,7 @@ class Design(AnyDesign):
 
     @property
     def caveat(self) -> str:
-        """What the guarantee rests on besides the channel, in a sentence; empty for most families."""
+        """Assumption of the guarantee besides the channel, as a sentence; empty for most families."""
         if self.factors:
             caveats = [f"{attribute!r}: {design.caveat}" for attribute, design in self.factors if design.caveat]
             return " ".join(caveats)
@@ -232,7 +232,7 @@ class Design(AnyDesign):
         return self.channel.probability(self.symbol_number(symbol), given=self.category_number(given))
 
     def bayes_factors(self, symbol: str, category: str) -> tuple[exact.Ratio, exact.Ratio]:
-        """Return by how much a response multiplies the odds of an answer against another: at least, at most.
+        """Return the smallest and the largest Bayes factor of a response for an answer against another.
 
         Example:
             >>> from deniable.designs import binary
@@ -279,7 +279,7 @@ class Design(AnyDesign):
         return [self.symbols[number] for number in self.channel.coding.unpack(rows)]
 
     def by_attribute(self, rows: Any) -> dict[str, list[object]]:
-        """Return what each row of responses says about each attribute."""
+        """Return the responses by attribute, one column for each."""
         columns: dict[str, list[object]] = {}
         quotients = rows.astype("int64")
         for attribute, design in reversed(self.factors):

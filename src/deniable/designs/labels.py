@@ -1,4 +1,4 @@
-"""What answers and responses are called: given labels, and those worked out for numbers, sets and combinations."""
+"""Labels of answers and responses: given ones, and computed ones for numbers, sets and combinations."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ class Numbered(Computed):
 
 
 class LabelIndex:
-    """Where each of some labels stands: looked up, or worked out where labels are computed."""
+    """Index of labels: looked up, or computed where labels are computed."""
 
     def __init__(self, label_list: Sequence[str]) -> None:
         self._computed = label_list if isinstance(label_list, Computed) else None
@@ -95,7 +95,7 @@ class LabelIndex:
 
 
 def size(labels: Sequence[str]) -> int:
-    """Return how many labels there are; there may be more than `len` can tell."""
+    """Return the number of labels, which may exceed the range of `len`."""
     return int(getattr(labels, "size", -1)) if hasattr(labels, "size") else len(labels)
 
 
@@ -144,7 +144,7 @@ def _has_surrogate(label: str) -> bool:
 
 
 def _refuse_twins(labels: Sequence[str], name: str) -> None:
-    """Refuse labels that nobody can tell apart: equal, or different only in outer spaces or in how é is composed."""
+    """Refuse labels that look alike: equal, or different only in outer spaces or in Unicode composition."""
     seen_labels: set[str] = set()
     for label in labels:
         look = unicodedata.normalize("NFC", label).strip()
@@ -157,7 +157,7 @@ def _refuse_twins(labels: Sequence[str], name: str) -> None:
 
 
 def same_labels(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Say whether labels are the same in the same order; those that are made when asked for may differ in type."""
+    """Return whether labels are equal in the same order, whatever their container types."""
     return first == second or (len(first) == len(second) and all(a == b for a, b in zip(first, second, strict=True)))
 
 
@@ -196,7 +196,7 @@ class Bitstrings(Computed):
 
     @property
     def size(self) -> int:
-        """How many labels there are."""
+        """Number of labels."""
         return 1 << self.places
 
     def __len__(self) -> int:
@@ -276,7 +276,7 @@ class Combinations(Computed):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many labels each attribute has."""
+        """Number of labels of each attribute."""
         return tuple(map(size, self.parts))
 
     def _label(self, number: int) -> str:

@@ -407,7 +407,7 @@ def best_values(size: int, ratio: Fraction) -> int:
 
 
 def _candidates(size: int, ratio: float) -> list[int]:
-    """Return all fields up to 256; primes about e^ε + 1, a few an octave; and the smallest for each number of digits.
+    """Return candidate fields: all up to 256, primes near e^ε + 1, and the smallest for each number of digits.
 
     A field of more values than categories is of no use but for the smallest, where the value is the answer itself.
     """

@@ -1,4 +1,4 @@
-"""A number in a known range: rounded at random to one of a few levels, and a window slides over the levels.
+"""Designs for a number in a known range: random rounding to a few levels, and a window over the levels.
 
 How many levels and which width are best depends on what is asked for: the mean, or the whole distribution.
 """
@@ -68,7 +68,7 @@ class Range:
 
     @property
     def width(self) -> Fraction:
-        """How far the ends are apart."""
+        """Width of the range."""
         return self.high - self.low
 
     @property
@@ -78,13 +78,13 @@ class Range:
         return Range(Fraction(0) if self.low < 0 < self.high else min(squares), max(squares))
 
     def share(self, value: Fraction) -> Fraction:
-        """Return where a value lies, from 0 at the low end to 1 at the high end."""
+        """Return the position of a value in the range, from 0 at the low end to 1 at the high end."""
         return (value - self.low) / self.width
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A range, and how many levels it is cut into, evenly.
+    """Range that is divided into equally spaced levels.
 
     Example:
         >>> Scale(Range.of(0, 80), 5).names
@@ -98,7 +98,7 @@ class Scale:
 
     @property
     def step(self) -> Fraction:
-        """How far two levels are apart."""
+        """Distance between two levels."""
         return self.range.width / (self.levels - 1)
 
     @cached_property
@@ -108,7 +108,7 @@ class Scale:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the levels are called: a decimal where that is exact, else a fraction."""
+        """Labels of the levels: a decimal where that is exact, else a fraction."""
         return tuple(map(_format_exact, self.values))
 
     def place(self, value: Fraction) -> tuple[int, Fraction]:
@@ -149,7 +149,7 @@ class NumberDesign(Design):
 
     @property
     def range(self) -> Range:
-        """Where the numbers lie."""
+        """Range of the numbers."""
         return self.scale.range
 
     @property
@@ -193,7 +193,7 @@ def number_design(
     levels: int | None = None,
     width: int | None = None,
 ) -> NumberDesign:
-    """Build a design for a number between two ends: it is rounded to a level, and a stretch of levels is sent.
+    """Build a design for a number in a range: it is rounded to a level, and a window of levels is sent.
 
     Implements: relaxed rounding [Pan24], §5.2, to m levels instead of 2, and then `window`, the piecewise mechanism
     [Wan19] on levels. For a mean, levels and width are those with the smallest variance in the worst case; for a

@@ -1,4 +1,6 @@
-"""How many levels a number is best rounded to, and how wide the window over them is. In floats: privacy is elsewhere.
+"""Best number of levels for a number, and best width of the window over them.
+
+In floats: privacy is elsewhere.
 
 A design is a list of columns here: for each level the probabilities of the responses. Levels lie evenly from −1 to 1.
 """
@@ -65,8 +67,7 @@ def worst_variance(columns: Columns) -> float:
 
 
 def best_scores(columns: Columns) -> list[float]:
-    """Return a number for each response whose mean, given a level, is the level; of the smallest variance, if shares
-    are even."""
+    """Return unbiased scores of the responses for the levels, with the smallest variance at equal shares."""
     weights = _solve(_information(columns), [[level] for level in _levels(len(columns))])
     shares = _shares(columns)
     return [
@@ -102,7 +103,7 @@ def _levels(size: int) -> list[float]:
 
 
 def _shares(columns: Columns) -> list[float]:
-    """Return how often each response is sent, if the shares of the levels are even."""
+    """Return the probability of each response at equal shares of the levels."""
     return [sum(row) / len(columns) for row in zip(*columns, strict=True)]
 
 

@@ -69,7 +69,7 @@ def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
 
 
 def window_labels(categories: Sequence[str], width: int) -> tuple[str, ...]:
-    """Return what each response of a window is called: the first and the last category that it names.
+    """Return the labels of the responses of a window: the first and the last category.
 
     Example:
         >>> window_labels(["0", "20", "40"], 2)

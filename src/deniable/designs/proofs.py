@@ -1,4 +1,4 @@
-"""What single responses prove, in sentences: for designs whose ε is infinite.
+"""Sentences about what single responses prove, for designs with infinite ε.
 
 Where a response is impossible under some answer and not under all, whoever sees it can rule that answer out, whatever
 they believed before. Such a design is told with what each response proves, and with the Bayes factors of all responses:
@@ -26,7 +26,7 @@ _MOST_FACTORS = 12  # in one sentence; more are not read
 
 
 def proofs(design: Design) -> tuple[str, ...]:
-    """Tell what each response proves; empty where every answer stays possible.
+    """Return sentences about what each response proves; empty where every answer stays possible.
 
     Example:
         >>> from deniable.designs import mangat
@@ -90,7 +90,7 @@ def _responses(design: Design) -> Iterator[int]:
 
 
 def _proof(design: Design, number: int) -> str:
-    """Tell what a response proves, if it does."""
+    """Return the sentence about what a response proves, if it proves anything."""
     if exact.ratio(*design.channel.extremes(number)) != math.inf:
         return ""
     possible = [bool(design.channel.probability(number, given=j)) for j in range(design.channel.answers)]

@@ -17,7 +17,7 @@ _MOST_SHRINKING = Fraction(1, 10**6)
 
 
 def realize(columns: Sequence[Column], gamma: Fraction) -> Dense:
-    """Return the channel of integer weights that sum to 2^64 nearest to a target, with a parity of at most γ.
+    """Return the channel with integer weights of sum 2^64 nearest to a target, with parity at most γ.
 
     Guarantee: the parity of what is returned is at most γ, compared exactly. Values that repeat within a column of the
     target stay equal where another value in that column does not repeat, so that a symmetric design stays symmetric.

@@ -118,7 +118,7 @@ def best_t(k: int, gamma: exact.Rational) -> int:
 
 
 def subset_information(k: int, t: int, gamma: exact.Rational) -> Fraction:
-    """Return a_t = k·t(k − t)(γ − 1)² / ((k − 1)(tγ + k − t)²), the eigenvalue on which the error of t-subsets rests.
+    """Return a_t = k·t(k − t)(γ − 1)² / ((k − 1)(tγ + k − t)²), the eigenvalue that determines the error of t-subsets.
 
     Implements: [Cha19], (6.19): with m rows, m·PᵀP = a_t·I + (1 − a_t / k)·J.
 
@@ -137,7 +137,7 @@ def subset_information(k: int, t: int, gamma: exact.Rational) -> Fraction:
 
 
 def subset_trace(k: int, t: int, gamma: exact.Rational) -> Fraction:
-    """Return f(t) = k + (k − 1)·a_t, the trace of PᵀD⁻¹P at even shares, which the best t makes largest.
+    """Return f(t) = k + (k − 1)·a_t, the trace of PᵀD⁻¹P at equal shares, which the best t maximizes.
 
     Implements: [Cha19], (6.8), by its (6.19).
 
@@ -155,7 +155,7 @@ def subset_trace(k: int, t: int, gamma: exact.Rational) -> Fraction:
 def subset_risk(
     k: int, t: int, gamma: exact.Rational, *, shares: Sequence[exact.Rational] | None = None
 ) -> exact.Ratio:
-    """Return n times the total variance of the minimax estimate, at given shares or in the worst case, which is even.
+    """Return n times the total variance of the minimax estimate, at given shares or in the worst case (equal shares).
 
     Implements: [Cha19], (6.25): (k − 1)/a_t + 1/k − Σπ².
 
@@ -434,7 +434,7 @@ def truncated_rappor(
 
 
 def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
-    """Return how often RAPPOR with k bits, each flipped with probability f, sends 0, 1, … k ones; to 50 digits.
+    """Return the distribution of the number of ones of RAPPOR with k bits and flip probability f, to 50 digits.
 
     Implements: [Cha19], Chapter 7; F10.
 

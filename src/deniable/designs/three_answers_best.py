@@ -21,7 +21,7 @@ Triple: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
 @dataclass(frozen=True)
 class Club:
-    """RR3♣: the first answer is kept with p1; the other two say "not the first" with p2, and then which with q.
+    """RR3♣: the first answer is kept with p1; the others say "not the first" with p2, then which with q.
 
     RR3‡ and RR3† are members of it: `Club.ddagger(p1, p2)` and `Club.dagger(p1, p2)`.
 
@@ -50,17 +50,17 @@ class Club:
 
     @property
     def first_gap(self) -> Fraction:
-        """How much more often the first response comes from the first answer than from another: p1 + p2 − 1."""
+        """p1 + p2 − 1: P(first response | first answer) − P(first response | another answer)."""
         return self.p1 + self.p2 - 1
 
     @property
     def other_gap(self) -> Fraction:
-        """How much more often the two other answers send their own response than each other's: p2·(2q − 1)."""
+        """p2·(2q − 1): P(own response) − P(the other's response) for the second and third answer."""
         return self.p2 * (2 * self.q - 1)
 
     @property
     def parity(self) -> exact.Ratio:
-        """The parity: the larger of max/min of {p1, 1 − p2} and max/min of {(1 − p1)/2, p2·q, p2·(1 − q)}."""
+        """Parity: the larger of max/min of {p1, 1 − p2} and max/min of {(1 − p1)/2, p2·q, p2·(1 − q)}."""
         (p1, p_each_other, _), (p_other, p_kept, swapped), _ = self.columns
         groups = ((p1, p_other), (p_each_other, p_kept, swapped))
         return max(exact.ratio(max(group), min(group)) for group in groups)
@@ -76,7 +76,7 @@ class Club:
         return first, (1 - first + difference) / 2, (1 - first - difference) / 2
 
     def first_variance(self, share: Fraction) -> Fraction:
-        """Return the variance of the first share for one respondent, also where the other two cannot be told apart."""
+        """Return the variance of the first share per respondent, also where the other two are not identifiable."""
         lam = 1 - self.p2 + self.first_gap * share
         return lam * (1 - lam) / self.first_gap**2
 
@@ -171,7 +171,7 @@ def feasible(family: str, *parameters: exact.Rational, gamma: Fraction) -> bool:
 
 
 def region_part(p1: exact.Rational, p2: exact.Rational, *, gamma: Fraction) -> int:
-    """Tell in which part of the printed region of RR3† a point lies: 1 for p1 < p2, 2 for p2 < p1, else 0.
+    """Return the part of the printed region of RR3† that contains a point: 1 for p1 < p2, 2 for p2 < p1, else 0.
 
     Implements: Ω†(1) and Ω†(2) of [MW21], Section 4.1.2 and Figure 2, corrected: with p1 and p2 above 1/3 the condition
     that binds in Ω†(1) is 2p2 ≤ γ(1 − p2), and those in Ω†(2) are 2p1 ≤ γ(1 − p2) and 2p2 ≤ γ(1 − p1).
@@ -185,7 +185,7 @@ def region_part(p1: exact.Rational, p2: exact.Rational, *, gamma: Fraction) -> i
 
 
 def p1_range(family: str, *other_parameters: exact.Rational, gamma: Fraction) -> tuple[Fraction, Fraction] | None:
-    """Return the smallest and the largest p1 that keep to γ with the other parameters as given; None where none does.
+    """Return the smallest and the largest p1 with parity at most γ, given the other parameters; None if there is none.
 
     Implements: in the proof of [MW21], Theorem 4, the largest p1 of RR3† at p2 = 1/3, which is min{γ/3, 1 − 2/(3γ)}.
 
@@ -207,7 +207,7 @@ def p1_range(family: str, *other_parameters: exact.Rational, gamma: Fraction) ->
 
 
 def conditions(gamma: Fraction) -> tuple[Plane, ...]:
-    """Return the eight conditions: within {p1, 1 − p2} and {(1 − p1)/2, u, v} no entry is above γ times another."""
+    """Return the eight parity conditions on {p1, 1 − p2} and {(1 − p1)/2, u, v}: no ratio exceeds γ."""
     x = gamma
     return (
         _plane(1, x, x, x),  # p1 ≤ γ(1 − p2)
@@ -327,7 +327,7 @@ class Optimum:
 
     @property
     def estimable(self) -> bool:
-        """Whether all three shares can be told apart; if not, the optimum is only approached by designs that can."""
+        """Whether all three shares are identifiable; if not, the optimum is only approached by designs that are."""
         return bool(self.club.first_gap and self.club.other_gap)
 
 
@@ -471,7 +471,7 @@ def _edge_minima(
 
 
 def lowest_between(height: Callable[[float], float], low: float, high: float, within: float = 1e-10) -> float:
-    """Return where a function is lowest between two places, by golden sections."""
+    """Return the minimizer of a function on an interval, by golden-section search."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = height(left), height(right)
     while high - low > within:

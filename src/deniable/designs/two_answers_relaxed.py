@@ -1,4 +1,4 @@
-"""Two-answer designs under (ε, δ): even, with a ceiling on ε, exposing; and which is best for a goal, and why."""
+"""Two-answer designs under (ε, δ): even, capped, exposing; and the choice among them for a goal."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def _nothing_told() -> InvalidDesign:
 
 
 class Curve(NamedTuple):
-    """The variance per respondent of the unbiased estimate, −π² + bπ + c, as the share π of the second answer moves."""
+    """Variance per respondent of the unbiased estimate, −π² + bπ + c, as a function of the second share π."""
 
     b: Fraction
     c: Fraction
@@ -438,7 +438,7 @@ def optimal_binary(
 
 
 def _rank(candidate: Candidate, goal: Goal) -> tuple[float, bool, float]:
-    """Order by the goal; at a tie, but for rounding, the design that exposes nobody comes first, then the smaller ε."""
+    """Return the sort key for a goal; ties go to the design that exposes no respondent, then to the smaller ε."""
     value = {"guess": candidate.variance, "worst": candidate.worst, "regret": candidate.regret}[goal]
     return float(f"{value:.12g}"), candidate.exposes, candidate.design.epsilon
 

@@ -2,7 +2,7 @@
 
 from deniable.fieldkit.kit import write_kit
 from deniable.fieldkit.physical import Instruction, PhysicalDevice, nearest_devices
-from deniable.fieldkit.telling import QuizItem, Telling
+from deniable.fieldkit.texts import DeviceTexts, QuizItem
 from deniable.fieldkit.two_questions import TwoQuestions
 
-__all__ = ["Instruction", "PhysicalDevice", "QuizItem", "Telling", "TwoQuestions", "nearest_devices", "write_kit"]
+__all__ = ["DeviceTexts", "Instruction", "PhysicalDevice", "QuizItem", "TwoQuestions", "nearest_devices", "write_kit"]

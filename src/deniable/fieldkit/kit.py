@@ -14,7 +14,7 @@ from deniable.errors import InvalidRequest, quoted
 from deniable.fieldkit import sheets
 from deniable.fieldkit.paper import Paper, check_printable, pdf_bytes, svg_bytes
 from deniable.fieldkit.physical import SIZES, PhysicalDevice, nearest_devices
-from deniable.fieldkit.telling import ChoosingTelling, PairTelling, Telling, check_language, telling
+from deniable.fieldkit.texts import ChoosingTexts, DeviceTexts, PairTexts, check_language, device_texts
 from deniable.fieldkit.two_questions import ChoosingDevice, TwoQuestions, asks_two, two_questions
 from deniable.files.atomic import atomic_write, check_free
 from deniable.survey.disclosure import epsilon_words
@@ -60,12 +60,12 @@ def write_kit(
     """
     check_language(language)
     _check_question(question)
-    device_list = _found(design, harmless, devices)
+    device_list = _find_devices(design, harmless, devices)
     for device in device_list:
         _check_spoken(device, language)
     for label in (*device_list[0].asked.categories, *device_list[0].asked.symbols):
         check_printable(label, "a label of the design")
-    files = [file for device in device_list for file in _files(telling(device, language), Path(folder), question)]
+    files = [file for device in device_list for file in _files(device_texts(device, language), Path(folder), question)]
     for path, _ in files:
         check_free(path, overwrite=overwrite)
     for path, write in files:
@@ -75,7 +75,7 @@ def write_kit(
     return device_list
 
 
-def _found(
+def _find_devices(
     design: AnyDesign, harmless: str | HarmlessQuestion | None, devices: Iterable[str]
 ) -> tuple[PhysicalDevice | TwoQuestions, ...]:
     if isinstance(design, Design) and asks_two(design):
@@ -108,10 +108,10 @@ def _check_question(question: str) -> None:
     check_printable(question, "the question")
 
 
-def _files(texts: Telling | PairTelling, folder: Path, question: str) -> list[tuple[Path, Callable[[], bytes]]]:
+def _files(texts: DeviceTexts | PairTexts, folder: Path, question: str) -> list[tuple[Path, Callable[[], bytes]]]:
     """Draw all pages of one device, and return what is to be written where."""
     home, kind = folder / texts.device.kind, texts.device.kind
-    pages = {name: _drawn(texts, draw) for name, draw in _pages(texts, question).items()}
+    pages = {name: _draw_paper(texts, draw) for name, draw in _pages(texts, question).items()}
     pdfs = [(home / f"{name}.pdf", partial(pdf_bytes, paper.figures, name)) for name, paper in pages.items()]
     page_name = kind if kind in pages else "question"  # what people hold: a device, or the card alone
     figures = pages[page_name].figures
@@ -127,14 +127,14 @@ def _files(texts: Telling | PairTelling, folder: Path, question: str) -> list[tu
         "quiz-key.json": json.dumps(quiz, ensure_ascii=False, indent=2),
         "entry.csv": "response",
     }
-    return [*pdfs, *svgs, *((home / name, partial(_line, text)) for name, text in text_files.items())]
+    return [*pdfs, *svgs, *((home / name, partial(_encode_line, text)) for name, text in text_files.items())]
 
 
-def _pages(texts: Telling | PairTelling, question: str) -> dict[str, Callable[[Any, Paper], None]]:
-    has_two = isinstance(texts, PairTelling | ChoosingTelling)
+def _pages(texts: DeviceTexts | PairTexts, question: str) -> dict[str, Callable[[Any, Paper], None]]:
+    has_two = isinstance(texts, PairTexts | ChoosingTexts)
     device: dict[str, Callable[[Any, Paper], None]] = {texts.device.kind: sheets.device_sheet}
     return {
-        **(device if isinstance(texts, Telling) else {}),
+        **(device if isinstance(texts, DeviceTexts) else {}),
         "facts": sheets.facts_page,
         "question": partial(sheets.two_questions_card if has_two else sheets.question_card, question=question),
         "script": sheets.script_pages,
@@ -145,7 +145,7 @@ def _pages(texts: Telling | PairTelling, question: str) -> dict[str, Callable[[A
     }
 
 
-def _drawn(texts: Telling | PairTelling, draw: Callable[[Any, Paper], None]) -> Paper:
+def _draw_paper(texts: DeviceTexts | PairTexts, draw: Callable[[Any, Paper], None]) -> Paper:
     epsilon = epsilon_words(texts.device.design.epsilon, texts.spoken)
     name = texts.device.design.hash.removeprefix("sha256:")[:12]
     paper = Paper(f"{texts.words['kinds'][texts.device.kind]} · ε = {epsilon} · design.json {name}")
@@ -153,5 +153,5 @@ def _drawn(texts: Telling | PairTelling, draw: Callable[[Any, Paper], None]) -> 
     return paper
 
 
-def _line(text: str) -> bytes:
+def _encode_line(text: str) -> bytes:
     return text.encode() + b"\n"

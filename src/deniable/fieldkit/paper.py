@@ -39,7 +39,7 @@ def lines(text: str, width: float, size: float, *, bold: bool = False) -> list[s
     for word in text.split(" "):
         for fragment in _pieces(word, width, size, bold):
             longer = f"{rows[-1]} {fragment}" if rows else fragment
-            if rows and measured(longer, size, bold=bold) <= width:
+            if rows and text_width(longer, size, bold=bold) <= width:
                 rows[-1] = longer
             else:
                 rows.append(fragment)
@@ -47,16 +47,16 @@ def lines(text: str, width: float, size: float, *, bold: bool = False) -> list[s
 
 
 def _pieces(word: str, width: float, size: float, bold: bool) -> Iterable[str]:
-    while measured(word, size, bold=bold) > width and len(word) > 1:
+    while text_width(word, size, bold=bold) > width and len(word) > 1:
         end = len(word) - 1
-        while end > 1 and measured(word[:end], size, bold=bold) > width:
+        while end > 1 and text_width(word[:end], size, bold=bold) > width:
             end -= 1
         yield word[:end]
         word = word[end:]
     yield word
 
 
-def measured(text: str, size: float, *, bold: bool = False) -> float:
+def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return how wide a text is, in millimetres."""
     from matplotlib.textpath import text_to_path
 

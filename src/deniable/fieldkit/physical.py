@@ -129,8 +129,8 @@ def nearest_devices(design: AnyDesign, kinds: Iterable[str] = tuple(SIZES)) -> t
         [('spinner', 4, Fraction(3, 1)), ('cards', 4, Fraction(3, 1))]
     """
     kind_list = read_kinds(kinds)
-    requested = _makeable(design)
-    segments = _parts(requested)
+    requested = _check_makeable(design)
+    segments = _instruction_shares(requested)
     candidates = [_nearest(kind, requested, segments) for kind in kind_list]
     if not any(candidates):
         raise InvalidRequest(
@@ -154,7 +154,7 @@ def read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     return kind_list
 
 
-def _makeable(design: AnyDesign) -> Design:
+def _check_makeable(design: AnyDesign) -> Design:
     """Return the design where people can make it by hand.
 
     Raises:
@@ -210,7 +210,7 @@ def _asked_cells(design: Design) -> list[list[Fraction]]:
     return [[design.channel.probability(y, given=x) for x in answers] for y in range(design.channel.responses)]
 
 
-def _parts(design: Design) -> list[tuple[tuple[int, ...], Fraction]]:
+def _instruction_shares(design: Design) -> list[tuple[tuple[int, ...], Fraction]]:
     """Return instructions and how often each is to be followed, so that together they make the channel.
 
     Raises:
@@ -219,7 +219,7 @@ def _parts(design: Design) -> list[tuple[tuple[int, ...], Fraction]]:
     cells = _asked_cells(design)
     answers, common = range(design.channel.answers), [min(row) for row in cells]
     forced = [((y,) * len(answers), share) for y, share in enumerate(common) if share]
-    remainders = [[(y, cells[y][x] - common[y]) for y in _from(x, len(cells))] for x in answers]
+    remainders = [[(y, cells[y][x] - common[y]) for y in _symbols_from(x, len(cells))] for x in answers]
     segments = forced + list(_side_by_side(remainders))
     if len(segments) == 1:
         raise InvalidRequest(
@@ -234,7 +234,7 @@ def _parts(design: Design) -> list[tuple[tuple[int, ...], Fraction]]:
     return segments
 
 
-def _from(first: int, size: int) -> list[int]:
+def _symbols_from(first: int, size: int) -> list[int]:
     """Return the symbols in their order, from an answer's own on."""
     return [(first + step) % size for step in range(size)]
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import product
 from math import cos, radians, sin
 
-from deniable.fieldkit.paper import FILLS, HEIGHT, INK, MARGIN, PALE, WIDTH, Paper, lines, measured
-from deniable.fieldkit.telling import ChoosingTelling, PairTelling, PaperWords, Telling
+from deniable.fieldkit.paper import FILLS, HEIGHT, INK, MARGIN, PALE, WIDTH, Paper, lines, text_width
+from deniable.fieldkit.texts import ChoosingTexts, DeviceTexts, PairTexts, PaperTexts
 
 _RADIUS, _SMALL_RADIUS, _FEW = 74.0, 55.0, 5  # of the spinner; the smaller one leaves room for a long legend
 _CARD = (56.0, 80.0)  # width and height of a card
@@ -17,22 +17,22 @@ _PIPS = {1: "c", 2: "ai", 3: "aci", 4: "agdi", 5: "agcdi", 6: "abgdhi"}
 _PLACES = {"a": (-1, -1), "b": (-1, 0), "g": (-1, 1), "d": (1, -1), "h": (1, 0), "i": (1, 1), "c": (0, 0)}
 
 
-def device_sheet(texts: Telling, paper: Paper) -> None:
+def device_sheet(texts: DeviceTexts, paper: Paper) -> None:
     """Draw the device: what is cut out, or looked up."""
     {"spinner": _spinner, "cards": _cards, "dice": _dice, "coins": _coins}[texts.device.kind](texts, paper)
 
 
-def _headed(texts: Telling, paper: Paper) -> None:
+def _write_heading(texts: DeviceTexts, paper: Paper) -> None:
     paper.heading(texts.words["kinds"][texts.device.kind])
     paper.paragraph(texts.handling(), after=6)
 
 
-def _letters(texts: Telling) -> list[int]:
+def _letters(texts: DeviceTexts) -> list[int]:
     """Return for each outcome, in order, the number of its instruction."""
     return [number for number, instruction in enumerate(texts.device.instructions) for _ in range(instruction.count)]
 
 
-def _legend(texts: Telling, paper: Paper) -> None:
+def _legend(texts: DeviceTexts, paper: Paper) -> None:
     for number, (letter, instruction) in enumerate(texts.instructions()):
         text = f"{texts.rule(instruction)}  ({texts.count(instruction.count)})"
         start = paper.below
@@ -42,10 +42,10 @@ def _legend(texts: Telling, paper: Paper) -> None:
         paper.write(letter, MARGIN + 4.5, start + 2.4, size=10.5, bold=True, align="center")
 
 
-def _spinner(texts: Telling, paper: Paper) -> None:
+def _spinner(texts: DeviceTexts, paper: Paper) -> None:
     from matplotlib.patches import Circle, Wedge
 
-    _headed(texts, paper)
+    _write_heading(texts, paper)
     radius = _RADIUS if len(texts.device.instructions) <= _FEW else _SMALL_RADIUS
     top = paper.room(2 * radius + 22)
     x, y = WIDTH / 2, top + radius + 9
@@ -55,7 +55,7 @@ def _spinner(texts: Telling, paper: Paper) -> None:
         sector = Wedge((x, y), radius, *angles, facecolor=FILLS[number], edgecolor=INK, linewidth=1)
         sector.set_gid(f"sector-{letter}")
         paper.axes.add_patch(sector)
-        _around(paper, letter, (x, y), radius, sum(angles) / 2, inside=instruction.count / total >= 0.04)
+        _write_around(paper, letter, (x, y), radius, sum(angles) / 2, inside=instruction.count / total >= 0.04)
         start += instruction.count
     for tick in range(total):
         _tick(paper, (x, y), radius, 360 * tick / total - 90)
@@ -63,24 +63,24 @@ def _spinner(texts: Telling, paper: Paper) -> None:
     _legend(texts, paper)
 
 
-def _around(
+def _write_around(
     paper: Paper, letter: str, middle: tuple[float, float], radius: float, degrees: float, *, inside: bool
 ) -> None:
-    x, y = _at(middle, radius * 0.7 if inside else radius + 5, degrees)
+    x, y = _polar_point(middle, radius * 0.7 if inside else radius + 5, degrees)
     paper.write(letter, x, y, size=20 if inside else 12, bold=True, align="center")
 
 
 def _tick(paper: Paper, middle: tuple[float, float], radius: float, degrees: float) -> None:
-    inner, outer = (_at(middle, r, degrees) for r in (radius - 2, radius))
+    inner, outer = (_polar_point(middle, r, degrees) for r in (radius - 2, radius))
     paper.axes.plot([inner[0], outer[0]], [inner[1], outer[1]], color=INK, linewidth=0.5)
 
 
-def _at(middle: tuple[float, float], radius: float, degrees: float) -> tuple[float, float]:
+def _polar_point(middle: tuple[float, float], radius: float, degrees: float) -> tuple[float, float]:
     return middle[0] + radius * cos(radians(degrees)), middle[1] + radius * sin(radians(degrees))
 
 
-def _cards(texts: Telling, paper: Paper) -> None:
-    _headed(texts, paper)
+def _cards(texts: DeviceTexts, paper: Paper) -> None:
+    _write_heading(texts, paper)
     _legend(texts, paper)
     width, height = _CARD
     across, down = _GRID
@@ -96,8 +96,8 @@ def _cards(texts: Telling, paper: Paper) -> None:
         paper.boxed(texts.rule(rule), left + 4, top + 12, width - 8, height - 16)
 
 
-def _dice(texts: Telling, paper: Paper) -> None:
-    _headed(texts, paper)
+def _dice(texts: DeviceTexts, paper: Paper) -> None:
+    _write_heading(texts, paper)
     if texts.how == "die":
         _faces(texts, paper)
     else:
@@ -105,7 +105,7 @@ def _dice(texts: Telling, paper: Paper) -> None:
         _legend(texts, paper)
 
 
-def _faces(texts: Telling, paper: Paper) -> None:
+def _faces(texts: DeviceTexts, paper: Paper) -> None:
     for face, instruction in enumerate(_letters(texts), 1):
         letter, rule = tuple(texts.instructions())[instruction]
         top = _row(paper, letter, texts.rule(rule), instruction)
@@ -131,7 +131,7 @@ def _row(paper: Paper, letter: str, rule: str, fill: int, *, height: float = 20)
     return top
 
 
-def _grid(texts: Telling, paper: Paper) -> None:
+def _grid(texts: DeviceTexts, paper: Paper) -> None:
     cell = 19.0
     top, left = paper.room(7 * cell + 12), (WIDTH - 7 * cell) / 2
     paper.write(texts.words["sheet"]["light"], left + 4 * cell, top + 2, size=10, align="center")
@@ -146,8 +146,8 @@ def _grid(texts: Telling, paper: Paper) -> None:
         paper.write(letters[instruction][0], x + cell / 2, y + cell / 2, size=15, bold=True, align="center")
 
 
-def _coins(texts: Telling, paper: Paper) -> None:
-    _headed(texts, paper)
+def _coins(texts: DeviceTexts, paper: Paper) -> None:
+    _write_heading(texts, paper)
     coin_sides = [texts.spoken.words["device"][name] for name in ("heads", "tails")]
     for tossed, instruction in zip(product(coin_sides, repeat=texts.tosses), _letters(texts), strict=True):
         letter, rule = tuple(texts.instructions())[instruction]
@@ -163,14 +163,14 @@ def _coin(paper: Paper, face: str, x: float, y: float, *, dark: bool) -> None:
     paper.boxed(face, x - 5.4, y - 3, 10.8, 6, size=9)
 
 
-def facts_page(texts: Telling | PairTelling, paper: Paper) -> None:
+def facts_page(texts: DeviceTexts | PairTexts, paper: Paper) -> None:
     """Tell those who analyse what the device is."""
     paper.heading(texts.words["facts"]["title"])
     for sentence in texts.facts():
         paper.paragraph(sentence)
 
 
-def question_card(texts: Telling, paper: Paper, question: str) -> None:
+def question_card(texts: DeviceTexts, paper: Paper, question: str) -> None:
     """Write the card that the person reads: the question, the answers, and what to do."""
     words = texts.words["question"]
     paper.heading(words["title"])
@@ -182,12 +182,12 @@ def question_card(texts: Telling, paper: Paper, question: str) -> None:
     paper.boxed(words["silent"], MARGIN + 8, top + 88, WIDTH - 2 * MARGIN - 16, 24, size=12)
 
 
-def two_questions_card(texts: PairTelling | ChoosingTelling, paper: Paper, question: str) -> None:
+def two_questions_card(texts: PairTexts | ChoosingTexts, paper: Paper, question: str) -> None:
     """Write the card that the person reads: both questions, and what may be said, each with what it means."""
     words, width = texts.words["question"], WIDTH - 2 * MARGIN - 16
     harmless_texts = texts.device.harmless.texts
     question_texts = {"first": question or words["blank"], "second": harmless_texts.get(texts.language, words["blank"])}
-    chosen = texts.choices() if isinstance(texts, PairTelling) else ()
+    chosen = texts.choices() if isinstance(texts, PairTexts) else ()
     paper.heading(words["title"])
     height = 138 + 26 * len(chosen)
     top = paper.room(height)
@@ -204,7 +204,7 @@ def two_questions_card(texts: PairTelling | ChoosingTelling, paper: Paper, quest
         paper.boxed(meaning, MARGIN + 60, start + 2, width - 56, 18, size=12)
 
 
-def script_pages(texts: Telling | PairTelling, paper: Paper) -> None:
+def script_pages(texts: DeviceTexts | PairTexts, paper: Paper) -> None:
     """Write the interviewer's script."""
     words = texts.words["script"]
     paper.heading(words["title"])
@@ -217,7 +217,7 @@ def script_pages(texts: Telling | PairTelling, paper: Paper) -> None:
             paper.paragraph(line, indent=10, mark=f"{number}")
 
 
-def consent_page(texts: Telling | PairTelling, paper: Paper) -> None:
+def consent_page(texts: DeviceTexts | PairTexts, paper: Paper) -> None:
     """Write the consent text, with room to sign."""
     paper.heading(texts.words["consent"]["title"])
     for sentence in texts.consent():
@@ -227,7 +227,7 @@ def consent_page(texts: Telling | PairTelling, paper: Paper) -> None:
     paper.paragraph(texts.words["consent"]["sign"], size=9)
 
 
-def quiz_pages(texts: Telling | PairTelling, paper: Paper, *, key: bool) -> None:
+def quiz_pages(texts: DeviceTexts | PairTexts, paper: Paper, *, key: bool) -> None:
     """Write the quiz: with room to answer, or with the answers."""
     words = texts.words["quiz"]
     paper.heading(words["key" if key else "title"])
@@ -242,7 +242,7 @@ def quiz_pages(texts: Telling | PairTelling, paper: Paper, *, key: bool) -> None
             paper.room(4)
 
 
-def entry_sheet(texts: PaperWords, paper: Paper) -> None:
+def entry_sheet(texts: PaperTexts, paper: Paper) -> None:
     """Draw the sheet that the interviewer ticks: a line for each person, a box for each symbol."""
     words = texts.words["entry"]
     paper.heading(words["title"])
@@ -256,7 +256,7 @@ def entry_sheet(texts: PaperWords, paper: Paper) -> None:
         top = paper.room(9)
         for symbol, (left, width) in zip(texts.symbols, columns, strict=True):
             paper.box(left, top + 1.5, 5, 5)
-            _short(paper, symbol, left + 6.5, top + 4, width - 8)
+            _write_label(paper, symbol, left + 6.5, top + 4, width - 8)
 
 
 def _columns(symbols: Sequence[str]) -> list[tuple[float, float]]:
@@ -265,9 +265,9 @@ def _columns(symbols: Sequence[str]) -> list[tuple[float, float]]:
     return [(MARGIN + number * width, width) for number in range(len(symbols))]
 
 
-def _short(paper: Paper, text: str, x: float, y: float, width: float) -> None:
+def _write_label(paper: Paper, text: str, x: float, y: float, width: float) -> None:
     """Write a label on one line, or on two in smaller letters; what is longer ends in dots."""
-    size = next((font_size for font_size in (10.5, 9, 7.5) if measured(text, font_size) <= width), 6.5)
+    size = next((font_size for font_size in (10.5, 9, 7.5) if text_width(text, font_size) <= width), 6.5)
     rows = lines(text, width, size)
     first_rows = rows[:2] if len(rows) <= 2 else [rows[0], f"{rows[1][:-1]}…"]
     for number, row in enumerate(first_rows):

@@ -138,7 +138,7 @@ def two_questions(
                 "expected none to be named."
             )
         return (TwoQuestions(design, question),)
-    return _choosing(design, question, read_kinds(kinds))
+    return _nearest_choosing(design, question, read_kinds(kinds))
 
 
 def harmless_share(design: Design) -> Fraction:
@@ -166,24 +166,24 @@ def _read_harmless(design: Design, harmless: str | HarmlessQuestion | None) -> H
     if harmless is None:
         raise InvalidRequest(
             f"the {design.name} design asks a harmless question beside the sensitive one; expected its name, with a "
-            f"share of yes of {letter} = {_short(share)}.",
+            f"share of yes of {letter} = {_format_share(share)}.",
             advice,
         )
     question = harmless_question(harmless) if isinstance(harmless, str) else harmless
     if abs(question.share - share) >= _ROUNDED:
         raise InvalidRequest(
             f"the harmless question {question.name} has a share of yes of {question.share}; expected {letter} = "
-            f"{_short(share)} of the design, or every estimate is biased.",
+            f"{_format_share(share)} of the design, or every estimate is biased.",
             f"Build the design with {letter} = {question.share}.",
         )
     return question
 
 
-def _short(share: Fraction) -> str:
+def _format_share(share: Fraction) -> str:
     return str(share if share.denominator < 10**9 else float(share))
 
 
-def _choosing(design: Design, harmless: HarmlessQuestion, kinds: Iterable[str]) -> tuple[ChoosingDevice, ...]:
+def _nearest_choosing(design: Design, harmless: HarmlessQuestion, kinds: Iterable[str]) -> tuple[ChoosingDevice, ...]:
     """Return for each kind of device the nearest one that chooses, among those that reveal no more than the design."""
     p_target = design.channel.probability(1, given=1) - design.channel.probability(1, given=0)
     devices = []

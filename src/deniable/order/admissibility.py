@@ -28,7 +28,7 @@ MOST_RESPONSES = 1 << 14
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Why a design is not admissible: a response, and what is wrong with it.
+    """Flaw of a design that is not admissible: a response, and the violated condition.
 
     Attributes:
         response: its number.
@@ -180,7 +180,7 @@ def row_parity(row: Sequence[Fraction]) -> exact.Ratio:
 
 
 def largest_trace(k: int, gamma: exact.Rational) -> Fraction:
-    """Return the largest sum of the chances of an unchanged answer, over all k × k designs of parity at most γ.
+    """Return the largest trace of a k × k design of parity at most γ.
 
     Implements: Theorem 6.1 of [Cha19]: kγ / (γ + k − 1). The γ-diagonal design, `k_ary`, and no other attains it.
 
@@ -203,7 +203,7 @@ def largest_trace(k: int, gamma: exact.Rational) -> Fraction:
 
 
 def unchanged(design: Design | Channel, shares: Sequence[exact.Rational] | None = None) -> Fraction:
-    """Return the chance that an answer is sent as it is, for shares of the answers; by default all are equal.
+    """Return the probability that the response equals the answer, for given shares; by default equal ones.
 
     Raises:
         InvalidDesign: responses are not the categories themselves.
@@ -263,7 +263,7 @@ class Repair:
 
 
 def repair(design: Design | Channel, gamma: exact.Rational | None = None, *, split: str = "nested") -> Repair:
-    """Return an admissible channel P of parity γ and a garbling C with A = C·P exactly; nothing that A tells is lost.
+    """Return an admissible channel P of parity γ and a garbling C with A = C·P exactly.
 
     Implements: the repairs of Remark 5.1 and Lemmas 5.3–5.5 of [Cha19] in this order: merge proportional rows, drop the
     constant row, raise every row to parity γ, split rows of more than two values, merge again. With two answers the
@@ -339,7 +339,7 @@ def merge(channel: Dense) -> Improvement:
 
 
 def drop_constant(channel: Dense) -> Improvement:
-    """Leave out a constant row, of value d, and divide the rest by 1 − d (Lemma 5.4); merged rows have at most one."""
+    """Remove a constant row of value d and divide the others by 1 − d (Lemma 5.4)."""
     rows = rows_of(channel)
     constant = next((i for i, row in enumerate(rows) if max(row) == min(row)), None)
     if constant is None:
@@ -386,7 +386,7 @@ def raise_parity(channel: Dense, gamma: exact.Rational, row: int, partner: int) 
 
 
 def split_row(row: Sequence[Fraction], *, split: str = "independent") -> tuple[Pattern, ...]:
-    """Split a row of several values into rows of two, its smallest and its largest, that add up to it (Lemma 5.5).
+    """Split a row of several values into rows with its smallest and largest value that sum to it (Lemma 5.5).
 
     A value v between the smallest t and the largest T is T with weight (v − t)/(T − t) and t otherwise: "independent"
     of the other positions, as in the proof, or "nested", for all positions by one common threshold.

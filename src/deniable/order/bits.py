@@ -16,7 +16,7 @@ from deniable.order.steps import Step
 
 
 class Bit(NamedTuple):
-    """A channel for one bit: the probability of a 1 where the true bit is 1 (`hit`), and where it is 0 (`stray`).
+    """Channel of one bit: P(1 | true bit 1) is `hit`, P(1 | true bit 0) is `stray`.
 
     A garbling of bits is one too; then the true bit is the finer one.
     """
@@ -39,7 +39,7 @@ class Bit(NamedTuple):
         return Bit(*(self.hit * p + self.stray * (1 - p) for p in fine))
 
     def raised(self, fine: Bit) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
-        """Return the probability that a finer bit is 1, by what this one made of it and then by the true bit."""
+        """Return the probability that a finer bit is 1, by the coarser bit and then by the true bit."""
         zero, p_one = (
             (self._upgrade_probability(fine, old, 0), self._upgrade_probability(fine, old, 1)) for old in (0, 1)
         )
@@ -143,7 +143,7 @@ def toss_by_pairs(
     chances: Sequence[Sequence[Fraction]],
     source: chance.Source = chance.SYSTEM,
 ) -> int:
-    """Draw independent bits, each 1 with a chance that depends on a bit of `one`, and then on a bit of `two`."""
+    """Draw independent bits, each with a probability that depends on its bit in `first_mask` and in `second_mask`."""
     every = (1 << size) - 1
     classes = [
         (a & b, chances[i][j])
@@ -154,7 +154,7 @@ def toss_by_pairs(
 
 
 def toss(size: int, classes: Sequence[tuple[int, Fraction]], source: chance.Source = chance.SYSTEM) -> int:
-    """Draw independent bits; each class names some of them by a mask, and the probability that each of these is 1.
+    """Draw independent bits; each class is a mask of bits and their common probability of a 1.
 
     Why: the i-th coin is a bit's first 1 with probability 2^-i, so that the digits add up to exactly the probability.
     """

@@ -53,7 +53,7 @@ class Garbling:
 
     @property
     def recipe(self) -> str:
-        """How a response of the coarse design is made from one of the fine design, in words."""
+        """Recipe in words: how a coarse response is made from a fine one."""
         return self.step.recipe
 
     def __bool__(self) -> bool:
@@ -87,7 +87,7 @@ class Separation:
 
 @dataclass(frozen=True, slots=True)
 class Order(Rendered):
-    """How two designs compare.
+    """Result of a comparison of two designs in Blackwell's order.
 
     Attributes:
         relation: "equal", "finer" (the first tells more), "coarser" (the second does), or "incomparable".
@@ -101,7 +101,7 @@ class Order(Rendered):
 
 
 def compare(first: Design | Channel, second: Design | Channel) -> Order:
-    """Say which of two designs tells more, with the garblings, or the proofs that there are none.
+    """Compare two designs in Blackwell's order, with garblings or proofs that there are none.
 
     Raises:
         Incompatible: the two are about different answers.
@@ -223,7 +223,7 @@ def _by_sets(old: Channel, new: Channel) -> Step | Separation | None:
 
 
 def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
-    """Return how a channel of sets is made from another, or a game that proves that it cannot be.
+    """Return the garbling of one channel of sets into another, or a game that proves that there is none.
 
     Implements: the linear program of F12 for mixtures. Its unknowns are, for each pair of sizes, how often a finer set
     is degraded to a coarser one as near to it, and as far apart from it, as it can be.
@@ -276,7 +276,7 @@ def _mixing_of_sizes(old: Sets, new: Sets, coarse: Sequence[int], fine: Sequence
 
 
 def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Fraction]]) -> Separation:
-    """Turn multipliers into a game: naming a set of each size pays something, and more or less if it holds x.
+    """Turn multipliers into a game with a payoff for each set size, and one more where the set holds x.
 
     Payoffs are moved and scaled so that they reach from 0 to 1: then nobody gains by naming a set that is never sent.
     """

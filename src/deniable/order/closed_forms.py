@@ -1,4 +1,4 @@
-"""The closed forms of Blackwell's order: for pairs of kinds of channel, of any size, the step from one to the other.
+"""Closed forms of Blackwell's order: the step between two channels, by pairs of kinds, of any size.
 
 `compare`, `garbling`, `relax` and everything built on them look here first. A new kind need not be here: what is not
 in the table is decided by the linear program of `blackwell`.
@@ -47,7 +47,7 @@ def step_to_body(step: Step) -> dict[str, Any]:
 
 
 def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]) -> Step | Found | None:
-    """Look for a step between the sets that two channels send, a single category being a set of one; else None."""
+    """Find a step between the sets that two channels send, a single category being a set of one; else None."""
     coarse, fine = old.as_sets(), new.as_sets()
     if not (coarse.sizes and fine.sizes):
         return None

@@ -68,7 +68,7 @@ class Relaxation:
 
     @property
     def alone_parity(self) -> exact.Ratio:
-        """The parity of the second response to somebody who knows the first: up to the product of both.
+        """Parity of the second response for an observer of the first: at most the product of both.
 
         It is no cost: the two together have the parity of the finer design. Written out, so for small designs only.
         """
@@ -171,7 +171,7 @@ class Ladder(AnyDesign):
 
     @property
     def categories(self) -> Sequence[str]:
-        """What a respondent may truly be."""
+        """Labels of the possible answers."""
         return self.designs[0].categories
 
     @property

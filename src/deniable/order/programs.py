@@ -191,12 +191,12 @@ class Mixing:
 
     @property
     def height(self) -> int:
-        """How many equations there are: one for each coordinate, and one for each place."""
+        """Number of equations: one per coordinate, and one per place."""
         return len(self.target) + max(self.places) + 1
 
     @property
     def right(self) -> list[Fraction]:
-        """What the equations ask for: the target, and that the options of each place are taken with probability 1."""
+        """Right-hand side of the equations: the target, and total probability 1 for each place."""
         return [*self.target, *[Fraction(1)] * (self.height - len(self.target))]
 
     def equations(self, unknowns: Sequence[int]) -> list[list[Fraction]]:
@@ -221,7 +221,7 @@ class Mixing:
 
 
 def decide(mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int) -> Feasible | Infeasible:
-    """Say how often each option is to be taken, or return payoffs for the coordinates that prove it impossible.
+    """Return the probability of each option, or payoffs of the coordinates that prove infeasibility.
 
     Args:
         mixing: the program.

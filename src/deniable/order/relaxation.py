@@ -1,4 +1,4 @@
-"""Which design can follow which, and ladders of them."""
+"""Relaxations from one design to a finer one, and ladders of designs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Ladder", "NotOrdered", "Relaxation", "best_ladder", "extend", "famil
 
 
 def relax(old: Design, new: Design) -> Relaxation:
-    """Return how a response of one design is raised to a finer one, so that both together cost what the finer one does.
+    """Return the relaxation of one design to a finer one: both responses together cost what the finer one does.
 
     Implements: the general step of F12 for every pair of designs of which the first is a garbling of the second: k-ary,
     Warner's and any two-answer designs ([Pan24], (22), (23), (50) and (54)), Hadamard, hashing, sets of equal and of
@@ -73,7 +73,7 @@ def ladder(designs: Iterable[Design]) -> Ladder:
 
 
 def extend(stages: Ladder, design: Design) -> Ladder:
-    """Return a ladder with one more, finer stage, which nobody needs to have known of before.
+    """Return a ladder with one more, finer stage, which need not have been planned.
 
     Raises:
         NotOrdered: the design cannot follow the last stage.

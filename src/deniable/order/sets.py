@@ -1,4 +1,4 @@
-"""Relaxation between sets of categories: how many members are drawn from where, and the draw itself."""
+"""Relaxation between sets of categories: the numbers of members to draw, and the draw."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from deniable.order.steps import Step, running_sums
 
 
 class Pick(NamedTuple):
-    """How a set is drawn from another one that is known; the answer itself is never among what is drawn.
+    """Plan to draw one set from a known one; the answer itself is never drawn.
 
     Attributes:
         free: whether the known set does not matter; then `within` are drawn from everything.
@@ -45,7 +45,7 @@ class PickPlan(NamedTuple):
 
 
 def max_picks(plans: Mapping[Hashable, PickPlan]) -> int:
-    """Return how many members are drawn at most: so many words are taken in any case."""
+    """Return the maximum number of drawn members, which is the number of words that are read."""
     return max((pick.within + pick.beyond for plan in plans.values() for pick in plan.picks), default=0)
 
 
@@ -71,7 +71,7 @@ def pick_some(pool: int, count: int, source: chance.Source) -> int:
 
 
 class SetShare(NamedTuple):
-    """How often a finer set of one size is degraded to a coarser set of another, in each of the three ways."""
+    """Probabilities that a finer set of one size is degraded to a coarser set of another, in each of three ways."""
 
     coarse: int
     fine: int
@@ -119,7 +119,7 @@ class Nested(Step):
         return self._draw_set(plan, self.most_up, old, 1 << given, source)
 
     def _draw_set(self, plan: PickPlan, max_picked: int, known_set: int, own_bit: int, source: chance.Source) -> int:
-        """Choose how to draw, then draw from the set that is known and from the rest; the answer apart from both."""
+        """Choose a pick and draw a set: members of the known set, others, and the answer."""
         pick = plan.picks[chance.choose(plan.sums, source)]
         other_bits = full_set(self.new.size) & ~own_bit
         if pick.free:
@@ -177,7 +177,7 @@ class Nested(Step):
 
     @cached_property
     def upwards(self) -> Mapping[Hashable, PickPlan]:
-        """How to upgrade, by the size of the coarser set and whether it holds the answer."""
+        """Plans to upgrade, by the size of the coarser set and whether it holds the answer."""
         table: dict[Hashable, PickPlan] = {}
         for size, is_held in product(self.old.sizes, (False, True)):
             if p_size := self._chance_of_size(size, held=is_held):
@@ -188,7 +188,7 @@ class Nested(Step):
 
     @cached_property
     def downwards(self) -> Mapping[Hashable, PickPlan]:
-        """How to degrade, by the size of the finer set."""
+        """Plans to degrade, by the size of the finer set."""
         table: dict[Hashable, PickPlan] = {}
         for size in self.new.sizes:
             shares = [share for share in self.shares if share.fine == size]
@@ -238,7 +238,7 @@ class Nested(Step):
 
 
 def one_size(old: Subset, new: Sets) -> tuple[SetShare, ...] | None:
-    """Return how sets of one size are made from sets of any sizes, in closed form; None where they cannot be.
+    """Return the garbling of sets of any sizes into sets of one size, in closed form; None if there is none.
 
     Implements: F12 for t-subset designs: with probability β the coarser set holds the finer one or lies in it, else it
     is drawn freely; and for bridge mixtures. Where the finer set seldom holds the answer, keeping apart from it takes
@@ -266,7 +266,7 @@ def _better_overlap(new: Sets, s: int, t: int, *, rises: bool) -> tuple[bool, Fr
 
 
 def p_held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
-    """Return how often a coarser set of s, near to or apart from a finer one of t, holds the answer."""
+    """Return the probabilities that a coarser set of s with maximal and minimal overlap holds the answer."""
     p_included, k = new.inclusion(t), new.size
     cases = [(p, inside) for p, inside in ((p_included, True), (1 - p_included, False)) if p]
     near, far = (
@@ -277,7 +277,7 @@ def p_held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
 
 
 def p_held(k: int, s: int, t: int, shared: int | None, *, inside: bool) -> Fraction:
-    """Return the chance that a coarser set of s holds x, which is inside a finer set of t or not."""
+    """Return the probability that a coarser set of s holds x, given whether a finer set of t holds it."""
     if shared is None:
         return Fraction(s, k)
     return Fraction(shared, t) if inside else Fraction(s - shared, k - t)
@@ -294,14 +294,14 @@ def min_overlap(s: int, t: int, k: int) -> int:
 
 
 def _pick_above(fine: int, shared: int | None, *, inside: bool, held: bool) -> Pick:
-    """Say how a finer set is drawn that shares so many members with a coarser one, and holds the answer or not."""
+    """Return the pick of a finer set with a given overlap with a coarser one, with or without the answer."""
     if shared is None:
         return Pick(True, fine - inside, 0, inside)
     return Pick(False, shared - (inside and held), fine - shared - (inside and not held), inside)
 
 
 def _pick_below(coarse: int, shared: int | None) -> Pick:
-    """Say how a coarser set is drawn that shares so many members with a finer one."""
+    """Return the pick of a coarser set with a given overlap with a finer one."""
     return Pick(True, coarse, 0, False) if shared is None else Pick(False, shared, coarse - shared, False)
 
 

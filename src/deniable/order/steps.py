@@ -1,4 +1,4 @@
-"""One relaxation: from a response of a coarser design to a response of a finer one, at no cost beyond the finer one's.
+"""Relaxation steps: draw a finer response given a coarser one, at no privacy cost beyond the finer one's.
 
 If P₁ = C·P₂ for a channel C, the garbling, and the finer response is drawn with probability
 C[o₁|o₂]·P₂[o₂|x] / P₁[o₁|x], then the two responses together are distributed as C[o₁|o₂]·P₂[o₂|x]: o₂ is a fresh
@@ -82,7 +82,7 @@ class Step(ABC):
 
     @property
     def recipe(self) -> str:
-        """How a coarser response is made from a finer one, in words."""
+        """Recipe in words: how a coarser response is made from a finer one."""
         return "send the response of the fine design through the channel"
 
     def written(self) -> Channel | None:
@@ -216,7 +216,7 @@ class KeepOrFresh(Step):
         return self.base == high.base == direct.base or super().composes(high, direct)
 
     def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
-        """Keep the finer one, go to the coarser one, or draw from the base: the three ways in which both came."""
+        """Keep the finer response, take the coarser one, or draw from the base."""
         if not isinstance(high, KeepOrFresh):
             return super().between(high, coarse, fine, source)
         p_kept = high.share * self.garbling(coarse, fine)

@@ -1,4 +1,4 @@
-"""What can follow a design: sizes of sets along a ladder, bridges between sizes, and advice where nothing else does."""
+"""Successors of a design: set sizes along a ladder, bridges between sizes, and nearest alternatives."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BITS = 64  # halvings where a closed form decides: the digits of a weight
 
 @dataclass(frozen=True, slots=True)
 class SubsetGarbling:
-    """How a t₁-subset response is made from a t₂-subset response.
+    """Garbling of a t₂-subset response into a t₁-subset response.
 
     With probability `beta` it is drawn from the fine response, evenly among the t₁-subsets that hold it (t₁ ≥ t₂) or
     that lie in it (t₁ ≤ t₂); otherwise evenly among all t₁-subsets.
@@ -61,7 +61,7 @@ def subsets_ordered(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: ex
 def subset_inclusion(
     k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational
 ) -> tuple[Fraction, Fraction]:
-    """Return how often a coarse set holds the answer, and how often a set of t₁ made from a fine set can at most.
+    """Return the probability that a coarse set holds the answer, and its maximum for a set made from a fine one.
 
     Why: the best that can be done with a fine set is to hold it, or to lie in it. If the coarse design does better,
     it cannot be made from the fine one: this pair is the proof. F12 says that otherwise it can.
@@ -77,7 +77,7 @@ def subset_inclusion(
 
 
 def subset_garbling(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational) -> SubsetGarbling | None:
-    """Return how the t₁-subset design at γ₁ is made from the t₂-subset design at γ₂; None where it cannot be.
+    """Return the garbling of the t₂-subset design at γ₂ into the t₁-subset design at γ₁; None if there is none.
 
     Implements: F12, with β = v(k + u)/(u(k + v)), u = t₂(γ₂ − 1) and v = t₁(γ₁ − 1) for supersets, and
     β = (k − t₁)(γ₁ − 1)D₂ / ((k − t₂)(γ₂ − 1)D₁), Dᵢ = tᵢγᵢ + k − tᵢ, for subsets.
@@ -119,7 +119,7 @@ class Sizes:
 
 
 def smallest_gamma(k: int, t1: int, gamma1: exact.Rational, t2: int) -> exact.Ratio:
-    """Return the smallest γ at which the t₂-subset design can follow the t₁-subset design at γ₁; ∞ where it never can.
+    """Return the smallest γ at which the t₂-subset design can follow the t₁-subset design at γ₁; ∞ if there is none.
 
     Implements: F12: 1 + t₁(γ₁ − 1)/t₂ for t₁ ≥ t₂; for t₁ < t₂ from (k − t₁)(1 − 1/γ₁) = (k − t₂)(1 − 1/γ).
 
@@ -158,7 +158,7 @@ def bridge_weight(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exac
 
 
 def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
-    """Return the sizes of sets with the smallest sum of risks, of all sequences in which each can follow the last.
+    """Return the set sizes with the smallest sum of risks among sequences in which each can follow the last.
 
     Implements: the dynamic program of F12. By itself the best size at each γ (`best_t`) need not be reachable.
 
@@ -197,7 +197,7 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
 
 
 def _window_minima(k: int, gamma1: Fraction, gamma2: Fraction, risks: Sequence[Fraction]) -> list[int]:
-    """Return for each t₂ the t₁ with the smallest risk that it can follow, both counted from t = 1 on.
+    """Return for each t₂ the t₁ of smallest risk that it can follow, both counted from t = 1.
 
     Both ends of the window rise with t₂, so that a queue of candidates with rising risks serves all of them in turn.
     """
@@ -281,7 +281,7 @@ def _find_successors(old: Channel, new: Channel) -> list[Channel]:
 
 
 def _blends(old: Any, new: Any) -> list[Channel]:
-    """Mix as little as will do of the sizes of one channel of sets into another, all at the other's parity."""
+    """Return the smallest blends of one channel's set sizes into another that can follow, at the other's parity."""
     odds = [new.odds(t) for t in new.sizes if 0 < t < new.size]
     gamma = max((ratio for ratio in odds if isinstance(ratio, Fraction)), default=Fraction(1))
 
@@ -296,7 +296,7 @@ def _blends(old: Any, new: Any) -> list[Channel]:
 
 
 def _build_least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool = False) -> list[Channel]:
-    """Return what is built with the smallest part of 1 that can follow; nothing where no part can."""
+    """Return the channel that is built with the smallest fraction that can follow; None if no fraction can."""
     has_closed_form = find_closed_form(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
     follows, resolution = (find_closed_form, 1 << _BITS) if has_closed_form else (_can_follow, 1 << _HALVINGS)
     low, high = 0, resolution - open_end
@@ -329,7 +329,7 @@ def _mixture(k: int, weights: dict[int, Fraction], gamma: Fraction) -> Channel:
 
 
 def _k_ary(old: Channel) -> list[Channel]:
-    """Return the k-ary channel with the smallest ε that can follow a channel that is small enough to be gone through.
+    """Return the k-ary channel of smallest ε that can follow a small channel.
 
     Why: C = old·K⁻¹ has the entries ((γ + k − 1)·old[i, j] − Σ_j old[i, j]) / (γ − 1), all to be 0 or more.
     """

@@ -127,7 +127,7 @@ class Drawn(NamedTuple):
 
 
 class Book:
-    """What a ledger or a panel holds, inside a transaction.
+    """Content of a ledger or a panel, inside a transaction.
 
     Args:
         tables: the tables.
@@ -147,7 +147,7 @@ class Book:
         return str(self.tables.value("SELECT id FROM release_book"))
 
     def budget(self) -> Budget:
-        """Return what may be spent on each respondent, all questions together."""
+        """Return the budget per respondent for all questions together."""
         return Budget.read(self.tables.value("SELECT budget FROM release_book"))
 
     def question(self, name: str) -> QuestionRow | None:
@@ -240,7 +240,7 @@ class Book:
     # Respondents: what they answered, what is drawn for them, what of it is out
 
     def answered(self, question: int, respondents: Sequence[str] | None = None) -> list[str]:
-        """Return who has answered, also those who withdrew. No answer is read."""
+        """Return the respondents who have answered, including those who withdrew. No answer is read."""
         statement = "SELECT respondent FROM release_answer WHERE question = ?"
         return [name for (name,) in self._rows_of(statement, respondents, question)]
 
@@ -251,7 +251,7 @@ class Book:
         return [None if stored[name] is None else int(stored[name], 16) for name in respondents]
 
     def secret(self, question: int, respondent: str) -> bytes:
-        """Return what a respondent's draws are made with, as far as it is kept."""
+        """Return the secret of a respondent's draws, as far as it is kept."""
         statement = "SELECT secret FROM release_answer WHERE question = ? AND respondent = ?"
         return bytes(self.tables.value(statement, question, respondent) or b"")
 
@@ -268,7 +268,7 @@ class Book:
         )  # fmt: skip
 
     def withdrawn(self, question: int) -> dict[str, str]:
-        """Return who has withdrawn from a question, and when."""
+        """Return the respondents who have withdrawn from a question, with the time."""
         statement = "SELECT respondent, at FROM release_withdrawal WHERE question IN (?, ?)"
         return dict(self.tables.rows(statement, question, EVERY_QUESTION))
 
@@ -335,7 +335,7 @@ class Book:
         return positions
 
     def spent(self) -> dict[int, exact.Ratio]:
-        """Return for each question the parity of the finest stage that is out for anybody."""
+        """Return for each question the parity of the finest released stage."""
         rows = self.tables.rows(
             "SELECT s.question, s.parity FROM release_stage s WHERE EXISTS "
             "(SELECT 1 FROM release_response r WHERE r.stage = s.id AND r.released = 1) ORDER BY s.question, s.place"
@@ -344,7 +344,7 @@ class Book:
         return {question: read_parity(text) for question, text in finest.items()}
 
     def out(self, question: int) -> set[int]:
-        """Return the stages of a question that are out for anybody."""
+        """Return the released stages of a question."""
         statement = (
             "SELECT DISTINCT stage FROM release_response JOIN release_stage ON stage = id "
             "WHERE question = ? AND released = 1"
@@ -368,7 +368,7 @@ class Book:
         return [Receipt.from_json(body) for (body,) in rows]
 
     def holders(self, question: int, design: str) -> tuple[str, ...]:
-        """Return who was given a stage, in order."""
+        """Return the holders of a stage, in order."""
         statement = "SELECT holder FROM release_receipt WHERE question = ? AND design = ? ORDER BY number"
         return tuple(dict.fromkeys(name for (name,) in self.tables.rows(statement, question, design)))
 
@@ -412,7 +412,7 @@ class Book:
         return receipt
 
     def record(self, kind: str, question: int, name: str) -> str | None:
-        """Return what was noted under a name."""
+        """Return the record that is stored under a name."""
         statement = "SELECT body FROM release_record WHERE kind = ? AND question = ? AND name = ?"
         rows = self.tables.value(statement, kind, question, name)
         return None if rows is None else str(rows)
@@ -489,7 +489,7 @@ class Book:
 
 
 class Bookkeeper(Closable):
-    """What a ledger and a panel have in common: a database with a book in it."""
+    """Base of a ledger and a panel: a database with a book in it."""
 
     KIND: ClassVar[str]
     PATIENCE: ClassVar[float]

@@ -1,4 +1,4 @@
-"""What buyers know together: exactly what the best of them knows, gone through and not assumed."""
+"""Privacy loss of colluding buyers: computed exactly, equal to that of the best-informed one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Law = dict[tuple[int, ...], list[Fraction]]
 
 @dataclass(frozen=True)
 class CoalitionLoss:
-    """What a coalition's responses reveal together.
+    """Joint privacy loss of the responses that a coalition holds.
 
     Attributes:
         best: the finest stage among them.
@@ -46,7 +46,7 @@ class CoalitionLoss:
 
 
 def coalition_loss(ladder: Ladder, stages: Iterable[int]) -> CoalitionLoss:
-    """Return what buyers of some stages of a ladder know together.
+    """Return the joint privacy loss of colluding buyers who hold these stages of a ladder.
 
     Guarantee: computed from the law by which the responses are drawn, in exact numbers.
 

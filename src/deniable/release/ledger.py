@@ -102,7 +102,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a question stands.
+    """State of a question: budget, privacy spent, stages.
 
     Attributes:
         question: its name.
@@ -142,7 +142,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Status:
-    """How a ledger stands.
+    """State of a ledger: budget, privacy spent, questions.
 
     Attributes:
         ledger: its name, drawn at random.
@@ -164,7 +164,7 @@ class Status:
         return exact.log_above(self.parity)
 
     def question(self, name: str) -> Standing:
-        """Return how one question stands.
+        """Return the state of one question.
 
         Raises:
             InvalidRequest: there is none of this name.
@@ -187,7 +187,7 @@ class Status:
 
 @dataclass(frozen=True)
 class Withdrawal:
-    """What a withdrawal stops, what it erased, and what it cannot undo.
+    """Effects of a withdrawal: stopped releases, erased entries, and stages that cannot be recalled.
 
     Attributes:
         questions: withdrawn now.
@@ -343,7 +343,7 @@ class Ledger(Bookkeeper):
             return release(book, question, stage, to)
 
     def status(self) -> Status:
-        """Return how the ledger stands: what was spent, and what is left."""
+        """Return the state of the ledger: privacy spent, and what is left of the budgets."""
         with self.transaction(write=False) as book:
             return _status(book)
 
@@ -397,7 +397,7 @@ def _waiting(book: Book, row: QuestionRow) -> Staged:
 
 
 def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:
-    """Draw a stage from the question's own secret: from the half that is erased with the answer, if it is needed."""
+    """Draw a stage from the question's secret, from the half that is erased with the answer where it is needed."""
     secret = book.secret(row.id, OWNER)
     half = secret[SECRET:] if group.place.finest else secret[:SECRET]
     assert len(half) == SECRET, "what draws are made with was erased"

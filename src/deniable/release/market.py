@@ -79,7 +79,7 @@ class Prices(HashedDocument):
             raise InvalidRequest(problem, "Raise or lower one of these prices; or leave upgrades to the difference.")
 
     def due(self, stage_held: int, stage_wanted: int) -> Fraction:
-        """Return what somebody who holds a stage (−1 for none) pays for another one; what is coarser costs nothing.
+        """Return the price of a stage for the holder of another (−1 for none); a coarser one costs nothing.
 
         Raises:
             InvalidRequest: there is no such stage.
@@ -143,7 +143,7 @@ def _describe_stage(stage_held: int) -> str:
 
 @dataclass(frozen=True)
 class Consent:
-    """What a respondent agreed to.
+    """Consent of a respondent to sales.
 
     Attributes:
         question: about which.
@@ -226,7 +226,7 @@ class Market:
             book.put_record("offer", row.id, "", prices.to_json())
 
     def prices(self, question: str) -> Prices:
-        """Return what is offered.
+        """Return the prices on offer.
 
         Raises:
             InvalidRequest: nothing is.
@@ -235,7 +235,7 @@ class Market:
             return _read_offer(book, book.require_question(question))
 
     def consent(self, question: str, buyer: str, *, up_to: int, purpose: str = "") -> None:
-        """Agree that stages up to one may be sold to a buyer; "*" for anybody.
+        """Consent to the sale of stages up to one to a buyer; "*" for all buyers.
 
         Raises:
             InvalidRequest: no such question, offer or stage, or no buyer.
@@ -249,7 +249,7 @@ class Market:
             _agree(book, row, Consent(question, buyer, offered.designs[up_to].parity, purpose))
 
     def revoke(self, question: str, buyer: str) -> None:
-        """Take back a consent: nothing more is sold to this buyer, even where anybody else may buy.
+        """Revoke a consent: nothing more is sold to this buyer, even under a consent for all buyers.
 
         What was sold stays with the buyer.
 
@@ -317,7 +317,7 @@ def _agree(book: Book, row: QuestionRow, consent: Consent) -> None:
 
 
 def _find_consent(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent:
-    """Return the consent that covers a sale: the buyer's own, else that for anybody."""
+    """Return the consent that covers a sale: the buyer's, else the one for all buyers."""
     text = book.record("consent", row.id, buyer) or book.record("consent", row.id, ANYBODY)
     body = json.loads(text) if text else {"parity": "1", "purpose": ""}
     consent = Consent(row.name, buyer, read_parity(body["parity"]), body["purpose"])

@@ -1,4 +1,4 @@
-"""Many respondents' answers, released in stages by whoever may hold them: a panel, or the curator of a file."""
+"""Panels: answers of many respondents, released in stages by a curator."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ class Panel(Bookkeeper):
         return _count_stages([design for design in designs if isinstance(design, Design)], out)
 
     def withdraw(self, respondents: Sequence[str]) -> int:
-        """Stop releases for respondents, and erase their answers and what is not out; return how many were withdrawn.
+        """Stop releases for respondents and erase their unreleased data; return the number of withdrawn respondents.
 
         What is out is with whoever has it, and stays counted in what was spent. It cannot be called back.
 

@@ -1,4 +1,4 @@
-"""What may be spent, and receipts for what was: who was given which stage of which question, and the ε by then.
+"""Budgets, and receipts for releases: holder, stage, question, and the ε by then.
 
 Amounts are exact, as products of parities; the ε that is told is their logarithm, rounded up. No answer or response is
 in a receipt.
@@ -193,7 +193,7 @@ class Receipt(HashedDocument):
 
 
 def schema() -> dict[str, Any]:
-    """Return the JSON Schema of a receipt, for whoever reads receipts with other programs.
+    """Return the JSON Schema of a receipt, for programs that read receipts.
 
     Example:
         >>> schema()["properties"]["kind"]
@@ -222,7 +222,7 @@ def schema() -> dict[str, Any]:
 
 
 def first_link(ledger: str) -> str:
-    """Return what the first receipt of a ledger names as the one before it."""
+    """Return the link of the first receipt of a ledger to its predecessor."""
     return documents.digest({"schema": f"deniable/ledger/{documents.VERSION}", "ledger": ledger})
 
 

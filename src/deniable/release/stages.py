@@ -1,4 +1,4 @@
-"""How a stage is released: its place among the others, the budgets, the draw, the record of it; in one transaction.
+"""Release of a stage in one transaction: its position among the others, the budgets, the draw and the record.
 
 One machine for ledgers and panels. What differs is how responses are drawn: see `Draw`.
 """
@@ -44,7 +44,7 @@ Find = Callable[[Staged, Staged], Step | None]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a design stands in a chain of others, each of which is a garbling of the next.
+    """Position of a design in a chain of designs, each a garbling of the next.
 
     Attributes:
         at: how many stages of the chain lie below it.
@@ -135,7 +135,7 @@ def find_relaxation(old: Staged, new: Staged) -> Step | None:
 
 
 def relaxation_finder(bodies: Mapping[tuple[str, str], str]) -> Find:
-    """Return how to find relaxations of which some were drawn already.
+    """Return a function that finds relaxations, with those that were used before.
 
     Why: where several garblings are right, a search may find another one than the one that was drawn with.
 
@@ -267,7 +267,7 @@ def release(book: Book, row: QuestionRow, design: Staged, names: Sequence[str], 
 
 
 def _place_of(book: Book, row: QuestionRow, design: Staged) -> tuple[int, StageRow]:
-    """Return where a design stands among the stages of a question; put it there if it is new."""
+    """Return the position of a design among the stages of a question; insert it if it is new."""
     stages = book.stages(row.id)
     for position, candidate in enumerate(stages):
         if candidate.design == design.hash:
@@ -281,7 +281,7 @@ def _place_of(book: Book, row: QuestionRow, design: Staged) -> tuple[int, StageR
 
 
 def _position(design: Staged, designs: Sequence[Staged], find: Find) -> int:
-    """Return how many stages of a chain lie below a design, whether or not anybody holds its neighbours.
+    """Return the number of stages of a chain that are coarser than a design.
 
     Raises:
         NotOrdered: it cannot be compared with one of them.
@@ -295,7 +295,7 @@ def _position(design: Staged, designs: Sequence[Staged], find: Find) -> int:
 
 
 def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, position: int, names: Sequence[str]) -> None:
-    """Refuse a stage that would spend too much on anybody.
+    """Refuse a stage that would exceed the budget of a respondent.
 
     Raises:
         OverBudget: it would; the error says for how many, and by how much at most.

@@ -83,8 +83,8 @@ def check_arms(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> None
         _check_arm(arm, questions_by_name)
     if len({frozenset(arm.questions) for arm in arms}) < len(arms):
         raise InvalidRequest("two arms have the same questions; expected arms that differ in what is asked.")
-    for arm_questions in hands(arms, questions):
-        if all(question.check for question in arm_questions):
+    for asked_together in arm_questions(arms, questions):
+        if all(question.check for question in asked_together):
             raise InvalidRequest("an arm has comprehension checks alone; expected a question in every arm.")
 
 
@@ -104,7 +104,7 @@ def _check_arm(arm: SurveyArm, questions_by_name: Mapping[str, Question]) -> Non
         )
 
 
-def hands(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> tuple[tuple[Question, ...], ...]:
+def arm_questions(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> tuple[tuple[Question, ...], ...]:
     """Return what each arm is asked, in the order of the survey: its own questions, and those of everybody."""
     assigned = {name for arm in arms for name in arm.questions}
     return tuple(

@@ -122,7 +122,7 @@ class Codebook:
                     question.compare, question.device, design.name, stage, epsilon_words(design.epsilon),
                 )  # fmt: skip
                 for cell in self.cells(question, design) or [("",) * len(CodebookCell._fields)]:
-                    writer.writerow([safe_cell(_plain(value)) for value in (*about, *cell)])
+                    writer.writerow([safe_cell(_to_text(value)) for value in (*about, *cell)])
         return out.getvalue()
 
     def to_markdown(self) -> str:
@@ -131,13 +131,13 @@ class Codebook:
 
     def _chapters(self) -> Iterator[str]:
         survey, texts = self.survey, self.survey.texts[self.language]
-        yield f"# {_inline(texts.title)}\n"
+        yield f"# {_escape_markdown(texts.title)}\n"
         yield f"`{survey.name}`, definition `{survey.hash}`.\n"
         if survey.keys is None:
             yield f"This is the hash of the author's file. {KEYS_FOLLOW}\n"
         for name in ("intro", "consent"):
             if getattr(texts, name):
-                yield f"{_inline(getattr(texts, name))}\n"
+                yield f"{_escape_markdown(getattr(texts, name))}\n"
         total = epsilon_words(survey.disclosure.epsilon)
         yield f"All responses of one respondent together have ε ≤ {total}.\n"
         odds = sum(arm.odds for arm in survey.arms)
@@ -150,10 +150,10 @@ class Codebook:
     def _chapter(self, question: Question) -> Iterator[str]:
         texts = question.texts[self.language]
         yield f"## `{question.name}`\n"
-        yield f"> {_inline(texts.text)}\n"
+        yield f"> {_escape_markdown(texts.text)}\n"
         for text in (texts.help, texts.instructions):
             if text:
-                yield f"{_inline(text)}\n"
+                yield f"{_escape_markdown(text)}\n"
         yield from (f"{line}\n" for line in self._about(question))
         for stage, design in enumerate(question.designs, 1):
             number = f"Stage {stage}: design" if question.ladder else "Design"
@@ -167,11 +167,11 @@ class Codebook:
             yield "| --- | --- | --- | --- |"
             for cell in cells:
                 category, response = (
-                    _named(cell.category, cell.category_label),
-                    _named(cell.response, cell.response_label),
+                    _join_label(cell.category, cell.category_label),
+                    _join_label(cell.response, cell.response_label),
                 )
                 factors = f"{format_factor(cell.factor_low)}, {format_factor(cell.factor_high)}"
-                yield f"| {category} | {response} | {_readable(cell.probability)} | {factors} |"
+                yield f"| {category} | {response} | {_format_probability(cell.probability)} | {factors} |"
             yield ""
         if question.design.caveat:
             yield f"{question.design.caveat}\n"
@@ -181,7 +181,8 @@ class Codebook:
         if self._arms(question):
             yield f"Asked in: {', '.join(f'`{name}`' for name in self._arms(question))}."
         if question.check:
-            yield f"A comprehension check: the answer is sent as it is, and {_inline(question.check)} is right."
+            right = _escape_markdown(question.check)
+            yield f"A comprehension check: the answer is sent as it is, and {right} is right."
         if question.compare:
             yield f"Compared with `{question.compare}`, which asks the same of other people."
 
@@ -243,7 +244,8 @@ class Codebook:
             "hash": design.hash,
             "epsilon": epsilon_words(design.epsilon),
             "cells": [
-                {name: _plain(value) for name, value in cell._asdict().items()} for cell in self.cells(question, design)
+                {name: _to_text(value) for name, value in cell._asdict().items()}
+                for cell in self.cells(question, design)
             ],
         }
 
@@ -259,23 +261,23 @@ FORMATS: Mapping[str, Callable[[Codebook], str]] = {
 """How codebooks are written, by the ending of a file."""
 
 
-def _plain(value: object) -> object:
+def _to_text(value: object) -> object:
     """Return a fact for a file: an exact number as text."""
     if value == math.inf:
         return "inf"
     return str(value) if isinstance(value, Fraction) else value
 
 
-def _readable(share: Fraction) -> str:
+def _format_probability(share: Fraction) -> str:
     """Return a probability to read: the fraction where it is a simple one."""
     return str(share) if share.denominator <= _MOST_READ else f"{float(share):.6f}"
 
 
-def _inline(text: str) -> str:
+def _escape_markdown(text: str) -> str:
     """Return a text for a page in Markdown, where nothing of it is taken for a mark."""
     line = " ".join(text.split())
     return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|" else letter for letter in line)
 
 
-def _named(value: str, label: str) -> str:
-    return _inline(label) if value == label else f"{_inline(label)} ({_inline(value)})"
+def _join_label(value: str, label: str) -> str:
+    return _escape_markdown(label) if value == label else f"{_escape_markdown(label)} ({_escape_markdown(value)})"

@@ -113,14 +113,14 @@ def _about(table: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
     if (ladder is None) == (table.get("design") is None):
         raise InvalidRequest("expected a design, or a ladder; or a design's categories and a ladder of ε.")
     if ladder is not None:
-        return Ladder.from_json(_sealed(ladder, folder))
+        return Ladder.from_json(_read_json(ladder, folder))
     design = table["design"]
     if isinstance(design, str) or "schema" in _table(design, "the design"):
-        return Design.from_json(_sealed(design, folder))
-    return _built({"family": "direct", **design} if "check" in table else dict(design))
+        return Design.from_json(_read_json(design, folder))
+    return _build_design({"family": "direct", **design} if "check" in table else dict(design))
 
 
-def _built(parameters: dict[str, Any]) -> Design:
+def _build_design(parameters: dict[str, Any]) -> Design:
     family = parameters.pop("family", None)
     builders = {name: family.build for name, family in FAMILIES.items()} | {"number_design": number_design}
     if not isinstance(family, str) or family not in builders:
@@ -145,10 +145,10 @@ def _factors(value: object) -> Any:
 
 def _factor(value: object) -> Design:
     table = _table(value, "a design of the product")
-    return Design.from_json(_sealed(table, None)) if "schema" in table else _built(dict(table))
+    return Design.from_json(_read_json(table, None)) if "schema" in table else _build_design(dict(table))
 
 
-def _sealed(value: object, folder: Path | None) -> str:
+def _read_json(value: object, folder: Path | None) -> str:
     """Return the JSON of a design or ladder that is written out, or lies in a file."""
     if not isinstance(value, str):
         return json.dumps(_table(value, "the design"), ensure_ascii=False)

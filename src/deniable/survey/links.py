@@ -70,7 +70,7 @@ class Link:
                 "Whoever is on the way could put another survey into the place of this one, with less protection.",
             )
         group = parse_qs(url.query).get("group", [""])[0]
-        return cls(f"{url.scheme}://{url.netloc}{head}", name, group=group, **_behind(url.fragment))
+        return cls(f"{url.scheme}://{url.netloc}{head}", name, group=group, **_parse_fragment(url.fragment))
 
     @property
     def text(self) -> str:
@@ -93,7 +93,7 @@ class Link:
             )
 
 
-def _behind(fragment: str) -> dict[str, str]:
+def _parse_fragment(fragment: str) -> dict[str, str]:
     """Read what stands behind the `#`."""
     pairs = parse_qsl(fragment, keep_blank_values=True)
     parameters = dict(pairs)

@@ -72,7 +72,7 @@ def survey_design(
         (Fraction(1, 5), Fraction(9, 10))
     """
     read = _reader(package, model)
-    arguments = {_plain(name): value for name, value in parameters.items()} | (
+    arguments = {_strip_prefix(name): value for name, value in parameters.items()} | (
         {} if reading is None else {"reading": reading}
     )
     try:
@@ -124,7 +124,7 @@ def _reader(package: str, model: str) -> Callable[..., Design]:
     return _READERS[name][models[model.lower()]]
 
 
-def _plain(name: str) -> str:
+def _strip_prefix(name: str) -> str:
     """Return a parameter without the RR that GLMMRR writes before its columns: RRp1 is p1."""
     return name.removeprefix("RR") if name.startswith("RRp") else name
 
@@ -135,14 +135,14 @@ def _pair(values: object, subject: str) -> Sequence[exact.Rational]:
     return values
 
 
-def _one(value: object) -> exact.Rational:
+def _unwrap_single(value: object) -> exact.Rational:
     """Return a parameter that R may hold as a vector of one number."""
     if isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 1:
         return value[0]  # type: ignore[no-any-return]
     return value  # type: ignore[return-value]  # a number, or refused when it is read
 
 
-def _forced(no: exact.Rational, yes: exact.Rational) -> Design:
+def _forced_design(no: exact.Rational, yes: exact.Rational) -> Design:
     forced = exact.probability(no, name="forced no"), exact.probability(yes, name="forced yes")
     return forced_response(1 - sum(forced), forced[1], forced[0])
 
@@ -150,7 +150,7 @@ def _forced(no: exact.Rational, yes: exact.Rational) -> Design:
 def _rrreg_forced(p: Sequence[exact.Rational]) -> Design:
     if isinstance(p, str) or not isinstance(p, Sequence) or len(p) < 2:
         raise InvalidRequest(f"p is {quoted(p, 60)}; expected the probability of each forced category, no before yes.")
-    return _forced(*p) if len(p) == 2 else forced_choice(p)
+    return _forced_design(*p) if len(p) == 2 else forced_choice(p)
 
 
 def _rrreg_unrelated(p: object) -> Design:
@@ -171,7 +171,7 @@ def _rr_forced(p: exact.Rational, p1: exact.Rational, p0: exact.Rational) -> Des
     honest = 1 - exact.probability(p1, name="p1") - exact.probability(p0, name="p0")
     if abs(exact.probability(p, name="p") - honest) > _ROUNDED:
         raise InvalidRequest(f"p = {p}, p1 = {p1} and p0 = {p0} do not sum to 1; expected that they do.")
-    return _forced(p0, p1)
+    return _forced_design(p0, p1)
 
 
 def _glmmrr_first(build: Callable[..., Design]) -> Callable[..., Design]:
@@ -200,7 +200,7 @@ def _glmmrr_forced(p1: exact.Rational, p2: exact.Rational, reading: str | None =
     if reading is not None and reading not in readings:
         raise InvalidRequest(f"the reading is {quoted(reading)}; expected one of {', '.join(readings)}.")
     if reading is None and honest + yes <= 1 and yes:
-        raise _which(honest, readings)
+        raise _ambiguity_error(honest, readings)
     forced = readings[reading or "conditional"]
     if honest + forced > 1:
         raise InvalidRequest(
@@ -210,7 +210,7 @@ def _glmmrr_forced(p1: exact.Rational, p2: exact.Rational, reading: str | None =
     return forced_response(honest, forced)
 
 
-def _which(honest: Fraction, readings: Mapping[str, Fraction]) -> InvalidRequest:
+def _ambiguity_error(honest: Fraction, readings: Mapping[str, Fraction]) -> InvalidRequest:
     """Return the question which reading is meant, with what each would give."""
     options = []
     for name, forced in readings.items():
@@ -228,7 +228,7 @@ def _which(honest: Fraction, readings: Mapping[str, Fraction]) -> InvalidRequest
     )
 
 
-def _marked(mm: Sequence[int], pm: Sequence[exact.Rational]) -> Design:
+def _cards_from_marks(mm: Sequence[int], pm: Sequence[exact.Rational]) -> Design:
     if sorted(mm) != list(range(1, len(mm) + 1)) or len(mm) != len(pm):
         raise InvalidRequest(f"the marks are {quoted(mm, 60)}; expected 1, 2, 3 …, each once, and a share for each.")
     return christofides(cards=[share for _, share in sorted(zip(mm, pm, strict=True), key=lambda name: name[0])])
@@ -238,7 +238,7 @@ def _stata(pwarner: exact.Rational = 1, pyes: exact.Rational = 0, pno: exact.Rat
     """Read rrreg's and rrlogit's options: first the forced responses, then Warner's device for all others."""
     p_truth, yes, no = (exact.probability(option, name="an option") for option in (pwarner, pyes, pno))
     if p_truth == 1:
-        return _forced(no, yes) if yes or no else direct(["no", "yes"])
+        return _forced_design(no, yes) if yes or no else direct(["no", "yes"])
     if not yes and not no:
         return warner(p=p_truth)
     p_remaining = 1 - yes - no
@@ -254,10 +254,10 @@ _TWO_QUESTIONS = {
 
 _READERS: dict[str, dict[str, Callable[..., Design]]] = {
     "RRreg": {
-        "Warner": lambda p: warner(p=_one(p)),
-        "Crosswise": lambda p: crosswise(_one(p)),
-        "Triangular": lambda p: triangular(_one(p)),
-        "Mangat": lambda p: mangat(_one(p)),
+        "Warner": lambda p: warner(p=_unwrap_single(p)),
+        "Crosswise": lambda p: crosswise(_unwrap_single(p)),
+        "Triangular": lambda p: triangular(_unwrap_single(p)),
+        "Mangat": lambda p: mangat(_unwrap_single(p)),
         "FR": _rrreg_forced,
         "UQTknown": _rrreg_unrelated,
         "Kuk": _rrreg_kuk,
@@ -280,7 +280,7 @@ _READERS: dict[str, dict[str, Callable[..., Design]]] = {
     },
     "RRTCS": {
         "Warner": lambda p: warner(p=p),
-        "ForcedResponse": lambda p1, p2: _forced(p2, p1),
+        "ForcedResponse": lambda p1, p2: _forced_design(p2, p1),
         "Horvitz": lambda p, alpha: simmons(p=p, b=alpha),
         "SoberanisCruz": lambda p, alpha: simmons(p=p, b=alpha),
         "Mangat": lambda p, alpha, t: mangat_unrelated(t, p, alpha),
@@ -289,7 +289,7 @@ _READERS: dict[str, dict[str, Callable[..., Design]]] = {
         "Devore": devore,
         "SinghJoarder": singh_joarder,
         "Kuk": lambda p1, p2, k=1: kuk(p1, p2, draws=k),
-        "Christofides": _marked,
+        "Christofides": _cards_from_marks,
     },
     "Stata": {"rrreg": _stata, "rrlogit": _stata},
     "cWise": {"crosswise": crosswise},

@@ -81,7 +81,7 @@ class Question:
             )
         for texts in self.texts.values():
             self._check_labels(texts)
-        object.__setattr__(self, "texts", {tag: self._translated(tag, texts) for tag, texts in self.texts.items()})
+        object.__setattr__(self, "texts", {tag: self._translate_texts(tag, texts) for tag, texts in self.texts.items()})
         self._check_instructions()
         for tag in self.texts:
             self.labels(tag)  # whose parts must not hold what separates them
@@ -260,7 +260,7 @@ class Question:
                 "them in every language, or in none."
             )
 
-    def _translated(self, language: str, texts: QuestionTexts) -> QuestionTexts:
+    def _translate_texts(self, language: str, texts: QuestionTexts) -> QuestionTexts:
         """Return texts in which categories and responses are called as people of the language do.
 
         Words that designs bring along ("yes", "same") are translated where the catalogue can, and written into the

@@ -35,7 +35,7 @@ class AuthorSignature(Document):
     signature: str
 
     def __post_init__(self) -> None:
-        if not _verified(signed_definition(self.survey), self.signature, self.author):
+        if not _is_verified(signed_definition(self.survey), self.signature, self.author):
             raise UnreadableFile("this is not a signature of that definition by that key; expected one that is.")
 
     def to_body(self) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class StoredReceipt(HashedDocument):
                 f"this receipt is of the definition {self.survey:.19}…; expected {survey.hash:.19}…, with its keys.",
                 "Take the definition that the link named.",
             )
-        if not _verified(signed_receipt(self.unsigned), self.signature, survey.keys.receipts):
+        if not _is_verified(signed_receipt(self.unsigned), self.signature, survey.keys.receipts):
             raise UnreadableFile("this receipt is not signed with the key of the definition; expected one that is.")
         if key is not None and self.key != key_hash(key):
             raise UnreadableFile("this receipt is of another key; expected one of the key at hand.")
@@ -121,7 +121,7 @@ def key_hash(key: bytes) -> str:
     return "sha256:" + hashlib.sha256(b"deniable key\n" + key).hexdigest()
 
 
-def _verified(message: bytes, signature: str, public: str) -> bool:
+def _is_verified(message: bytes, signature: str, public: str) -> bool:
     if not _SIGNATURE.fullmatch(signature) or not re.fullmatch("[0-9a-f]{64}", public):
         return False
     return signatures.verify(message, bytes.fromhex(signature), bytes.fromhex(public))

@@ -15,7 +15,7 @@ from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile, quoted
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
-from deniable.survey.arms import SurveyArm, check_arms, check_compared, draw_arm, hands
+from deniable.survey.arms import SurveyArm, arm_questions, check_arms, check_compared, draw_arm
 from deniable.survey.catalogue import Locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.keys import Keys
@@ -102,7 +102,7 @@ class Survey(HashedDocument):
         self._check_each()
         if self.arms:
             check_arms(self.arms, self.questions)
-        check_compared(self.questions, self.hands)
+        check_compared(self.questions, self.arm_questions)
         object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, "the survey"))
         told.check_acknowledged("the survey, all its questions together,", self.disclosure, BUDGET, self.acknowledge)
         _check_groups(self.groups)
@@ -128,9 +128,9 @@ class Survey(HashedDocument):
         return self.languages[0]
 
     @property
-    def hands(self) -> tuple[tuple[Question, ...], ...]:
+    def arm_questions(self) -> tuple[tuple[Question, ...], ...]:
         """What the respondents of each arm are asked; all questions, where there are no arms."""
-        return hands(self.arms, self.questions) if self.arms else (self.questions,)
+        return arm_questions(self.arms, self.questions) if self.arms else (self.questions,)
 
     @property
     def draws(self) -> bool:
@@ -151,7 +151,7 @@ class Survey(HashedDocument):
         """Return what responses with these parities, by question, reveal of one respondent together, at most."""
         parities_by_arm = [
             sorted((parities[question.name] for question in arm_questions if question.name in parities), reverse=True)
-            for arm_questions in self.hands
+            for arm_questions in self.arm_questions
         ]
         return max(
             (Disclosure.of_parities(arm_parities[: self.each]) for arm_parities in parities_by_arm),
@@ -163,7 +163,7 @@ class Survey(HashedDocument):
         """The question whose responses reveal most; the first of several."""
         return worst_of(self.questions)
 
-    def draw_hand(self, source: Source = SYSTEM) -> tuple[Question, ...]:
+    def draw_questions(self, source: Source = SYSTEM) -> tuple[Question, ...]:
         """Draw the questions that one respondent is asked, whatever the answers are; all, where none are drawn.
 
         Example:
@@ -171,11 +171,11 @@ class Survey(HashedDocument):
             >>> texts = {"en": SurveyTexts("Habits")}
             >>> from deniable.survey import QuestionTexts
             >>> both = [Question(name, warner(1), {"en": QuestionTexts("…?")}) for name in ("smokes", "drinks")]
-            >>> len(Survey("habits", texts, tuple(both), each=1).draw_hand())
+            >>> len(Survey("habits", texts, tuple(both), each=1).draw_questions())
             1
         """
         if self.arms:
-            return self.hands[draw_arm(self.arms, source)]
+            return self.arm_questions[draw_arm(self.arms, source)]
         if self.each is None:
             return self.questions
         return tuple(self.questions[index] for index in pick(len(self.questions), self.each, source))

@@ -38,7 +38,7 @@ def survey_template(name: str, *, languages: Sequence[str] = ()) -> str:
             f"the template {name!r} is not written in {quoted(unknown[0], 20)}; expected {', '.join(has)}.",
             "Take one of these, and translate its texts.",
         )
-    return _spoken(text, languages) if languages else text
+    return _keep_languages(text, languages) if languages else text
 
 
 def template_title(name: str) -> str:
@@ -57,7 +57,7 @@ def _text(name: str) -> str:
     return files("deniable.survey").joinpath("templates", f"{name}.toml").read_text(encoding="utf-8")
 
 
-def _spoken(text: str, languages: Sequence[str]) -> str:
+def _keep_languages(text: str, languages: Sequence[str]) -> str:
     """Leave out the texts in other languages: whole paragraphs, which begin with their table's name."""
     blocks = []
     for paragraph in text.split("\n\n"):

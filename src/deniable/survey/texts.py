@@ -166,10 +166,10 @@ def to_body(texts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _body(spoken: Any) -> dict[str, Any]:
     texts_by_field = {field.name: getattr(spoken, field.name) for field in fields(spoken)}
-    return {name: _written(value) for name, value in texts_by_field.items() if value}
+    return {name: _to_value(value) for name, value in texts_by_field.items() if value}
 
 
-def _written(value: Any) -> Any:
+def _to_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_body(entry) if isinstance(entry, PartTexts) else entry for entry in value]
     return value
@@ -183,10 +183,12 @@ def from_body(kind: type[_T], value: object, name: str) -> dict[str, _T]:
     """
     if not isinstance(value, Mapping) or not all(isinstance(entry, Mapping) for entry in value.values()):
         raise InvalidRequest(f"the texts of {name} are missing; expected a table for each language, such as texts.en.")
-    return {language: _spoken(kind, spoken, f"{name} in {quoted(language, 12)}") for language, spoken in value.items()}
+    return {
+        language: _read_texts(kind, spoken, f"{name} in {quoted(language, 12)}") for language, spoken in value.items()
+    }
 
 
-def _spoken(kind: type[_T], table: Mapping[str, Any], name: str) -> _T:
+def _read_texts(kind: type[_T], table: Mapping[str, Any], name: str) -> _T:
     names = {field.name for field in fields(kind)}
     unknown = set(table) - names
     first = next(iter(fields(kind))).name
@@ -200,5 +202,5 @@ def _spoken(kind: type[_T], table: Mapping[str, Any], name: str) -> _T:
         return kind(**table)
     if not all(isinstance(entry, Mapping) for entry in table["parts"]):
         raise InvalidRequest(f"a part of {name} is no table; expected a text, and perhaps labels and help.")
-    part_texts = tuple(_spoken(PartTexts, entry, f"a part of {name}") for entry in table["parts"])
+    part_texts = tuple(_read_texts(PartTexts, entry, f"a part of {name}") for entry in table["parts"])
     return kind(**{**table, "parts": part_texts})

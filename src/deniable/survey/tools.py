@@ -58,18 +58,18 @@ def tool_for(design: Design, words: Mapping[str, Any]) -> Tool | None:
         >>> tool.name, [(rule.outcomes, rule.symbol) for rule in tool.rules]
         ('a die', [('1', 0), ('2', 1), ('3', 2), ('4 to 6', None)])
     """
-    forced = _forced(design.channel) if design.symbols == design.categories else None
+    forced = _forced_shares(design.channel) if design.symbols == design.categories else None
     if forced is None:
         return None
     for name, size in sorted(TOOLS.items(), key=lambda rule: rule[1]):
         shares = [share * size for share in forced]
         if all(share.denominator == 1 for share in shares):
             rules = _rules(_outcomes(name, words), [int(share) for share in shares])
-            return Tool(name, tuple(Rule(_span(outcome, words), symbol) for outcome, symbol in rules))
+            return Tool(name, tuple(Rule(_format_outcomes(outcome, words), symbol) for outcome, symbol in rules))
     return None
 
 
-def _forced(channel: Channel) -> list[Fraction] | None:
+def _forced_shares(channel: Channel) -> list[Fraction] | None:
     """Return how often each symbol is sent whatever is true; None where the truth is not what the rest asks for."""
     answers = range(channel.answers)
     if channel.answers > max(TOOLS.values()):
@@ -94,7 +94,7 @@ def _rules(outcomes: Sequence[str], counts: Sequence[int]) -> Iterator[tuple[Seq
     yield outcomes[position:], None
 
 
-def _span(outcomes: Sequence[str], words: Mapping[str, Any]) -> str:
+def _format_outcomes(outcomes: Sequence[str], words: Mapping[str, Any]) -> str:
     """Write outcomes as a list where they are few or have no order to go by, else as the first and the last."""
     if len(outcomes) <= 2 or " " in outcomes[0]:
         return ", ".join(outcomes)

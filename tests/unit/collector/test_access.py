@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 
 from deniable.collector.app import ENDPOINTS, make_app
-from deniable.collector.gate import POLICY
+from deniable.collector.middleware import POLICY
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token, credentials
 from tests.support.collector import Answered, Inside

@@ -107,12 +107,12 @@ def test_migrations_are_applied_once_with_the_record_of_them(database: Database)
     with pytest.raises(UnreadableFile), database.transaction() as tables:
         db.migrate(tables, "things", [FIRST, second])
     with database.transaction() as tables:
-        assert db.applied(tables, "things") == {"first"}
+        assert db.applied_migrations(tables, "things") == {"first"}
         tables.run("INSERT INTO thing VALUES (1, 'without the column', NULL)")
         db.migrate(tables, "things", [FIRST, second._replace(statements=second.statements[:1])])
-        assert db.applied(tables, "things") == {"first", "second"}
+        assert db.applied_migrations(tables, "things") == {"first", "second"}
         db.migrate(tables, "others", [Migration("first", ("CREATE TABLE other (id INTEGER)",))])
-        assert db.applied(tables, "others") == {"first"}
+        assert db.applied_migrations(tables, "others") == {"first"}
     with pytest.raises(UnreadableFile, match="later version"), database.transaction() as tables:
         db.migrate(tables, "things", [FIRST])
 

@@ -22,11 +22,11 @@ import deniable as dn
 from deniable.cli.commands import app
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
-from deniable.fieldkit import Instruction, Telling, nearest_devices, write_kit
-from deniable.fieldkit.kit import _drawn, _pages
+from deniable.fieldkit import DeviceTexts, Instruction, nearest_devices, write_kit
+from deniable.fieldkit.kit import _draw_paper, _pages
 from deniable.fieldkit.paper import HEIGHT, MARGIN, WIDTH, Paper, svg_bytes
 from deniable.fieldkit.sheets import device_sheet
-from deniable.fieldkit.telling import LANGUAGES
+from deniable.fieldkit.texts import LANGUAGES
 from deniable.survey.disclosure import Disclosure
 
 MANY = dn.k_ary(["never", "once", "a few times", "every week", "every single day"], epsilon="3/2")
@@ -40,7 +40,7 @@ DESIGNS = {
     "christofides": dn.christofides(cards=["1/10", "2/10", "3/10", "4/10"]),
 }
 TOLD = [
-    pytest.param(Telling(device, language), id=f"{name}-{device.kind}-{language}")
+    pytest.param(DeviceTexts(device, language), id=f"{name}-{device.kind}-{language}")
     for name, design in DESIGNS.items()
     for device in nearest_devices(design)
     for language in LANGUAGES
@@ -48,9 +48,9 @@ TOLD = [
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def drawn_spinner(design: Design) -> tuple[Telling, ElementTree.Element]:
+def drawn_spinner(design: Design) -> tuple[DeviceTexts, ElementTree.Element]:
     (device,) = nearest_devices(design, ["spinner"])
-    told = Telling(device, "en")
+    told = DeviceTexts(device, "en")
     paper = Paper("")
     device_sheet(told, paper)
     return told, ElementTree.fromstring(svg_bytes(paper.figures[0]))
@@ -112,7 +112,7 @@ def test_a_sector_that_is_a_degree_too_wide_is_found() -> None:
 def test_the_deck_has_the_cards_of_the_channel(name: str) -> None:
     """Count the cards on the pages, let everybody draw each of them, and compare with design.json by ==."""
     (device,) = nearest_devices(DESIGNS[name], ["cards"])
-    paper, told = Paper(""), Telling(device, "en")
+    paper, told = Paper(""), DeviceTexts(device, "en")
     device_sheet(told, paper)
     gids = [patch.get_gid() or "" for figure in paper.figures for patch in figure.axes[0].patches]
     cards = Counter(gid.rpartition("-")[2] for gid in gids if gid.startswith("card-"))
@@ -125,7 +125,7 @@ def test_the_deck_has_the_cards_of_the_channel(name: str) -> None:
 
 
 WIDE = [  # the longest words of each kind of page; every language once
-    pytest.param(Telling(nearest_devices(DESIGNS[name], [kind])[0], language), id=f"{name}-{kind}-{language}")
+    pytest.param(DeviceTexts(nearest_devices(DESIGNS[name], [kind])[0], language), id=f"{name}-{kind}-{language}")
     for name, kind, language in [
         ("five", "spinner", "en"),
         ("negative", "dice", "es"),
@@ -136,10 +136,10 @@ WIDE = [  # the longest words of each kind of page; every language once
 
 
 @pytest.mark.parametrize("told", WIDE)
-def test_nothing_leaves_its_page(told: Telling) -> None:
+def test_nothing_leaves_its_page(told: DeviceTexts) -> None:
     """A screen sets letters up to 2 % wider than print does: a fifth of the margin is left for that."""
     for draw in _pages(told, "Have you ever taken something that was not yours? " * 7).values():
-        for figure in _drawn(told, draw).figures:
+        for figure in _draw_paper(told, draw).figures:
             axes = figure.axes[0]
             figure.set_dpi(200)
             renderer = FigureCanvasAgg(figure).get_renderer()
@@ -164,13 +164,13 @@ def facts_in(template: str, sentence: str) -> dict[str, str] | None:
     return found.groupdict() if found else None
 
 
-def walk(told: Telling, symbol: str, answer: str) -> int:
+def walk(told: DeviceTexts, symbol: str, answer: str) -> int:
     """Count by hand the outcomes on which something is said."""
     x, y = told.categories.index(answer), told.symbols.index(symbol)
     return [each.says[x] for each in told.device.instructions for _ in range(each.count)].count(y)
 
 
-def wrong_items(told: Telling, quiz: list[tuple[str, str]]) -> list[str]:
+def wrong_items(told: DeviceTexts, quiz: list[tuple[str, str]]) -> list[str]:
     """Answer every question of the quiz anew from the device and its design; return those whose key is another."""
     words, wrong = told.words["quiz"], []
     for question, right in quiz:
@@ -180,7 +180,7 @@ def wrong_items(told: Telling, quiz: list[tuple[str, str]]) -> list[str]:
     return wrong
 
 
-def came_out(told: Telling, shown: str) -> Instruction:
+def came_out(told: DeviceTexts, shown: str) -> Instruction:
     """Look up on the device's sheet what its holder sees: a letter, dots, or sides of a coin in their order."""
     outcomes = [each for each in told.device.instructions for _ in range(each.count)]
     seen = facts_in(told.words["quiz"]["shown"][told.how], shown)
@@ -195,7 +195,7 @@ def came_out(told: Telling, shown: str) -> Instruction:
     return outcomes[int("".join(str(int(side == tails)) for side in seen["sides"].split(", ")), 2)]
 
 
-def _outcome(told: Telling, words: Any, facts: dict[str, str]) -> str:  # noqa: ARG001
+def _outcome(told: DeviceTexts, words: Any, facts: dict[str, str]) -> str:  # noqa: ARG001
     rule = told.rule(came_out(told, facts["shown"]))
     say, truth = facts_in(told.words["rule"]["say"], rule), rule == told.words["rule"]["truth"]
     if say or truth:
@@ -206,7 +206,7 @@ def _outcome(told: Telling, words: Any, facts: dict[str, str]) -> str:  # noqa: 
     return found[1]
 
 
-def _proof(told: Telling, words: Any, facts: dict[str, str]) -> str:
+def _proof(told: DeviceTexts, words: Any, facts: dict[str, str]) -> str:
     design, symbol = told.device.design, told.symbols.index(facts["symbol"])
     rows = [design.probability(design.symbols[symbol], given=answer) for answer in design.categories]
     out = [told.categories[x] for x, share in enumerate(rows) if share == 0]
@@ -229,7 +229,7 @@ ANSWERS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("told", TOLD)
-def test_the_key_of_the_quiz_equals_the_design(told: Telling) -> None:
+def test_the_key_of_the_quiz_equals_the_design(told: DeviceTexts) -> None:
     quiz = [(item.question, item.right) for item in told.quiz()]
     assert {
         kind for kind in KINDS for question, _ in quiz if facts_in(told.words["quiz"][kind], question) is not None
@@ -239,8 +239,8 @@ def test_the_key_of_the_quiz_equals_the_design(told: Telling) -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_wrong_key_is_found_out(language: str) -> None:
-    told = Telling(nearest_devices(dn.mangat("2/3"), ["dice"])[0], language)
-    other = Telling(nearest_devices(dn.mangat("1/3"), ["dice"])[0], language)
+    told = DeviceTexts(nearest_devices(dn.mangat("2/3"), ["dice"])[0], language)
+    other = DeviceTexts(nearest_devices(dn.mangat("1/3"), ["dice"])[0], language)
     quiz = [(item.question, item.right) for item in told.quiz()]
     assert len(wrong_items(other, quiz)) == 1, "the one number that differs"
     swapped = [(question, quiz[0][1] if at else quiz[1][1] + "!") for at, (question, _) in enumerate(quiz)]
@@ -248,7 +248,7 @@ def test_a_wrong_key_is_found_out(language: str) -> None:
 
 
 @pytest.mark.parametrize("told", TOLD)
-def test_the_numbers_of_the_consent_text_are_those_of_the_channel(told: Telling) -> None:
+def test_the_numbers_of_the_consent_text_are_those_of_the_channel(told: DeviceTexts) -> None:
     words, counted = told.words["consent"], 0
     design, total = told.device.design, told.device.outcomes
     for sentence in told.consent():
@@ -271,7 +271,7 @@ def test_the_numbers_of_the_consent_text_are_those_of_the_channel(told: Telling)
 
 
 @pytest.mark.parametrize("told", TOLD)
-def test_the_facts_are_those_of_the_device(told: Telling) -> None:
+def test_the_facts_are_those_of_the_device(told: DeviceTexts) -> None:
     words, said = told.words["facts"], told.facts()
     cells = [found for sentence in said if (found := facts_in(words["cell"], sentence))]
     assert len(cells) == len(told.categories) * len(told.symbols)
@@ -299,7 +299,7 @@ def places(text: Any) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_says_everything(language: str) -> None:
     device = nearest_devices(dn.warner(1), ["spinner"])[0]
-    english, other = flat(Telling(device, "en").words), flat(Telling(device, language).words)
+    english, other = flat(DeviceTexts(device, "en").words), flat(DeviceTexts(device, language).words)
     assert english.keys() == other.keys()
     for name, text in other.items():
         assert places(text) == places(english[name]), name

@@ -14,9 +14,9 @@ import deniable as dn
 from deniable.cli.commands import app
 from deniable.errors import InvalidRequest
 from deniable.fieldkit import TwoQuestions, nearest_devices, write_kit
-from deniable.fieldkit.kit import _drawn, _pages
+from deniable.fieldkit.kit import _draw_paper, _pages
 from deniable.fieldkit.paper import HEIGHT, MARGIN, WIDTH
-from deniable.fieldkit.telling import LANGUAGES, ChoosingTelling, PairTelling, telling
+from deniable.fieldkit.texts import LANGUAGES, ChoosingTexts, PairTexts, device_texts
 from deniable.fieldkit.two_questions import ChoosingDevice, two_questions
 from deniable.survey.disclosure import Disclosure
 
@@ -27,16 +27,16 @@ PAIRS = [dn.crosswise(P), dn.triangular(P)]
 CHOOSING = dn.simmons(p="3/4", b="3/10")
 
 
-def on_paper(told: PairTelling | ChoosingTelling, page: str) -> str:
+def on_paper(told: PairTexts | ChoosingTexts, page: str) -> str:
     """All letters of a page, in the order in which they were set."""
-    figures = _drawn(told, _pages(told, ASKED)[page]).figures
+    figures = _draw_paper(told, _pages(told, ASKED)[page]).figures
     return " ".join(text.get_text() for figure in figures for text in figure.axes[0].texts)
 
 
-def pair(design: dn.Design, language: str = "en") -> PairTelling:
+def pair(design: dn.Design, language: str = "en") -> PairTexts:
     (found,) = two_questions(design, BIRTHDAY)
-    told = telling(found, language)
-    assert isinstance(told, PairTelling)
+    told = device_texts(found, language)
+    assert isinstance(told, PairTexts)
     return told
 
 
@@ -112,8 +112,8 @@ def test_a_device_that_chooses_has_the_share_of_its_outcomes(language: str) -> N
         assert found.design.probability("yes", given="no") == (1 - p) * Fraction(3, 10)
         assert found.design.probability("yes", given="yes") == p + (1 - p) * Fraction(3, 10)
         assert found.design.parity <= CHOOSING.parity
-        told = telling(found, language)
-        assert isinstance(told, ChoosingTelling)
+        told = device_texts(found, language)
+        assert isinstance(told, ChoosingTexts)
         assert dn.harmless_question(DIGIT).texts[language] in on_paper(told, "question")
         assert str(second.count) in [right for _, right in told.quiz()]
 
@@ -139,13 +139,13 @@ def test_a_design_from_epsilon_is_asked_with_its_exact_share() -> None:
     "told",
     [
         *(pair(design, language) for design in PAIRS for language in LANGUAGES),
-        *(telling(each, "fr") for each in two_questions(CHOOSING, DIGIT)),
+        *(device_texts(each, "fr") for each in two_questions(CHOOSING, DIGIT)),
     ],
     ids=lambda told: f"{told.device.kind}-{told.language}",
 )
-def test_nothing_leaves_its_page(told: PairTelling | ChoosingTelling) -> None:
+def test_nothing_leaves_its_page(told: PairTexts | ChoosingTexts) -> None:
     for draw in _pages(told, "Have you ever taken something that was not yours? " * 7).values():
-        for figure in _drawn(told, draw).figures:
+        for figure in _draw_paper(told, draw).figures:
             axes = figure.axes[0]
             figure.set_dpi(200)
             renderer = FigureCanvasAgg(figure).get_renderer()

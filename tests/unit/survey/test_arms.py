@@ -43,9 +43,9 @@ def test_an_arm_is_drawn_with_its_odds() -> None:
 
 def test_each_arm_is_asked_its_questions_and_those_of_everybody() -> None:
     survey = armed()
-    assert [[each.name for each in hand] for hand in survey.hands] == [["common", "masked"], ["common", "open"]]
+    assert [[each.name for each in hand] for hand in survey.arm_questions] == [["common", "masked"], ["common", "open"]]
     source = Seeded("hands")
-    assert {tuple(each.name for each in survey.draw_hand(source)) for _ in range(60)} == {
+    assert {tuple(each.name for each in survey.draw_questions(source)) for _ in range(60)} == {
         ("common", "masked"), ("common", "open"),
     }  # fmt: skip
     assert Survey.from_json(survey.to_json()) == survey

@@ -284,9 +284,9 @@ def test_some_of_the_questions_are_drawn_for_each() -> None:
     assert two.disclosure.parity == warner(epsilon=3).parity ** 2
     assert Survey.from_json(one.to_json()) == one
     assert one.hash != two.hash
-    assert {tuple(each.name for each in two.draw_hand()) for _ in range(400)} == set(combinations("abcd", 2))
+    assert {tuple(each.name for each in two.draw_questions()) for _ in range(400)} == set(combinations("abcd", 2))
     everything = small()
-    assert everything.draw_hand() is everything.questions
+    assert everything.draw_questions() is everything.questions
 
 
 @pytest.mark.parametrize("each", [0, 3, 4, -1, True, "1", 1.0])

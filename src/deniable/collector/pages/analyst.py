@@ -21,7 +21,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from deniable.collector import planner, results
-from deniable.collector.charts import DaysChart, SharesChart, days_chart, largest, shares_chart
+from deniable.collector.charts import DaysChart, SharesChart, days_chart, select_largest, shares_chart
 from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
 from deniable.collector.results import FAKES, ArmResult, CategoryResult, GroupResult, Results, capital
@@ -267,7 +267,7 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         complete=bool(shown.complete_stages),
         days=shown.days,
     )
-    chart, table = None, largest(result.shares, lambda share: share.row.estimate) if result else ()
+    chart, table = None, select_largest(result.shares, lambda share: share.row.estimate) if result else ()
     if result:
         chart = shares_chart([share.row for share in result.shares], [share.label for share in result.shares])
     about = "ladder" if shown.is_staged else "design"
@@ -431,7 +431,7 @@ FORMS: dict[str, Callable[[Page], Response]] = {".json": _json, ".csv": _csv, ""
 
 def _handler(build: Build, form: Callable[[Page], Response]) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
-        store = Collector.of(request).store
+        store = Collector.from_request(request).store
         return await asyncio.to_thread(lambda: form(build(request, store)))  # reading and rendering, both
 
     return handle
@@ -439,7 +439,7 @@ def _handler(build: Build, form: Callable[[Page], Response]) -> Callable[[Reques
 
 async def _figure(request: Request) -> Response:
     """Return the picture of a question, to be put into a report."""
-    store, parts = Collector.of(request).store, request.path_params
+    store, parts = Collector.from_request(request).store, request.path_params
     group = request.query_params.get("group", "")
     text = await asyncio.to_thread(figure_file, store, parts["name"], parts["question"], group)
     headers = {"Content-Disposition": f'attachment; filename="{parts["question"]}.svg"'}
@@ -448,7 +448,7 @@ async def _figure(request: Request) -> Response:
 
 async def _file(request: Request) -> Response:
     """Return the design, the ladder or the counts of a question, to be read by the command line."""
-    store, parts = Collector.of(request).store, request.path_params
+    store, parts = Collector.from_request(request).store, request.path_params
     name, question, kind = parts["name"], parts["question"], parts["kind"]
     if kind == "tally":
         group = request.query_params.get("group", "")

@@ -96,10 +96,10 @@ def odds(design: Design) -> Odds:
     """
     kind, cells = _cells(design.channel)
     if cells:
-        subject, likely, unlikely = _most_telling(cells)
+        subject, likely, unlikely = _most_informative_row(cells)
         pair: Sequence[Fraction] = (cells[subject][likely], cells[subject][unlikely])
     else:
-        kind, subject, likely, unlikely, pair = _two(design.channel)
+        kind, subject, likely, unlikely, pair = _two_answer_odds(design.channel)
     base = base_for(min((p for row in cells or [pair] for p in row if p), default=Fraction(1)))
     crowds = tuple(
         IconArray(answer, round(p * base), base) for answer, p in zip((likely, unlikely), pair, strict=False)
@@ -127,7 +127,7 @@ def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
     return "sends", [[channel.probability(y, given=x) for x in answers] for y in range(channel.responses)]
 
 
-def _most_telling(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
+def _most_informative_row(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
     """Return the row whose largest and smallest entries differ most in ratio, the last such, and the two columns."""
 
     def ratio(number: int) -> tuple[float, int]:
@@ -139,7 +139,7 @@ def _most_telling(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
     return best, row.index(max(row)), row.index(min(row))
 
 
-def _two(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
+def _two_answer_odds(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
     """Return kind, subject, two answers and their frequencies for a design that is too large for a table."""
     last = channel.answers - 1
     supports = channel.two_level

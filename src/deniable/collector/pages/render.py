@@ -77,7 +77,7 @@ def choose_language(offered: Sequence[str], requested: str, accepted: str) -> st
         >>> choose_language(["en", "de"], "", "fr;q=0.9, de-CH;q=0.8"), choose_language(["en"], "x", "")
         ('de', 'en')
     """
-    tags = [requested, *(tag for _, tag in sorted(_accepted(accepted), key=lambda rated: -rated[0]))]
+    tags = [requested, *(tag for _, tag in sorted(_parse_accepted(accepted), key=lambda rated: -rated[0]))]
     for tag in tags:
         for language in (tag, tag.partition("-")[0]):
             if language in offered:
@@ -85,7 +85,7 @@ def choose_language(offered: Sequence[str], requested: str, accepted: str) -> st
     return offered[0]
 
 
-def _accepted(header: str) -> list[tuple[float, str]]:
+def _parse_accepted(header: str) -> list[tuple[float, str]]:
     tags = []
     for entry in header[:500].split(","):
         tag, _, quality = entry.strip().partition(";q=")

@@ -117,7 +117,7 @@ class Amount:
         number_words, levels = spoken.words["number"], tuple(map(spoken.written, design.categories))
         base = _COUNTED_PEOPLE
         facts = {"low": levels[0], "second": levels[1], "high": levels[-1], "count": len(levels)}
-        facts |= {"base": spoken.number(base), "held": spoken.number(round(_held(design) * base))}
+        facts |= {"base": spoken.number(base), "held": spoken.number(round(_p_level_held(design) * base))}
         how = "how_ends" if len(levels) == 2 else "how"
         return cls(
             fill(number_words["range"], **facts),
@@ -126,7 +126,7 @@ class Amount:
         )
 
 
-def _held(design: Design) -> Fraction:
+def _p_level_held(design: Design) -> Fraction:
     """Return how often a response holds the level that a number was rounded to: of the first level as of all others."""
     width = design.channel.responses - design.channel.answers + 1
     return sum((design.channel.probability(response, given=0) for response in range(width)), Fraction(0))
@@ -356,7 +356,7 @@ def survey_page(
         invited=survey.admission == "invitation",
         questions=questions,
         each=survey.each or 0,
-        tellings=_tellings(survey, questions, language),
+        tellings=_arm_disclosures(survey, questions, language),
         form=form,
         notice=notice,
         marked="preview" if preview else _marked(survey),
@@ -364,16 +364,16 @@ def survey_page(
     )
 
 
-def _tellings(survey: Survey, questions: Sequence[AskedQuestion], language: str) -> tuple[ArmTelling, ...]:
+def _arm_disclosures(survey: Survey, questions: Sequence[AskedQuestion], language: str) -> tuple[ArmTelling, ...]:
     questions_by_name = {question.name: question for question in questions}
     arms = [arm.name for arm in survey.arms] or [""]
     return tuple(
-        _telling(survey, arm, arm_questions, questions_by_name, language)
-        for arm, arm_questions in zip(arms, survey.hands, strict=True)
+        _arm_disclosure(survey, arm, arm_questions, questions_by_name, language)
+        for arm, arm_questions in zip(arms, survey.arm_questions, strict=True)
     )
 
 
-def _telling(
+def _arm_disclosure(
     survey: Survey,
     arm: str,
     arm_questions: Sequence[Question],
@@ -452,7 +452,7 @@ def trial(questions: Sequence[Question], language: str) -> Trial | None:
 async def overview(request: Request) -> HTMLResponse:
     """List the surveys that take responses today, where this collector lists them."""
     language, links = _languages(request, LANGUAGES)
-    collector = Collector.of(request)
+    collector = Collector.from_request(request)
     listed = collector.settings.listed
     entries = await asyncio.to_thread(collector.store.surveys) if listed else []
     day, surveys = today(), []
@@ -476,7 +476,7 @@ _BLANK = Form(access.FIELD, secrets.token_hex(16), secrets.token_hex(16))  # in 
 async def take_part(request: Request) -> HTMLResponse:
     """Show a survey."""
     try:
-        fielded = await Collector.of(request).surveys.find(request.path_params["name"])
+        fielded = await Collector.from_request(request).surveys.find(request.path_params["name"])
     except Refused as error:
         return _no_survey(request, error)
     language, links = _languages(request, fielded.survey.languages)
@@ -514,7 +514,7 @@ async def _survey_html(
 
 async def preview(request: Request) -> HTMLResponse:
     """Show a survey, also a draft, to whoever may see its results: all of it works, and nothing leaves the page."""
-    fielded = await Collector.of(request).surveys.find(request.path_params["name"])
+    fielded = await Collector.from_request(request).surveys.find(request.path_params["name"])
     language, links = _languages(request, fielded.survey.languages)
     group = request.query_params.get("group", "")
     group = group if group in fielded.survey.groups else ""
@@ -527,7 +527,7 @@ async def preview(request: Request) -> HTMLResponse:
 
 async def post(request: Request) -> Response:
     """Take a response, or a withdrawal, from a page without script; or give it its receipt."""
-    collector = Collector.of(request)
+    collector = Collector.from_request(request)
     try:
         fielded = await collector.surveys.find(request.path_params["name"])
     except Refused as error:

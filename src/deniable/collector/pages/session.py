@@ -57,7 +57,7 @@ async def sign_in(request: Request) -> Response:
     fields = await access.read_form(request)
     token = fields.get("token", "").strip()
     next_path = fields.get("next", "")
-    token_entry = await asyncio.to_thread(Collector.of(request).store.find_token, token)
+    token_entry = await asyncio.to_thread(Collector.from_request(request).store.find_token, token)
     if token_entry is None or token_entry.scope == "device":
         return _page(request, "", "This token does not work. Check it, or ask for another one.", next_path, 403)
     response = RedirectResponse(next_path if _INSIDE.fullmatch(next_path) else "/a", 303)

@@ -22,7 +22,7 @@ from deniable.survey.signed import AuthorSignature
 
 async def list_surveys(call: Call) -> list[messages.State]:
     """Return all surveys and their states."""
-    return [_state(entry) for entry in await asyncio.to_thread(call.collector.store.surveys)]
+    return [_survey_state(entry) for entry in await asyncio.to_thread(call.collector.store.surveys)]
 
 
 async def create_survey(call: Call) -> messages.State:
@@ -31,13 +31,13 @@ async def create_survey(call: Call) -> messages.State:
     def create() -> Entry:
         return call.collector.store.create(Survey.from_document(call.body))
 
-    return _changed(call, "survey created", await asyncio.to_thread(create))
+    return _log_change(call, "survey created", await asyncio.to_thread(create))
 
 
 async def open_survey(call: Call) -> messages.State:
     """Take responses from now on; the definition is frozen."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    return _changed(call, "survey opened", await asyncio.to_thread(call.collector.store.open, fielded.survey.name))
+    return _log_change(call, "survey opened", await asyncio.to_thread(call.collector.store.open, fielded.survey.name))
 
 
 async def sign_survey(call: Call) -> messages.State:
@@ -45,26 +45,28 @@ async def sign_survey(call: Call) -> messages.State:
     fielded = await call.collector.surveys.find(call.part("name"))
     signature = AuthorSignature.from_json(json.dumps(call.body))
     is_kept = await asyncio.to_thread(call.collector.store.keep_signature, fielded.survey.name, signature)
-    return _changed(call, "survey signed", is_kept)
+    return _log_change(call, "survey signed", is_kept)
 
 
 async def close_survey(call: Call) -> messages.State:
     """Take no more responses."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    return _changed(call, "survey closed", await asyncio.to_thread(call.collector.store.close, fielded.survey.name))
+    return _log_change(call, "survey closed", await asyncio.to_thread(call.collector.store.close, fielded.survey.name))
 
 
 async def start_pilot(call: Call) -> messages.State:
     """Open a pilot of a draft, as a survey of its own."""
     fielded = await call.collector.surveys.find(call.part("name"))
     begun = await asyncio.to_thread(call.collector.store.start_pilot, fielded.survey.name)
-    return _changed(call, "pilot started", begun)
+    return _log_change(call, "pilot started", begun)
 
 
 async def end_pilot(call: Call) -> messages.State:
     """Erase all that was sent to the pilot of a survey."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    return _changed(call, "pilot ended", await asyncio.to_thread(call.collector.store.end_pilot, fielded.survey.name))
+    return _log_change(
+        call, "pilot ended", await asyncio.to_thread(call.collector.store.end_pilot, fielded.survey.name)
+    )
 
 
 async def invite(call: Call) -> messages.CodesIssued:
@@ -123,13 +125,13 @@ async def get_openapi(call: Call) -> Response:
     return Response(call.request.app.state.description, media_type=JSON)
 
 
-def _changed(call: Call, event: str, entry: Entry) -> messages.State:
+def _log_change(call: Call, event: str, entry: Entry) -> messages.State:
     call.collector.surveys.forget()
     log_event(event, survey=entry.survey.name)
-    return _state(entry)
+    return _survey_state(entry)
 
 
-def _state(entry: Entry) -> messages.State:
+def _survey_state(entry: Entry) -> messages.State:
     warnings = list(entry.survey.warnings(locale("en")))
     return messages.State(entry.survey.name, entry.survey.hash, entry.state, warnings)
 

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from deniable.collector import access, exports, messages
-from deniable.collector.refusals import Refusal, Refused, parsed
+from deniable.collector.refusals import Refusal, Refused, decode_json
 from deniable.collector.settings import Collector
 
 JSON = "application/json"
@@ -87,10 +87,10 @@ def route(endpoint: Endpoint) -> Route:
     decode = None if endpoint.takes is None else msgspec.json.Decoder(endpoint.takes).decode
 
     async def handle(request: Request) -> Response:
-        collector = Collector.of(request)
+        collector = Collector.from_request(request)
         if endpoint.scope:
             request.state.token = await access.admit(request, endpoint.scope)
-        body = None if decode is None else parsed(decode, await _json(request, collector, large=endpoint.large))
+        body = None if decode is None else decode_json(decode, await _json(request, collector, large=endpoint.large))
         result = await endpoint.run(Call(request, collector, body))
         if isinstance(result, Response):
             return result

@@ -13,8 +13,8 @@ from deniable.channel.coding import Rows
 from deniable.collector.store import counts, packs, published
 from deniable.collector.store.base import KEY, Batch, BatchOutcome, NotStored, Sent, Submission
 from deniable.collector.store.counts import SEEN, CountedDesign, Counter
+from deniable.collector.store.id_filter import IdFilter, IdFilters
 from deniable.collector.store.responses import Desk, check_open, count_days, group_number
-from deniable.collector.store.sieve import Sieve, Sieves
 from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
 from deniable.errors import InvalidRequest, NotAllowed
@@ -23,12 +23,12 @@ _PIECE = 10_000  # rows that are objects at a time, where each is looked up
 _EXPORTED_ROWS = 1 << 16  # in one batch of a file
 
 
-def add_batch(tables: Tables, sieves: Sieves, survey: KnownSurvey, batch: Batch, today: date) -> BatchOutcome:
+def add_batch(tables: Tables, filters: IdFilters, survey: KnownSurvey, batch: Batch, today: date) -> BatchOutcome:
     """Store a batch, all of it or nothing.
 
     Args:
         tables: of a transaction that has locked the survey.
-        sieves: what this program knows about ids that are stored.
+        filters: what this program knows about ids that are stored.
         known: the survey.
         batch: what is to be stored.
         today: the day on which it is.
@@ -43,22 +43,22 @@ def add_batch(tables: Tables, sieves: Sieves, survey: KnownSurvey, batch: Batch,
         raise InvalidRequest(f"there are {len(batch.keys):,} keys and {len(rows):,} responses; expected as many.")
     if not len(rows):
         return BatchOutcome(0, 0)
-    if batch.stage == 0 and _all_new(tables, sieves, survey, batch, rows, today):
+    if batch.stage == 0 and _all_new(tables, filters, survey, batch, rows, today):
         return BatchOutcome(len(rows), 0)
     return _one_by_one(tables, survey, batch, rows, today)
 
 
-def _all_new(tables: Tables, sieves: Sieves, survey: KnownSurvey, batch: Batch, rows: Rows, today: date) -> bool:
+def _all_new(tables: Tables, filters: IdFilters, survey: KnownSurvey, batch: Batch, rows: Rows, today: date) -> bool:
     """Store a batch whose respondents are all new; where one is not, leave all as it was."""
     column, group = survey.columns[batch.question], group_number(survey.entry, batch.group)
-    new_records = packs.records(column.ids(batch.keys), group, rows)
-    sieve = sieves.of(tables, batch.survey, batch.question)
-    if not _surely_new(tables, batch, new_records, sieve):
+    new_records = packs.build_records(column.ids(batch.keys), group, rows)
+    id_filter = filters.get(tables, batch.survey, batch.question)
+    if not _surely_new(tables, batch, new_records, id_filter):
         return False
     run = packs.write_run(tables, packs.StoredStage(batch.survey, batch.question, 0), new_records)
-    sieve.note(new_records)
-    sieve.names.add(run.name)
-    lag = len(rows) - published.least(survey, batch.question)[0]  # all but the last step can be shown at once
+    id_filter.add_ids(new_records)
+    id_filter.names.add(run.name)
+    lag = len(rows) - published.min_steps(survey, batch.question)[0]  # all but the last step can be shown at once
     for chunk in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
         counts.add(tables, Counter(batch.survey, batch.question, 0, SEEN, group), column.layouts[0], chunk)
         published.step(tables, survey, batch.question)
@@ -66,12 +66,12 @@ def _all_new(tables: Tables, sieves: Sieves, survey: KnownSurvey, batch: Batch, 
     return True
 
 
-def _surely_new(tables: Tables, batch: Batch, new_records: packs.Records, sieve: Sieve) -> bool:
-    """Say whether no id stands twice in a batch, and none is stored; what the sieve keeps back is looked up."""
+def _surely_new(tables: Tables, batch: Batch, new_records: packs.Records, id_filter: IdFilter) -> bool:
+    """Say whether no id stands twice in a batch, and none is stored; what the id_filter keeps back is looked up."""
     twice = (new_records["high"][1:] == new_records["high"][:-1]) & (new_records["low"][1:] == new_records["low"][:-1])
     if twice.any():
         return False
-    suspects = new_records[sieve.perhaps(new_records)]
+    suspects = new_records[id_filter.find_candidates(new_records)]
     single = "SELECT id FROM response WHERE survey = ? AND question = ? LIMIT ?"
     alone = {bytes(id_) for (id_,) in tables.rows(single, batch.survey, batch.question, len(new_records))}
     candidates = new_records if len(alone) == len(new_records) else suspects
@@ -88,7 +88,7 @@ def _one_by_one(tables: Tables, survey: KnownSurvey, batch: Batch, rows: Rows, t
             Submission(
                 batch.survey, key, batch.group, (Sent(batch.question, batch.stage, int.from_bytes(code, "little")),)
             )
-            for key, code in zip(_cut(batch.keys[rows_slice]), _cut(rows[rows_slice]), strict=True)
+            for key, code in zip(_to_bytes(batch.keys[rows_slice]), _to_bytes(rows[rows_slice]), strict=True)
         ]
         outcomes = Desk(tables, {batch.survey: survey}, today).add(submissions)
         for number, outcome in enumerate(outcomes, start=start + 1):
@@ -116,7 +116,7 @@ def _check(survey: KnownSurvey, batch: Batch, today: date) -> None:
         raise InvalidRequest(f"the keys are of shape {batch.keys.shape}; expected {KEY} bytes for each respondent.")
 
 
-def _cut(rows: Rows) -> list[bytes]:
+def _to_bytes(rows: Rows) -> list[bytes]:
     """Return rows as bytes."""
     width, content = rows.shape[1], rows.tobytes()
     return [content[start : start + width] for start in range(0, len(content), width)]
@@ -134,10 +134,10 @@ def export(
             for stage in range(stages)
         ]
         if any(map(len, records_by_stage)):
-            yield _exported(survey, column, records_by_stage, groups)
+            yield _to_columns(survey, column, records_by_stage, groups)
 
 
-def _exported(
+def _to_columns(
     survey: KnownSurvey, column: Column, records_by_stage: Sequence[packs.Records], groups: frozenset[int]
 ) -> pa.RecordBatch:
     """Return responses in columns: those of one id together, coarser stages first."""
@@ -146,7 +146,7 @@ def _exported(
         np.concatenate([records[["high", "low"]] for records in records_by_stage])
     )  # stable: coarser ones stay first
     group_numbers = np.concatenate([records["group"] for records in records_by_stage])
-    symbols = pa.concat_arrays(list(map(_symbols, column.layouts, records_by_stage)))
+    symbols = pa.concat_arrays(list(map(_to_symbols, column.layouts, records_by_stage)))
     group_column = pa.array(group_numbers[order], mask=~np.isin(group_numbers[order], sorted(groups)))
     return pa.RecordBatch.from_arrays(
         [
@@ -159,7 +159,7 @@ def _exported(
     )
 
 
-def _symbols(layout: CountedDesign, records: packs.Records) -> pa.Array[Any]:
+def _to_symbols(layout: CountedDesign, records: packs.Records) -> pa.Array[Any]:
     """Return what responses of one stage are called; each that occurs is looked up once."""
     codes = list(map(bytes, records["code"]))
     names = {code: layout.design.symbols[int.from_bytes(code, "little")] for code in set(codes)}

@@ -77,14 +77,14 @@ def _exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
     """
     lock(tables, survey)
     message = hashlib.sha256(f"{blinded:x}".encode()).digest()
-    invitation = unused(tables, survey, code, message)
+    invitation = find_unused(tables, survey, code, message)
     private = tables.value("SELECT private FROM survey WHERE id = ?", survey)
     signature = sign(blinded, SigningKey.from_pem(private.encode()))
     use(tables, {invitation: message})
     return signature
 
 
-def unused(tables: Tables, survey: int, code: str, message: bytes | None = None) -> bytes:
+def find_unused(tables: Tables, survey: int, code: str, message: bytes | None = None) -> bytes:
     """Return the hash of an invitation that was not used, or for this message.
 
     Raises:
@@ -135,7 +135,7 @@ def rotate(tables: Tables, name: str) -> str:
         InvalidRequest: there is none of this name.
     """
     text = _new_text(_TOKEN)
-    _one(lambda: tables.run("UPDATE token SET hash = ? WHERE name = ?", digest(text), name), name)
+    _require_one(lambda: tables.run("UPDATE token SET hash = ? WHERE name = ?", digest(text), name), name)
     return text
 
 
@@ -145,7 +145,7 @@ def revoke(tables: Tables, name: str) -> None:
     Raises:
         InvalidRequest: there is none of this name.
     """
-    _one(lambda: tables.run("DELETE FROM token WHERE name = ?", name), name)
+    _require_one(lambda: tables.run("DELETE FROM token WHERE name = ?", name), name)
 
 
 def find(tables: Tables, text: str) -> Token | None:
@@ -212,6 +212,6 @@ def digest(text: str) -> bytes:
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
 
 
-def _one(change: Callable[[], int], name: str) -> None:
+def _require_one(change: Callable[[], int], name: str) -> None:
     if change() != 1:
         raise InvalidRequest(f"there is no token called {quoted(name, 60)}; expected one that was issued.")

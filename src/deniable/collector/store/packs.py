@@ -63,14 +63,14 @@ class Run(NamedTuple):
     responses: int
 
 
-def record(width: int) -> np.dtype[Any]:
+def record_type(width: int) -> np.dtype[Any]:
     """Return how a response with a code of so many bytes is written."""
     return np.dtype([*_HALVES.descr, ("group", "<i4"), ("code", f"V{width}")])
 
 
-def records(ids: Rows, groups: int | NDArray[np.int64], codes: Rows) -> Records:
+def build_records(ids: Rows, groups: int | NDArray[np.int64], codes: Rows) -> Records:
     """Return responses in the order of their ids."""
-    new_records = np.empty(len(ids), record(codes.shape[1]))
+    new_records = np.empty(len(ids), record_type(codes.shape[1]))
     halves = np.ascontiguousarray(ids).view(_HALVES)[:, 0]
     new_records["high"], new_records["low"], new_records["group"] = halves["high"], halves["low"], groups
     new_records["code"] = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}")[:, 0]
@@ -91,7 +91,7 @@ def ids_of(stored: Records) -> list[bytes]:
 
 def write_run(tables: Tables, stage: StoredStage, stored: Records) -> Run:
     """Write responses as a run of their own."""
-    run = _named(stage, len(stored), stored.dtype)
+    run = _new_run(stage, len(stored), stored.dtype)
     tables.insert("run", _RUN, [(*stage, *run[1:])])
     _write(tables, run, stored)
     return run
@@ -109,7 +109,7 @@ def find(tables: Tables, survey: int, question: int, ids: Sequence[bytes]) -> li
         "SELECT id, stage, grp, code FROM response WHERE survey = ? AND question = ? AND id", ids, survey, question
     )
     for run in runs(tables, survey, question):
-        for _, pack, positions in _among(tables, run, ids):
+        for _, pack, positions in _packs_with_ids(tables, run, ids):
             taken = pack[positions]
             rows += zip(
                 ids_of(taken), [run.stage.number] * len(taken), taken["group"].tolist(), map(bytes, taken["code"]),
@@ -122,7 +122,7 @@ def erase(tables: Tables, survey: int, question: int, id_: bytes) -> None:
     """Erase all responses with an id."""
     tables.run("DELETE FROM response WHERE survey = ? AND question = ? AND id = ?", survey, question, id_)
     for run in runs(tables, survey, question):
-        for piece_number, pack, positions in list(_among(tables, run, [id_])):
+        for piece_number, pack, positions in list(_packs_with_ids(tables, run, [id_])):
             remaining = np.delete(pack, positions)
             tables.run(f"DELETE FROM pack WHERE {_WHERE} AND piece = ?", *run.stage, run.name, piece_number)
             if len(remaining):
@@ -132,23 +132,23 @@ def erase(tables: Tables, survey: int, question: int, id_: bytes) -> None:
 
 def in_order(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
     """Return the responses of a stage whose ids lie in one of so many equal slices, a power of two, by their ids."""
-    slices_by_run = [_staged(tables, stage, number, slices)]
+    slices_by_run = [_read_rows(tables, stage, number, slices)]
     for run in (run for run in runs(tables, stage.survey, stage.question) if run.stage == stage):
         first, after = number * run.pieces // slices, -(-(number + 1) * run.pieces // slices)
         statement = f"SELECT packed FROM pack WHERE {_WHERE} AND piece >= ? AND piece < ? ORDER BY piece"
         packs = [packed for (packed,) in tables.stream(statement, *stage, run.name, first, after)]
-        read = np.frombuffer(b"".join(packs), record(run.width))
+        read = np.frombuffer(b"".join(packs), record_type(run.width))
         slices_by_run.append(read[_piece(read["high"], slices) == number])
     full = [slice_records for slice_records in slices_by_run if len(slice_records)] or slices_by_run[-1:]
     merged = np.concatenate(full, dtype=full[0].dtype)  # else in the order of bytes of this machine
     return merged[order_of(merged)]
 
 
-def halves(tables: Tables, run: Run) -> Iterator[Records]:
+def read_id_halves(tables: Tables, run: Run) -> Iterator[Records]:
     """Yield the ids of a run in halves, many at a time."""
     packs = tables.stream(f"SELECT packed FROM pack WHERE {_WHERE}", *run.stage, run.name)
     while packed_chunk := [packed for (packed,) in islice(packs, _READ)]:
-        yield np.frombuffer(b"".join(packed_chunk), record(run.width))
+        yield np.frombuffer(b"".join(packed_chunk), record_type(run.width))
 
 
 def slices_of(tables: Tables, survey: int, question: int, max_rows: int) -> int:
@@ -181,7 +181,7 @@ def _merge_question(tables: Tables, survey: int, question: int) -> None:
 
 def _merge(tables: Tables, stage: StoredStage, before: Sequence[Run], staged: int, width: int) -> None:
     number = staged + sum(run.responses for run in before)
-    merged = _named(stage, number, record(width or before[0].width))
+    merged = _new_run(stage, number, record_type(width or before[0].width))
     if not staged and len(before) == 1 and (before[0].pieces == merged.pieces and number):
         return  # it lies as it would lie
     slices = max(1, merged.pieces // _SLICE)
@@ -198,7 +198,7 @@ def _merge(tables: Tables, stage: StoredStage, before: Sequence[Run], staged: in
 _WHERE = "survey = ? AND question = ? AND stage = ? AND name = ?"
 
 
-def _named(stage: StoredStage, responses: int, written: np.dtype[Any]) -> Run:
+def _new_run(stage: StoredStage, responses: int, written: np.dtype[Any]) -> Run:
     """Return a run that is to be written, with a random name."""
     packs = -(-responses * written.itemsize // _PACK)
     n_pieces = 1 << max(0, packs - 1).bit_length()
@@ -221,7 +221,7 @@ def _write(tables: Tables, run: Run, stored: Records) -> None:
     tables.insert("pack", _PACKED, rows)
 
 
-def _among(tables: Tables, run: Run, ids: Sequence[bytes]) -> Iterator[tuple[int, Records, list[int]]]:
+def _packs_with_ids(tables: Tables, run: Run, ids: Sequence[bytes]) -> Iterator[tuple[int, Records, list[int]]]:
     """Yield the packs of a run that hold one of these ids: number, responses, and which of them that are."""
     id_halves = np.frombuffer(b"".join(ids), _HALVES)
     by_piece: dict[int, list[tuple[int, int]]] = defaultdict(list)
@@ -229,19 +229,19 @@ def _among(tables: Tables, run: Run, ids: Sequence[bytes]) -> Iterator[tuple[int
         by_piece[piece_number].append(pair)
     statement = f"SELECT piece, packed FROM pack WHERE {_WHERE} AND piece"
     for piece_number, packed in tables.rows_among(statement, sorted(by_piece), *run.stage, run.name):
-        pack = np.frombuffer(packed, record(run.width))
-        positions = [position for pair in by_piece[piece_number] for position in _places(pack, *pair)]
+        pack = np.frombuffer(packed, record_type(run.width))
+        positions = [position for pair in by_piece[piece_number] for position in _find_id(pack, *pair)]
         if positions:
             yield piece_number, pack, sorted(positions)
 
 
-def _places(pack: Records, high: int, low: int) -> list[int]:
+def _find_id(pack: Records, high: int, low: int) -> list[int]:
     """Return where an id stands in a pack."""
     candidates = np.flatnonzero(pack["high"] == np.uint64(high)).tolist()
     return [position for position in candidates if pack["low"][position] == np.uint64(low)]
 
 
-def _staged(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
+def _read_rows(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
     """Return what lies in rows of its own, of one of the slices."""
     bounds = [(edge << 128) // slices for edge in (number, number + 1)]
     first_id, last_id = bounds[0].to_bytes(ID, "big"), (bounds[1] - 1).to_bytes(ID, "big")
@@ -250,7 +250,7 @@ def _staged(tables: Tables, stage: StoredStage, number: int, slices: int) -> Rec
         stage.survey, stage.question, first_id, last_id, stage.number,
     )  # fmt: skip
     if not rows:
-        return np.empty(0, record(1))
+        return np.empty(0, record_type(1))
     ids, groups, codes = zip(*rows, strict=True)
     read = [np.frombuffer(b"".join(texts), np.uint8).reshape(len(rows), -1) for texts in (ids, codes)]
-    return records(read[0], np.array(groups), read[1])
+    return build_records(read[0], np.array(groups), read[1])

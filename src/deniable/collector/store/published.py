@@ -186,7 +186,7 @@ class ShownReader:
             PublicationDue: something has to be published, and the transaction does not write.
         """
         known_survey = self._survey(survey)
-        entry, steps = known_survey.entry, least(known_survey, number)
+        entry, steps = known_survey.entry, min_steps(known_survey, number)
         is_over = entry.standing(self._today) in {"closed", "over"}
         sizes = self._read_sizes(known_survey, number, publish=is_over)
         column, fewest = known_survey.columns[number], fewest_shown(entry)
@@ -221,7 +221,7 @@ class ShownReader:
     def _read_sizes(self, survey: KnownSurvey, question: int, *, publish: bool) -> CellSizes:
         """Return the sizes of a question's cells; of a survey that has ended, after all of it was published."""
         sizes = _read_sizes(self._tables, survey, question)
-        if not publish or not _finishing(sizes, survey, question):
+        if not publish or not _stages_to_finish(sizes, survey, question):
             return sizes
         if not self._writes:
             raise PublicationDue
@@ -237,20 +237,20 @@ class ShownReader:
 def step(tables: Tables, survey: KnownSurvey, question: int) -> None:
     """Take the steps that are due after responses were stored; none once the survey has ended and was opened again."""
     sizes = _read_sizes(tables, survey, question, (LIVE, UPCOMING))
-    stepping = _stepping(sizes.stored, sizes.upcoming, least(survey, question))
+    stepping = _stages_grown(sizes.stored, sizes.upcoming, min_steps(survey, question))
     if not stepping or _ended_before(_read_sizes(tables, survey, question, (PUBLISHED,)).shown):
         return
     for group, stages in stepping.items():
         live, ahead, published = (
             _read(tables, table, survey, question, group) for table in (LIVE, UPCOMING, PUBLISHED)
         )
-        published, ahead = _caught_up(published, ahead, stages), _caught_up(ahead, live, stages)
-        if _possible(published) and _possible(ahead):
+        published, ahead = _catch_up(published, ahead, stages), _catch_up(ahead, live, stages)
+        if _is_possible(published) and _is_possible(ahead):
             _write(tables, PUBLISHED, survey, question, group, published[:stages])
             _write(tables, UPCOMING, survey, question, group, ahead[:stages])
 
 
-def _stepping(stored: Sizes, upcoming: Sizes, minima: Sequence[int]) -> dict[int, int]:
+def _stages_grown(stored: Sizes, upcoming: Sizes, minima: Sequence[int]) -> dict[int, int]:
     """Return how many stages of each group have grown by a step, from the coarsest on.
 
     Why: a finer stage moves only together with the coarser ones, so that nobody is shown at it who is not shown there.
@@ -263,7 +263,7 @@ def _stepping(stored: Sizes, upcoming: Sizes, minima: Sequence[int]) -> dict[int
     return {group: stages for group, stages in stages_by_group.items() if stages}
 
 
-def least(survey: KnownSurvey, question: int) -> list[int]:
+def min_steps(survey: KnownSurvey, question: int) -> list[int]:
     """Return how many people make a step of each stage: the minimum, or as many as there are pieces to be copied."""
     return [max(survey.entry.survey.minimum, layout.pieces) for layout in survey.columns[question].layouts]
 
@@ -283,18 +283,18 @@ def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
 
 def _publish(tables: Tables, survey: KnownSurvey, question: int, sizes: CellSizes) -> None:
     """Show all that is stored of a survey that has ended."""
-    stages, minimum = _finishing(sizes, survey, question), survey.entry.survey.minimum
+    stages, minimum = _stages_to_finish(sizes, survey, question), survey.entry.survey.minimum
     if not _ended_before(sizes.shown):
-        for group, reached in _apart(sizes.stored, sizes.shown, stages, minimum).items():
+        for group, reached in _fully_shown_stages(sizes.stored, sizes.shown, stages, minimum).items():
             live, shown_counts = (_read(tables, table, survey, question, group) for table in (LIVE, PUBLISHED))
-            shown_counts = _caught_up(shown_counts, live, reached)
-            if _possible(shown_counts):
+            shown_counts = _catch_up(shown_counts, live, reached)
+            if _is_possible(shown_counts):
                 _write(tables, PUBLISHED, survey, question, group, shown_counts[:reached])
     live, shown_counts, rest_stages = (
         _read(tables, table, survey, question, group)
         for table, group in ((LIVE, None), (PUBLISHED, None), (PUBLISHED, REST))
     )
-    if not _possible(_caught_up(shown_counts, live, stages)):
+    if not _is_possible(_catch_up(shown_counts, live, stages)):
         return  # opened again, and who was shown at a finer stage has withdrawn
     triples = zip(live[:stages], shown_counts, rest_stages, strict=False)
     left = [
@@ -304,7 +304,7 @@ def _publish(tables: Tables, survey: KnownSurvey, question: int, sizes: CellSize
     _write(tables, PUBLISHED, survey, question, REST, left)
 
 
-def _finishing(sizes: CellSizes, survey: KnownSurvey, question: int) -> int:
+def _stages_to_finish(sizes: CellSizes, survey: KnownSurvey, question: int) -> int:
     """Return how many stages of a survey that has ended are to be shown whole, and are not: those of enough people.
 
     When it ends for the first time, these are all that have had a step, also where so many have withdrawn that few are
@@ -316,7 +316,7 @@ def _finishing(sizes: CellSizes, survey: KnownSurvey, question: int) -> int:
     return sum(takewhile(bool, enough))
 
 
-def _apart(stored: Sizes, published: Sizes, stages: int, minimum: int) -> dict[int, int]:
+def _fully_shown_stages(stored: Sizes, published: Sizes, stages: int, minimum: int) -> dict[int, int]:
     """Return how many stages of each group are shown whole at the end, by themselves."""
     group_of_stage: dict[int, int] = {}
     every = retained = sorted({cell.group for cell in stored})
@@ -347,7 +347,7 @@ def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, .
     return tuple(sorted(large))
 
 
-def _caught_up(behind: Stages, ahead: Stages, stages: int) -> Stages:
+def _catch_up(behind: Stages, ahead: Stages, stages: int) -> Stages:
     """Return counts of which the first stages are those of others; who is seen at a stage has raised the one before."""
     seen_counts = [(ahead if stage < stages else behind)[stage][SEEN] for stage in range(len(behind))]
     raised = [(ahead if stage + 1 < stages else behind)[stage][RAISED] for stage in range(len(behind))]
@@ -356,7 +356,7 @@ def _caught_up(behind: Stages, ahead: Stages, stages: int) -> Stages:
     ]
 
 
-def _possible(stages: Iterable[Mapping[str, Vector]]) -> bool:
+def _is_possible(stages: Iterable[Mapping[str, Vector]]) -> bool:
     """Say whether nobody has raised what is not seen: else somebody has withdrawn who is shown at a finer stage."""
     return all((stage[SEEN] >= stage[RAISED]).all() for stage in stages)
 

@@ -54,10 +54,10 @@ class Desk:
         outcomes: list[Outcome] = []
         for submission in submissions:
             try:
-                error = closed[submission.survey] if submission.survey in closed else _unknown()
+                error = closed[submission.survey] if submission.survey in closed else _unknown_survey()
                 if error is not None:
                     raise error
-                outcomes.append(self._one(submission))
+                outcomes.append(self._add_submission(submission))
             except DeniableError as error:
                 outcomes.append(NotStored(error))
         self._write()
@@ -86,13 +86,13 @@ class Desk:
                 assert len(stored.codes) == stage, "a stage is missing"
                 stored.codes.append(code)
 
-    def _one(self, submission: Submission) -> Outcome:
+    def _add_submission(self, submission: Submission) -> Outcome:
         """Check a submission, and if all of it is right, note it."""
         survey = self.surveys[submission.survey]
         group = group_number(survey.entry, submission.group)
         if len(submission.key) != KEY or not submission.responses:
             raise InvalidRequest(f"the key or the responses are missing; expected {KEY} bytes and a response or more.")
-        token = self._admitted(survey, submission)
+        token = self._admit(survey, submission)
         changed: dict[Place, list[bytes]] = {}
         for response in submission.responses:
             self._check(survey, submission, response, changed)
@@ -116,7 +116,7 @@ class Desk:
         slot = (submission.survey, response.question, column.id(submission.key))
         stored = self.held.get(slot)
         codes = changed.setdefault(slot, list(stored.codes) if stored else [])
-        follow(column, codes, response)
+        append_stage(column, codes, response)
 
     def _check_each(self, known_survey: KnownSurvey, submission: Submission, changed: Collection[Place]) -> None:
         """Refuse responses to more questions than one respondent is asked: all together would reveal more than told."""
@@ -127,7 +127,7 @@ class Desk:
             (submission.survey, number, column.id(submission.key)) for number, column in enumerate(known_survey.columns)
         ]
         answered = {number for number, slot in enumerate(slots) if slot in changed or slot in self.held}
-        if survey.arms and not any(answered <= arm_questions for arm_questions in known_survey.hands):
+        if survey.arms and not any(answered <= arm_questions for arm_questions in known_survey.arm_questions):
             raise InvalidRequest(
                 "there are responses to questions of different arms under one key; expected those of the arm that was "
                 "drawn."
@@ -153,7 +153,7 @@ class Desk:
         self.days[survey, question] += len(codes) - before
         return len(codes) > before
 
-    def _admitted(self, survey: KnownSurvey, submission: Submission) -> bytes | None:
+    def _admit(self, survey: KnownSurvey, submission: Submission) -> bytes | None:
         """Let in who has sent something with this key before, or has a token that nobody has used; return that one.
 
         For an invitation it is a random one: what is stored does not tell who could blind and who could not.
@@ -165,7 +165,7 @@ class Desk:
         if any((submission.survey, question, id_) in self.held for question, id_ in enumerate(ids)):
             return None
         if submission.invitation:
-            if credentials.unused(self.tables, submission.survey, submission.invitation) in self.used:
+            if credentials.find_unused(self.tables, submission.survey, submission.invitation) in self.used:
                 raise credentials.used_already()
             return secrets.token_bytes(32)
         if admission is None or not blind.verify(*admission, public):
@@ -193,7 +193,7 @@ class Desk:
         count_days(self.tables, self.days, self.today)
 
 
-def follow(column: Column, codes: list[bytes], response: Sent) -> None:
+def append_stage(column: Column, codes: list[bytes], response: Sent) -> None:
     """Put a response behind those of the stages before, or find it there.
 
     Raises:
@@ -248,7 +248,7 @@ def check_open(entry: Entry, today: date) -> None:
         raise error
 
 
-def _unknown() -> DeniableError:
+def _unknown_survey() -> DeniableError:
     return InvalidRequest("there is no such survey; expected the number of one.")
 
 

@@ -83,10 +83,10 @@ class Rewriter:
                     return True
                 pause = None if at_once else self.pause
                 if not pause:
-                    return self._timed()
+                    return self._run_timed()
             time.sleep(pause)
 
-    def _timed(self) -> bool:
+    def _run_timed(self) -> bool:
         changes, start = self._changes, time.monotonic()
         self._next = start + _RETRY
         n_rewritten = self._work()

@@ -117,7 +117,7 @@ def backup(tables: Tables, path: str | PathLike[str]) -> None:
     partial.unlink(missing_ok=True)
     os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
-        with _opened(partial) as file, file.transaction() as copy:
+        with _open_backup(partial) as file, file.transaction() as copy:
             migrate(copy, PART, MIGRATIONS)
             _copy(tables, copy)
             for (survey,) in copy.rows("SELECT id FROM survey ORDER BY id"):
@@ -145,7 +145,11 @@ def restore(tables: Tables, path: str | PathLike[str]) -> None:
         )
     if not Path(path).is_file():
         raise UnreadableFile(f"there is no backup at {path}.")
-    with TemporaryDirectory() as folder, _opened(Path(shutil.copy(path, folder))) as file, file.transaction() as copy:
+    with (
+        TemporaryDirectory() as folder,
+        _open_backup(Path(shutil.copy(path, folder))) as file,
+        file.transaction() as copy,
+    ):
         if not applied_migrations(copy, PART):
             raise UnreadableFile(f"{path} is no backup of a collector.", "Restore what `survey backup` wrote.")
         migrate(copy, PART, MIGRATIONS)
@@ -154,7 +158,7 @@ def restore(tables: Tables, path: str | PathLike[str]) -> None:
         _copy(copy, tables)
 
 
-def _opened(path: Path) -> SqliteFile:
+def _open_backup(path: Path) -> SqliteFile:
     return SqliteFile(path, "backup", settings=DURABLE, patience=_PATIENCE)
 
 

@@ -27,10 +27,10 @@ from deniable.collector.store.base import (
     Token,
     today,
 )
+from deniable.collector.store.id_filter import IdFilters
 from deniable.collector.store.published import PublicationDue, ShownQuestion, ShownReader
 from deniable.collector.store.responses import NOBODY, Desk, withdraw
 from deniable.collector.store.rewriting import SHARE, Rewriter, rewrite
-from deniable.collector.store.sieve import Sieves
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate
 from deniable.errors import InvalidRequest, NotAllowed
@@ -66,7 +66,7 @@ class Store:
         self.today: Callable[[], date] = today
         self.clock: Callable[[], float] = time.time
         self._surveys: dict[int, KnownSurvey] = {}
-        self._sieves = Sieves()
+        self._id_filters = IdFilters()
         self._rewriter = Rewriter(lambda: rewrite(database), rewriting)
         try:
             with database.transaction() as tables:
@@ -139,7 +139,7 @@ class Store:
         with self.transaction() as tables:
             tables.lock()
             number, pilot = surveys.number(tables, name), surveys.pilot_of(tables, name)
-            surveys.turn(tables, number, "open")
+            surveys.set_state(tables, number, "open")
             if pilot is not None:
                 surveys.end_pilot(tables, pilot)
             entry = self._survey(tables, number).entry
@@ -191,7 +191,7 @@ class Store:
         with self.transaction() as tables:
             tables.lock()
             number = surveys.number(tables, name)
-            surveys.turn(tables, number, "closed")
+            surveys.set_state(tables, number, "closed")
             entry = self._survey(tables, number).entry
         self._settle()
         return entry
@@ -229,7 +229,7 @@ class Store:
         cannot follow the one before, a symbol that is never sent, a survey that is not open: each is a `NotStored`.
         """
         with self.transaction() as tables:
-            known_surveys = self._locked(tables, {submission.survey for submission in submissions})
+            known_surveys = self._lock_surveys(tables, {submission.survey for submission in submissions})
             return Desk(tables, known_surveys, self.today()).add(submissions)
 
     def add_batch(self, *batches: Batch) -> BatchOutcome:
@@ -239,9 +239,11 @@ class Store:
             DeniableError: what `add` refuses; the message names the row.
         """
         with self.transaction() as tables:
-            known_surveys = self._locked(tables, {batch.survey for batch in batches})
+            known_surveys = self._lock_surveys(tables, {batch.survey for batch in batches})
             outcomes = [
-                columns.add_batch(tables, self._sieves, _among(known_surveys, batch.survey), batch, self.today())
+                columns.add_batch(
+                    tables, self._id_filters, _require_survey(known_surveys, batch.survey), batch, self.today()
+                )
                 for batch in batches
             ]
             return BatchOutcome(
@@ -258,7 +260,7 @@ class Store:
         and what lies below the file system are not reached.
         """
         with self.transaction() as tables:
-            erased = withdraw(tables, survey, _among(self._locked(tables, {survey}), survey), key)
+            erased = withdraw(tables, survey, _require_survey(self._lock_surveys(tables, {survey}), survey), key)
         try:
             return Erasure(erased, not erased or self.rewrite())
         except StoreFailed:  # it is erased all the same
@@ -453,7 +455,7 @@ class Store:
         with suppress(StoreFailed):
             self.rewrite(at_once=True)
 
-    def _locked(self, tables: Tables, numbers: Iterable[int]) -> dict[int, KnownSurvey]:
+    def _lock_surveys(self, tables: Tables, numbers: Iterable[int]) -> dict[int, KnownSurvey]:
         """Return the surveys that exist, in order; nobody else writes to them until the transaction ends."""
         return {number: self._survey(tables, number) for number in sorted(numbers) if surveys.lock(tables, number)}
 
@@ -462,17 +464,17 @@ class Store:
 
     def _survey(self, tables: Tables, number: int) -> KnownSurvey:
         """Return a survey in its present state; its definition is read once."""
-        state, signature = surveys.present(tables, number)
+        state, signature = surveys.read_state(tables, number)
         known_survey = self._surveys.get(number)
         if known_survey is None:
-            known_survey = KnownSurvey.of(surveys.read(tables, number))
+            known_survey = KnownSurvey.from_entry(surveys.read(tables, number))
         if (known_survey.entry.state, known_survey.entry.signature) != (state, signature):
             known_survey = replace(known_survey, entry=known_survey.entry._replace(state=state, signature=signature))
         self._surveys[number] = known_survey
         return known_survey
 
 
-def _among(known_surveys: dict[int, KnownSurvey], survey: int) -> KnownSurvey:
+def _require_survey(known_surveys: dict[int, KnownSurvey], survey: int) -> KnownSurvey:
     if survey not in known_surveys:
         raise InvalidRequest("there is no such survey; expected the number of one.")
     return known_surveys[survey]

@@ -88,15 +88,15 @@ class KnownSurvey:
 
     entry: Entry
     columns: tuple[Column, ...]
-    hands: tuple[frozenset[int], ...]
+    arm_questions: tuple[frozenset[int], ...]
     """The numbers of the questions that each arm is asked."""
 
     @classmethod
-    def of(cls, entry: Entry) -> KnownSurvey:
+    def from_entry(cls, entry: Entry) -> KnownSurvey:
         """Make the columns of a survey."""
         survey = entry.survey
         arm_questions = tuple(
-            frozenset(survey.number(question.name) for question in questions) for questions in survey.hands
+            frozenset(survey.number(question.name) for question in questions) for questions in survey.arm_questions
         )
         return cls(entry, tuple(Column(survey.hash, question) for question in survey.questions), arm_questions)
 
@@ -172,10 +172,10 @@ def state(tables: Tables, number: int) -> State:
     Raises:
         NoSuchSurvey: there is none of this number.
     """
-    return present(tables, number)[0]
+    return read_state(tables, number)[0]
 
 
-def present(tables: Tables, number: int) -> tuple[State, str]:
+def read_state(tables: Tables, number: int) -> tuple[State, str]:
     """Return what may change of a survey: its state, and the signature of its author, empty where there is none.
 
     Raises:
@@ -216,7 +216,7 @@ def lock(tables: Tables, number: int) -> bool:
     return bool(tables.rows(f"SELECT id FROM survey WHERE id = ? {tables.dialect['lock']}", number))
 
 
-def turn(tables: Tables, number: int, to: State) -> None:
+def set_state(tables: Tables, number: int, to: State) -> None:
     """Open or close a survey.
 
     Raises:
@@ -244,7 +244,7 @@ def start_pilot(tables: Tables, name: str, prepared: Prepared) -> int:
     if (running := pilot_of(tables, name)) is not None and state(tables, running) != "ended":
         raise NotAllowed(f"a pilot of {name!r} runs already; expected none.", "End it first: its responses are erased.")
     begun = create(tables, prepared).id
-    turn(tables, begun, "open")
+    set_state(tables, begun, "open")
     return begun
 
 

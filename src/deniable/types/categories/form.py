@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from deniable.designs import Design, k_ary
-from deniable.designs.labels import shown
+from deniable.designs.labels import format_labels
 
 _TRIAL_CATEGORIES = 4  # categories to try a device with that has too many, or sends codes
 
@@ -38,4 +38,4 @@ def parse_answer(design: Design, text: str) -> str:  # noqa: ARG001 - as other t
 
 def expected_answer(design: Design) -> str:
     """Say what a line may hold."""
-    return f"one of {shown(design.categories)}"
+    return f"one of {format_labels(design.categories)}"

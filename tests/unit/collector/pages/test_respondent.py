@@ -214,7 +214,7 @@ def test_each_arm_is_told_what_it_reveals_itself(language: str) -> None:
     survey, spoken = respondents.ARMS, locale(language)
     html = render(survey_page(survey, language)).partition('id="done"')[0]
     found = re.findall(r'<template data-arm="(\w+)">(.*?)</template>', html, re.S)
-    for arm, hand in zip(survey.arms, survey.hands, strict=True):
+    for arm, hand in zip(survey.arms, survey.arm_questions, strict=True):
         told = " ".join(text_of(part) for name, part in found if name == arm.name)
         about = [question for question in hand if not question.check]
         worst = max(about, key=lambda question: question.design.epsilon)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from deniable.chance import Source
-from deniable.collector.store import Batch, BatchOutcome, Entry, Sent, Store, Submission, open_store, packs, sieve
+from deniable.collector.store import Batch, BatchOutcome, Entry, Sent, Store, Submission, id_filter, open_store, packs
 
 PEOPLE = 3000
 
@@ -100,7 +100,9 @@ def test_who_withdraws_is_gone_from_the_pack_and_may_come_again(store: Store, en
     assert store.withdraw(entry.id, people[0]) == (1, True)
     assert store.stored(entry.id, people[0]) == ()
     assert store.tallies(entry.id, 0).respondents == 299
-    assert store.add_batch(batch(entry, people[:1], code=0)) == BatchOutcome(1, 0), "the sieve keeps back, nothing else"
+    assert store.add_batch(batch(entry, people[:1], code=0)) == BatchOutcome(1, 0), (
+        "the filter keeps back, nothing else"
+    )
     assert store.stored(entry.id, people[0]) == (Sent(0, 0, 0),)
 
 
@@ -123,22 +125,22 @@ def test_a_backup_does_not_tell_which_batch_a_response_came_in(store: Store, ent
     copy.shut()
 
 
-def test_a_sieve_lets_nothing_through_that_was_noted(seeded: Source) -> None:
+def test_an_id_filter_lets_nothing_through_that_was_noted(seeded: Source) -> None:
     """Also where it is nearly full; of others it keeps back few."""
     found = np.frombuffer(seeded.read(16 * 150_000), np.dtype([("high", ">u8"), ("low", ">u8")]))
     mine, others = found[:100_000], found[100_000:]
     for size, most in ((4_000, 1.0), (100_000, 0.01)):
-        made = sieve.Sieve(size)
-        made.note(mine)
-        assert len(made.perhaps(mine)) == len(mine)
-        assert len(made.perhaps(others)) <= most * len(others)
+        made = id_filter.IdFilter(size)
+        made.add_ids(mine)
+        assert len(made.find_candidates(mine)) == len(mine)
+        assert len(made.find_candidates(others)) <= most * len(others)
 
 
-def test_a_sieve_grows_with_what_is_stored(store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sieve, "_FEWEST_BITS", 1 << 8)
+def test_an_id_filter_grows_with_what_is_stored(store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(id_filter, "_FEWEST_BITS", 1 << 8)
     sizes, people = [], keys(900)
     for at in range(0, 900, 300):
         assert store.add_batch(batch(entry, people[at : at + 300])) == BatchOutcome(300, 0)
-        sizes.append(store._sieves._kept[entry.id, 0].size)
+        sizes.append(store._id_filters._kept[entry.id, 0].size)
     assert sizes == [1 << 8, 1 << 15, 1 << 15]
     assert store.add_batch(batch(entry, random.sample(people, 50))) == BatchOutcome(0, 50)

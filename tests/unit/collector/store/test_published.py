@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.collector.store import Batch, Entry, Sent, Store, Submission, counts
-from deniable.collector.store.published import PUBLISHED, Cell, _apart, _stepping
+from deniable.collector.store.published import PUBLISHED, Cell, _fully_shown_stages, _stages_grown
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
@@ -41,7 +41,7 @@ def published_counts(store: Store, entry: Entry, question: int, group: int | Non
     everybody = store.shown(entry.id, question).everybody.tally
     if group is None:
         return everybody
-    column = KnownSurvey.of(entry).columns[question]
+    column = KnownSurvey.from_entry(entry).columns[question]
     with store.transaction(write=False) as tables:
         return column.tally(counts.read(tables, PUBLISHED, entry.id, question, column.layouts, group))
 
@@ -254,14 +254,14 @@ def test_groups_grow_by_the_minimum_and_so_does_what_is_left(events: list[tuple[
     shown: dict[Cell, int] = {}
     for group, last in events:
         stored.update(Cell(stage, group) for stage in range(last + 1))
-        for stepping, stages in _stepping(stored, upcoming, [minimum] * 3).items():
+        for stepping, stages in _stages_grown(stored, upcoming, [minimum] * 3).items():
             for cell in (Cell(stage, stepping) for stage in range(stages)):
                 assert upcoming.get(cell, 0) == 0 or upcoming[cell] - shown.get(cell, 0) >= minimum
                 shown[cell], upcoming[cell] = upcoming.get(cell, 0), stored[cell]
     for stage in range(3):
         rises = {cell.group: stored[cell] - shown.get(cell, 0) for cell in stored if cell.stage == stage}
         assert all(rise >= minimum for group, rise in rises.items() if shown.get(Cell(stage, group)))
-        apart = {group for group, stages in _apart(stored, shown, 3, minimum).items() if stages > stage}
+        apart = {group for group, stages in _fully_shown_stages(stored, shown, 3, minimum).items() if stages > stage}
         assert all(rises[group] >= minimum for group in apart)
         left = sum(rises.values()) - sum(rises[group] for group in apart)
         assert left == 0 or left >= minimum or not apart

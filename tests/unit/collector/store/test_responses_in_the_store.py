@@ -69,7 +69,7 @@ def counted(store: Store, entry: Entry, question: int, group: int | None = None)
 
 def set_sizes(store: Store, entry: Entry, question: int) -> list[int]:
     """Return how many stored responses held 0, 1, 2 … categories."""
-    column = KnownSurvey.of(entry).columns[question]
+    column = KnownSurvey.from_entry(entry).columns[question]
     with store.transaction(write=False) as tables:
         stored = counts.read(tables, LIVE, entry.id, question, column.layouts, None)
     return column.set_sizes(stored)[0].tolist()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from deniable.collector.store import Batch, Entry, Sent, Store, Submission, open_store
-from deniable.collector.store.packs import ids_of, record
+from deniable.collector.store.packs import ids_of, record_type
 from deniable.collector.store.schema import MIGRATIONS, TABLES
 from deniable.db import Tables
 from tests.support import postgres
@@ -104,7 +104,7 @@ def test_rows_are_not_written_in_the_order_in_which_they_came(
     assert [len(rows) for table, rows in written if table == "response"] == [80]
     assert all(rows == sorted(rows) for _, rows in written)
     ((pack,),) = [rows for table, rows in written if table == "pack"]
-    assert len(packed := ids_of(np.frombuffer(pack[-1], record(1)))) == 40
+    assert len(packed := ids_of(np.frombuffer(pack[-1], record_type(1)))) == 40
     assert packed == sorted(packed)
 
 

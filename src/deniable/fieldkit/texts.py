@@ -56,7 +56,7 @@ def check_language(language: str) -> str:
 
 
 @dataclass(frozen=True)
-class PaperWords:
+class PaperTexts:
     """What the tellings of a device and of two questions have in common.
 
     Attributes:
@@ -131,7 +131,7 @@ class PaperWords:
 
 
 @dataclass(frozen=True)
-class Telling(PaperWords):
+class DeviceTexts(PaperTexts):
     """A device, told in one language."""
 
     device: PhysicalDevice
@@ -272,13 +272,13 @@ class Telling(PaperWords):
             yield QuizItem(question, str(self.said(symbol, answer)))
 
 
-def _with(words: Mapping[str, Any], rest_text: str) -> Mapping[str, Any]:
+def _replace_sentences(words: Mapping[str, Any], rest_text: str) -> Mapping[str, Any]:
     """Return the sentences, with those of another way to ask in the places that it has."""
     return {**words, **{name: {**words.get(name, {}), **table} for name, table in words[rest_text].items()}}
 
 
 @dataclass(frozen=True)
-class PairTelling(PaperWords):
+class PairTexts(PaperTexts):
     """Two questions whose answers are told together, in one language."""
 
     device: TwoQuestions
@@ -286,7 +286,7 @@ class PairTelling(PaperWords):
     @property
     def words(self) -> Mapping[str, Any]:
         """The sentences of the kit; none of them speaks of a device."""
-        return _with(_catalogue(self.language), "pair")
+        return _replace_sentences(_catalogue(self.language), "pair")
 
     def choices(self) -> tuple[tuple[str, str], ...]:
         """Return what may be said, each with what it means."""
@@ -304,7 +304,7 @@ class PairTelling(PaperWords):
         words, share = self.words["facts"], self.device.harmless.share
         epsilon = epsilon_words(self.device.design.epsilon, self.spoken)
         return (
-            _share(self, share),
+            _format_share(self, share),
             *self._chances(),
             words["holds"],
             words["secret"],
@@ -333,7 +333,7 @@ class PairTelling(PaperWords):
 
 
 @dataclass(frozen=True)
-class ChoosingTelling(Telling):
+class ChoosingTexts(DeviceTexts):
     """A device that chooses one of two questions, in one language."""
 
     device: ChoosingDevice
@@ -341,14 +341,14 @@ class ChoosingTelling(Telling):
     @property
     def words(self) -> Mapping[str, Any]:
         """The sentences of the kit."""
-        return _with(_catalogue(self.language), "choose")
+        return _replace_sentences(_catalogue(self.language), "choose")
 
     def rule(self, instruction: Instruction) -> str:
         """Return which question an instruction asks for."""
         return str(self.words["rule"]["first" if instruction.says else "second"])
 
     def _cells(self) -> Iterator[str]:
-        yield _share(self, self.device.harmless.share)
+        yield _format_share(self, self.device.harmless.share)
         yield from self._chances()
         yield from (self.words["facts"][name] for name in ("holds", "secret"))
 
@@ -373,13 +373,13 @@ class ChoosingTelling(Telling):
         yield QuizItem(question, str(self.device.instructions[1].count))
 
 
-def _share(texts: PaperWords, share: Fraction) -> str:
+def _format_share(texts: PaperTexts, share: Fraction) -> str:
     percent = Decimal(round(share * 10_000)).scaleb(-2)
     return fill(texts.words["facts"]["share"], share=str(share), percent=texts.spoken.number(percent))
 
 
-def telling(device: PhysicalDevice | TwoQuestions, language: str) -> Telling | PairTelling:
+def device_texts(device: PhysicalDevice | TwoQuestions, language: str) -> DeviceTexts | PairTexts:
     """Tell a device, or two questions, in a language."""
     if isinstance(device, TwoQuestions):
-        return PairTelling(device, language)
-    return (ChoosingTelling if isinstance(device, ChoosingDevice) else Telling)(device, language)  # type: ignore[arg-type]
+        return PairTexts(device, language)
+    return (ChoosingTexts if isinstance(device, ChoosingDevice) else DeviceTexts)(device, language)  # type: ignore[arg-type]

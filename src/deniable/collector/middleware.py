@@ -47,7 +47,7 @@ _HTTP_PROBLEMS: dict[int, tuple[str, str]] = {
 Headers = list[tuple[bytes, bytes]]
 
 
-class Gate:
+class RequestGate:
     """ASGI middleware around the whole application."""
 
     def __init__(self, app: ASGIApp, collector: Collector) -> None:

@@ -1,7 +1,7 @@
-"""Which ids of a batch are surely new, without a look at the responses that are stored.
+"""Bloom filter over the stored ids: finds ids of a batch that are certainly new without reading stored responses.
 
-A batch of a hundred thousand has an id in nearly every pack of a question with millions of responses. So whoever stores
-batches remembers, in memory, two bits of every id that is stored: an id with one of them unset is new, and the few
+A batch of a hundred thousand has an id in nearly every pack of a question with millions of responses. So a store
+of batches keeps, in memory, two bits of every id that is stored: an id with one of them unset is new, and the few
 others are looked up. What another process has stored is noted first: runs have random names, and one that is not known
 is read. Bits of what was erased stay; then more is looked up, and nothing is missed.
 """
@@ -18,16 +18,16 @@ from deniable.collector.store import packs
 from deniable.collector.store.packs import Records, Run
 from deniable.db import Tables
 
-_FEWEST_BITS, _MOST_BITS = 1 << 20, 1 << 29  # bits of a sieve: 64 MB at most, whatever is stored
+_FEWEST_BITS, _MOST_BITS = 1 << 20, 1 << 29  # bits of a filter: 64 MB at most, whatever is stored
 _EACH = 32  # bits for each id, where there is room for them: one of some hundred new ids is looked up
-_KEPT = 4  # sieves in memory at a time: those of the questions that batches came for last
+_KEPT = 4  # filters in memory at a time: those of the questions that batches came for last
 
 
-class Sieve:
-    """Two bits of every id in some runs.
+class IdFilter:
+    """Bloom filter with two bits for every id in some runs.
 
     Args:
-        responses: how many ids there will be, about.
+        responses: expected number of ids.
     """
 
     def __init__(self, responses: int) -> None:
@@ -36,51 +36,51 @@ class Sieve:
         self.names: set[bytes] = set()
         self._bits = np.zeros(self.size // 8, np.uint8)
 
-    def note(self, ids: Records) -> None:
-        """Remember ids."""
+    def add_ids(self, ids: Records) -> None:
+        """Add ids."""
         for half in ("high", "low"):
-            words, bits = self._places(ids[half])
+            words, bits = self._bit_positions(ids[half])
             np.bitwise_or.at(self._bits, words, bits)
 
-    def perhaps(self, ids: Records) -> NDArray[np.intp]:
-        """Return where ids stand that may have been noted; all others were not."""
-        (first, first_bits), (second, second_bits) = self._places(ids["high"]), self._places(ids["low"])
+    def find_candidates(self, ids: Records) -> NDArray[np.intp]:
+        """Return the indices of ids that may have been added; all others were not."""
+        (first, first_bits), (second, second_bits) = self._bit_positions(ids["high"]), self._bit_positions(ids["low"])
         return np.flatnonzero(
             (self._bits[first] & first_bits).astype(bool) & (self._bits[second] & second_bits).astype(bool)
         )
 
-    def _places(self, half: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    def _bit_positions(self, half: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         numbers = half.astype(np.uint64) & np.uint64(self.size - 1)
         return numbers >> np.uint64(3), np.uint8(1) << (numbers & np.uint64(7)).astype(np.uint8)
 
 
-class Sieves:
-    """The sieves of the questions that batches came for last. Whoever uses one has locked its survey."""
+class IdFilters:
+    """Filters of the questions with the latest batches. Callers have locked the survey."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, int], Sieve] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, int], IdFilter] = OrderedDict()
         self._turn = threading.Lock()
 
-    def of(self, tables: Tables, survey: int, question: int) -> Sieve:
-        """Return a sieve that knows all ids of the first stage of a question, but for those in rows of their own."""
+    def get(self, tables: Tables, survey: int, question: int) -> IdFilter:
+        """Return the filter of a question's first stage, with all ids but those in rows of their own."""
         runs = [run for run in packs.runs(tables, survey, question) if run.stage.number == 0]
-        id_filter = self._remembered((survey, question), sum(run.responses for run in runs))
+        id_filter = self._take_cached((survey, question), sum(run.responses for run in runs))
         for run in runs:
             if run.name not in id_filter.names:
                 self._read(tables, run, id_filter)
         return id_filter
 
-    def _remembered(self, key: tuple[int, int], responses: int) -> Sieve:
+    def _take_cached(self, key: tuple[int, int], responses: int) -> IdFilter:
         with self._turn:
             id_filter = self._kept.pop(key, None)
             if id_filter is None or (id_filter.size < _MOST_BITS and _EACH * responses > id_filter.size):
-                id_filter = Sieve(responses)
+                id_filter = IdFilter(responses)
             self._kept[key] = id_filter
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
             return id_filter
 
-    def _read(self, tables: Tables, run: Run, into: Sieve) -> None:
-        for ids in packs.halves(tables, run):
-            into.note(ids)
+    def _read(self, tables: Tables, run: Run, into: IdFilter) -> None:
+        for ids in packs.read_id_halves(tables, run):
+            into.add_ids(ids)
         into.names.add(run.name)
