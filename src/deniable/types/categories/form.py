@@ -1,4 +1,4 @@
-"""How a question with categories is asked on a page, and how an answer is typed."""
+"""How a question with categories is asked on a page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 
 from deniable.designs import Design, k_ary
-from deniable.designs.labels import format_labels
 
 _TRIAL_CATEGORIES = 4  # categories to try a device with that has too many, or sends codes
 
@@ -29,13 +28,3 @@ def trial_design(design: Design, labels: Sequence[str]) -> Design | None:
     if not 0 < design.epsilon < math.inf:
         return None
     return k_ary(labels[:_TRIAL_CATEGORIES], epsilon=design.epsilon)
-
-
-def parse_answer(design: Design, text: str) -> str:  # noqa: ARG001 - as other types
-    """Return the category that a line names."""
-    return text
-
-
-def expected_answer(design: Design) -> str:
-    """Say what a line may hold."""
-    return f"one of {format_labels(design.categories)}"

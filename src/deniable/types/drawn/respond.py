@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 
 from deniable.chance import SYSTEM, Source
@@ -11,7 +12,7 @@ from deniable.documents import Response
 from deniable.errors import InvalidAnswer
 from deniable.types.drawn.design import DrawnDesign
 
-__all__ = ["respond"]
+__all__ = ["expected_answer", "parse_answer", "respond"]
 
 
 def respond(
@@ -57,3 +58,24 @@ def _asked(design: DrawnDesign, answer: Mapping[str, str] | Callable[[str], str]
     if not callable(answer):
         raise InvalidAnswer("the answers are neither a mapping nor a function; expected an answer to each attribute.")
     return lambda attribute: design.part(attribute).category_number(answer(attribute))
+
+
+def parse_answer(design: DrawnDesign, text: str) -> dict[str, str]:  # noqa: ARG001 - as other types
+    """Return the answer to each question, by its name.
+
+    Raises:
+        InvalidAnswer: no JSON object. The message does not repeat it.
+    """
+    try:
+        answers = json.loads(text)
+    except (ValueError, RecursionError):
+        answers = None
+    if not isinstance(answers, dict):
+        raise InvalidAnswer("this is no JSON object; expected an answer to each question by its name.")
+    return answers
+
+
+def expected_answer(design: DrawnDesign) -> str:
+    """Say what a line may hold."""
+    example = {name: part.categories[0] for name, part in design.factors}
+    return f"an answer to each question, {json.dumps(example)},"

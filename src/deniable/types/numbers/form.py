@@ -1,4 +1,4 @@
-"""How a question for a number is asked on a page, and how an answer is typed."""
+"""How a question for a number is asked on a page."""
 
 from __future__ import annotations
 
@@ -21,13 +21,3 @@ def trial_design(design: NumberDesign, labels: Sequence[str] = ()) -> NumberDesi
     return NumberDesign(
         design.name, scale.names, window_labels(scale.names, responses - levels + 1), design.channel, scale=scale
     )
-
-
-def parse_answer(design: NumberDesign, text: str) -> str:  # noqa: ARG001 - as other types
-    """Return the number that a line holds, which `respond` reads exactly."""
-    return text
-
-
-def expected_answer(design: NumberDesign) -> str:
-    """Say what a line may hold."""
-    return f"a number from {design.range.low} to {design.range.high}"

@@ -10,7 +10,7 @@ from deniable.designs import Design, NumberDesign
 from deniable.documents import Response
 from deniable.errors import InvalidAnswer, InvalidNumber
 
-__all__ = ["category_of", "level_of", "place_of", "respond", "rounded"]
+__all__ = ["category_of", "expected_answer", "level_of", "parse_answer", "place_of", "respond", "rounded"]
 
 
 def respond(design: NumberDesign, answer: exact.Rational, *, source: chance.Source = chance.SYSTEM) -> Response:
@@ -98,3 +98,13 @@ def place_of(design: NumberDesign, answer: exact.Rational) -> tuple[int, Fractio
             "Choose the range wide enough for everybody before anybody is asked; do not cut values off silently.",
         )
     return design.scale.place(number)
+
+
+def parse_answer(design: NumberDesign, text: str) -> str:  # noqa: ARG001 - as other types
+    """Return the number that a line holds, which `respond` reads exactly."""
+    return text
+
+
+def expected_answer(design: NumberDesign) -> str:
+    """Say what a line may hold."""
+    return f"a number from {design.range.low} to {design.range.high}"
