@@ -48,19 +48,19 @@ def certify(
             "nothing to certify was named; expected a file.", "For example design.json, or survey.toml."
         )
     check_out(out, force=force)
-    found = certified(_read(file), _priors(prior or []))
+    certificate = certified(_read(file), _priors(prior or []))
     if registry:
-        shown = found.to_registry()
+        text = certificate.to_registry()
     else:
-        kinds = {".html": found.to_html, ".htm": found.to_html, ".txt": found.to_text}
-        shown = kinds.get(out.suffix.lower() if out else ".json", lambda: found.to_json(indent=1))()
+        kinds = {".html": certificate.to_html, ".htm": certificate.to_html, ".txt": certificate.to_text}
+        text = kinds.get(out.suffix.lower() if out else ".json", lambda: certificate.to_json(indent=1))()
     if out is not None:
-        write(out, shown.rstrip("\n"), force=force)
+        write(out, text.rstrip("\n"), force=force)
         say(f"wrote {out}")
     if as_json:
-        print_json(found.to_json(indent=1))
+        print_json(certificate.to_json(indent=1))
     elif out is None:
-        console().print(shown if registry else found.to_text(), markup=False, soft_wrap=True)
+        console().print(text if registry else certificate.to_text(), markup=False, soft_wrap=True)
 
 
 def _read(path: Path) -> HashedDocument:
@@ -85,9 +85,9 @@ def _priors(given: list[str]) -> Any:
     """Read A,B,C or NAME=NUMBER,…; or these for some parts, each behind its name and a colon."""
     if not given:
         return None
-    named = [text.partition(":") for text in given]
-    if len(given) == 1 and not named[0][1]:
+    parts = [text.partition(":") for text in given]
+    if len(given) == 1 and not parts[0][1]:
         return read_numbers(given[0])
-    if not all(colon for _, colon, _ in named) or len({name for name, _, _ in named}) < len(named):
+    if not all(colon for _, colon, _ in parts) or len({name for name, _, _ in parts}) < len(parts):
         raise InvalidRequest("the priors do not fit; expected one, or PART:A,B,C for some parts, each once.")
-    return {name: read_numbers(text) for name, _, text in named}
+    return {name: read_numbers(text) for name, _, text in parts}

@@ -62,23 +62,23 @@ class ColumnOptions:
             return {column: CollectedColumn(known, self._meant(), tuple(self.missing), self.codes)}  # type: ignore[arg-type]
         if self.values or self.missing or self.codes:
             raise InvalidRequest("a mapping file says what values mean; expected no --value, --missing or --codes.")
-        found = read_mapping(self.design)
-        absent = [each for each in self.columns if each not in found]
+        columns = read_mapping(self.design)
+        absent = [name for name in self.columns if name not in columns]
         if absent:
             raise InvalidRequest(
                 f"{self.design.name} says nothing about the column {quoted(absent[0], 80)}; expected one of "
-                f"{', '.join(found):.400}."
+                f"{', '.join(columns):.400}."
             )
-        return {each: found[each] for each in self.columns or found}
+        return {name: columns[name] for name in self.columns or columns}
 
     def _meant(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for each in self.values:
-            value, equals, symbol = each.partition("=")
-            if not equals or not value or value in found:
-                raise InvalidRequest(f"--value {each:.80}: expected VALUE=SYMBOL, each value once.")
-            found[value] = symbol
-        return found
+        symbols: dict[str, str] = {}
+        for pair in self.values:
+            value, equals, symbol = pair.partition("=")
+            if not equals or not value or value in symbols:
+                raise InvalidRequest(f"--value {pair:.80}: expected VALUE=SYMBOL, each value once.")
+            symbols[value] = symbol
+        return symbols
 
 
 def named_question(given: Any, column: str, design: AnyDesign, sheet: str | None) -> str | None:
@@ -89,14 +89,14 @@ def named_question(given: Any, column: str, design: AnyDesign, sheet: str | None
 
     first = find_inputs(given)[0].path if isinstance(given, str) else given
     with open_columns(first, sheet=sheet) as opened:
-        found: str | None = None
+        question: str | None = None
         if opened.has(f"{column}.{design.columns[0]}") or opened.named_design(metadata_key(column)) is not None:
-            found = column
+            question = column
         elif column == RESPONSE and (opened.has(DESIGN) or opened.named_design(metadata_key()) is not None):
-            found = ""
+            question = ""
     if not isinstance(given, str):
         given.seek(0)
-    return found
+    return question
 
 
 def read_designs(path: Path) -> list[Any]:
@@ -105,7 +105,7 @@ def read_designs(path: Path) -> list[Any]:
         return [read_any_design(path)]
     from deniable.groups.collected import read_mapping
 
-    return [design for each in read_mapping(path).values() for design in each.designs.values()]
+    return [design for column in read_mapping(path).values() for design in column.designs.values()]
 
 
 def read_stream(*, whole: bool) -> IO[bytes]:
@@ -121,7 +121,7 @@ def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> Any:
 
     if _has_schema(text, SeparateTallies):
         return SeparateTallies.from_json(text, designs)
-    design = next((each for each in designs if each.hash.encode() in text), designs[0])
+    design = next((candidate for candidate in designs if candidate.hash.encode() in text), designs[0])
     return GroupedTally.from_json(text, design) if _has_schema(text, GroupedTally) else read_whole(text, design)
 
 
@@ -142,13 +142,13 @@ def added(tallies: Iterable[Any]) -> Any:
     Raises:
         IncompatibleTallies: some are by group or column, or with weights, and others are not.
     """
-    found = list(tallies)
-    if len({type(each) for each in found}) > 1:
+    terms = list(tallies)
+    if len({type(term) for term in terms}) > 1:
         raise IncompatibleTallies(
             "some tallies are by group or column, or with weights, and others are not; expected all in one way.",
             "Count all files with the same --by, --column and --weights, or none.",
         )
-    return sum(found[1:], start=found[0])
+    return sum(terms[1:], start=terms[0])
 
 
 def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> None:
@@ -168,8 +168,8 @@ def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> No
 
 def tell_declared(tally: Any) -> None:
     """Tell that the design was declared, where it was."""
-    declared = [getattr(each, "declared", None) for _, each in _titled(tally)]
-    rows = sum(each.rows for each in declared if each is not None)
+    declared = [getattr(count, "declared", None) for _, count in _titled(tally)]
+    rows = sum(count.rows for count in declared if count is not None)
     if rows:
         say(f"The design of {rows:,} rows is the one you named: their file does not say what it was.")
 
@@ -179,10 +179,10 @@ def print_tallies(tally: Any, *, as_json: bool) -> None:
     if as_json:
         print_tally(tally, as_json=True)
         return
-    for title, each in _titled(tally):
+    for title, count in _titled(tally):
         if title:
             console().print(title, markup=False, style="bold")
-        print_tally(each, as_json=False)
+        print_tally(count, as_json=False)
 
 
 def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
@@ -190,11 +190,11 @@ def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
     from deniable.groups.separate import SeparateTallies
 
     if isinstance(tally, SeparateTallies):
-        for key, part in tally.tallies.items():
-            yield from _titled(part, key.column, *([] if key.device is None else [f"asked with {key.device}"]))
+        for key, count in tally.tallies.items():
+            yield from _titled(count, key.column, *([] if key.device is None else [f"asked with {key.device}"]))
     elif hasattr(tally, "by"):
-        for group, part in tally.items():
-            yield ", ".join([*words, group_title(tally.by, group)]), part
+        for group, count in tally.items():
+            yield ", ".join([*words, group_title(tally.by, group)]), count
     else:
         yield ", ".join(words), tally
 
@@ -218,7 +218,7 @@ def _valued(by: Sequence[str], group: Group) -> dict[str, Any]:
 def _words(group: Mapping[str, Any]) -> list[str]:
     from deniable.tallies.group_labels import group_name
 
-    return [f"{name} = {group_name(each)}" for name, each in group.items()]
+    return [f"{name} = {group_name(value)}" for name, value in group.items()]
 
 
 @dataclass(frozen=True)
@@ -241,12 +241,12 @@ class SeparateResults:
 
     def print(self, show: Callable[[Any], None]) -> None:
         """Print every estimate under what it is of."""
-        for column, group, found in self.rows:
+        for column, group, result in self.rows:
             console().print(", ".join([column, *_words(group)]), markup=False, style="bold")
-            if isinstance(found, NotEstimable):
-                console().print(f"No estimate: {found.problem}", markup=False)
+            if isinstance(result, NotEstimable):
+                console().print(f"No estimate: {result.problem}", markup=False)
             else:
-                show(found)
+                show(result)
             console().print()
 
     def to_json(self, told: dict[str, Any]) -> str:
@@ -256,12 +256,12 @@ class SeparateResults:
                 "column": column,
                 **({"group": group} if group else {}),
                 **(
-                    {"problem": found.problem}
-                    if isinstance(found, NotEstimable)
-                    else {"result": json.loads(found.to_json(**told))}
+                    {"problem": result.problem}
+                    if isinstance(result, NotEstimable)
+                    else {"result": json.loads(result.to_json(**told))}
                 ),
             }
-            for column, group, found in self.rows
+            for column, group, result in self.rows
         ]
         return json.dumps({"estimates": rows}, ensure_ascii=False, indent=2)
 
@@ -282,10 +282,10 @@ class SeparateResults:
         from deniable.files.cells import safe_cell
 
         lines: list[dict[str, Any]] = []
-        for column, group, found in self.rows:
-            if not isinstance(found, NotEstimable):
-                own = {"column": safe_cell(column), "group": safe_cell(", ".join(_words(group)))}
-                lines += [own | line for line in csv.DictReader(io.StringIO(found.summary(**told).to_csv()))]
+        for column, group, result in self.rows:
+            if not isinstance(result, NotEstimable):
+                labels = {"column": safe_cell(column), "group": safe_cell(", ".join(_words(group)))}
+                lines += [labels | line for line in csv.DictReader(io.StringIO(result.summary(**told).to_csv()))]
         out = io.StringIO()
         names = list(dict.fromkeys(name for line in lines for name in line))
         writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
@@ -305,10 +305,10 @@ def _fitted(tallies: SeparateTallies, fit: Callable[[Any], Any]) -> Iterator[tup
 
 def _groups(tallies: SeparateTallies, column: str) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield what is estimated of a column: all of it at once, but groups with several devices one by one."""
-    found = tallies[column]
-    if not isinstance(found, dict):
-        yield {}, found
+    counts = tallies[column]
+    if not isinstance(counts, dict):
+        yield {}, counts
         return
-    by = next(each.by for key, each in tallies.tallies.items() if key.column == column)  # type: ignore[attr-defined]  # groups
-    for group, devices in found.items():
+    by = next(count.by for key, count in tallies.tallies.items() if key.column == column)  # type: ignore[attr-defined]  # groups
+    for group, devices in counts.items():
         yield _valued(by, group), devices

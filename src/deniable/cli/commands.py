@@ -112,12 +112,12 @@ def _version(wanted: bool) -> None:
         from deniable import __version__
         from deniable.extras import EXTRAS
 
-        there = [name for name, modules in EXTRAS.items() if all(map(find_spec, modules))]
-        missing = [name for name in EXTRAS if name not in there]
+        installed = [name for name, modules in EXTRAS.items() if all(map(find_spec, modules))]
+        missing = [name for name in EXTRAS if name not in installed]
         typer.echo(f"deniable {__version__}")
         typer.echo(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
         typer.echo(
-            f"extras: {', '.join(there) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
+            f"extras: {', '.join(installed) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
         )
         raise typer.Exit
 

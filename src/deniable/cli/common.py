@@ -56,9 +56,9 @@ class CommandList(SuggestingGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands; a sentence that is cut off in the middle tells nobody what a command does."""
-        known: dict[str, Any] = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        commands: dict[str, Any] = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str(WHOLE)) for name, each in known.items()])
+            formatter.write_dl([(name, command.get_short_help_str(WHOLE)) for name, command in commands.items()])
 
 
 def in_words(command: Any) -> Any:
@@ -69,8 +69,8 @@ def in_words(command: Any) -> Any:
         elif parameter.metavar is None and not parameter.is_flag:
             kind = getattr(parameter, "type_descriptor", None)  # of Typer from 0.20 on
             parameter.metavar = _WORDS.get(getattr(kind, "annotation", None), "TEXT")
-    for each in getattr(command, "commands", {}).values():
-        in_words(each)
+    for subcommand in getattr(command, "commands", {}).values():
+        in_words(subcommand)
     return command
 
 
@@ -118,8 +118,8 @@ def exit_codes(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             raise  # whoever read our stdout has gone; Typer leaves quietly
         except OSError as error:
-            what = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
-            raise fail(f"cannot read or write {what}.", code=UNREADABLE) from None
+            reason = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+            raise fail(f"cannot read or write {reason}.", code=UNREADABLE) from None
         except MemoryError:
             raise fail("this does not fit into the memory of this machine.", code=OURS) from None
         except KeyboardInterrupt:
@@ -157,7 +157,7 @@ def hold_output() -> Iterator[None]:
     Of a command that is refused nothing is printed; where a disk fails, what was found is.
     """
     stream = sys.stdout
-    sys.stdout = held = _HeldOutput(stream)
+    sys.stdout = output = _HeldOutput(stream)
     refused = False
     try:
         yield
@@ -167,7 +167,7 @@ def hold_output() -> Iterator[None]:
     finally:
         sys.stdout = stream
         if not refused:
-            stream.write(held.getvalue())
+            stream.write(output.getvalue())
             stream.flush()
 
 
@@ -266,12 +266,12 @@ def quiet_crashes(command: Callable[_P, _R]) -> Callable[_P, _R]:
         except (typer.Exit, typer.Abort, BrokenPipeError):
             raise
         except Exception as error:
-            place = sys.exc_info()[2]
-            while place and place.tb_next:
-                place = place.tb_next
-            where = f"{Path(place.tb_frame.f_code.co_filename).name}:{place.tb_lineno}" if place else "?"
+            trace = sys.exc_info()[2]
+            while trace and trace.tb_next:
+                trace = trace.tb_next
+            location = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
             problem = (
-                f"unexpected {type(error).__name__} at {where}; its words are withheld, they could hold an answer."
+                f"unexpected {type(error).__name__} at {location}; its words are withheld, they could hold an answer."
             )
             raise fail(problem, "Please report it.", code=OURS) from None
 

@@ -51,18 +51,20 @@ def crosstab(
     words = collected.ColumnOptions(mapping, (rows, columns), sheet=sheet)
     if not words.mapped:
         raise InvalidRequest(f"{mapping.name} is no mapping file; expected a name that ends in .toml.")
-    asked = words.questions(None)
-    (first, vouched), (second, also) = (_responses(asked[each], file, each, sheet) for each in (rows, columns))
-    found = cross_table(first, second, rows=rows, columns=columns, method=method)
+    questions = words.questions(None)
+    (first, vouched), (second, also) = (
+        _responses(questions[column], file, column, sheet) for column in (rows, columns)
+    )
+    table = cross_table(first, second, rows=rows, columns=columns, method=method)
     if vouched or also:
-        counted = replace(found.estimate.tally, declared=Declared(len(first)))
-        found = cross_table(counted, method=method)
+        counted = replace(table.estimate.tally, declared=Declared(len(first)))
+        table = cross_table(counted, method=method)
     if as_json:
-        print_json(found.to_json(level=level, indent=2))
+        print_json(table.to_json(level=level, indent=2))
     else:
-        console().print(found.text(level=level), markup=False, soft_wrap=True)
+        console().print(table.text(level=level), markup=False, soft_wrap=True)
     if out is not None:
-        write_result(found, out, level=level, force=force)
+        write_result(table, out, level=level, force=force)
 
 
 def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | None) -> tuple[Responses[Any], bool]:
@@ -83,9 +85,9 @@ def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | Non
         column, options = f"{question}.{RESPONSE}" if question else RESPONSE, {"codes": guess(file.name) in TYPED}
     else:
         say(f"The design of {column} is declared in the mapping file: {file.name} does not name it.")
-    with warnings.catch_warnings(record=True) as told:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnknownValues)
-        sent = read_responses(design, file, column, **options)
-    for each in told:
-        say(f"Warning: {each.message}")
-    return sent, question is None
+        responses = read_responses(design, file, column, **options)
+    for warning in caught:
+        say(f"Warning: {warning.message}")
+    return responses, question is None

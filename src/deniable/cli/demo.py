@@ -92,20 +92,26 @@ def demo(
             _introduce(survey, people)
         _ask(survey, people, address, tokens["device"])
         _turn(survey, address, "close", tokens["admin"])  # what is shown before the end lags a step behind
-        shown = [_read(each, people, f"{address}/a/{survey.name}/{each.name}", token) for each in survey.questions]
-        _write(shown, out, force=force)
+        results = [
+            _read(question, people, f"{address}/a/{survey.name}/{question.name}", token)
+            for question in survey.questions
+        ]
+        _write(results, out, force=force)
         if as_json:
-            print_json(_told(survey, shown, written))
+            print_json(_told(survey, results, written))
         else:
-            _show(survey, shown, out)
+            _show(survey, results, out)
         if not once:
             _turn(survey, address, "open", tokens["admin"])
             _stay(running, survey, address, token)
 
 
 def _files(survey: Survey) -> list[str]:
-    each = [_about(question) for question in survey.questions]
-    return [DATABASE, *(f"{name}{end}" for name, about in each for end in (f"-{about}.json", "-tally.json", ".png"))]
+    subjects = [_about(question) for question in survey.questions]
+    return [
+        DATABASE,
+        *(f"{name}{end}" for name, about in subjects for end in (f"-{about}.json", "-tally.json", ".png")),
+    ]
 
 
 def _about(question: Question) -> tuple[str, str]:
@@ -176,24 +182,24 @@ def _stop(running: subprocess.Popen[str]) -> None:
 
 def _listening(running: subprocess.Popen[str]) -> str:
     assert running.stderr is not None
-    said = []
+    lines = []
     for line in running.stderr:
-        said.append(line)
+        lines.append(line)
         event = json.loads(line) if line.startswith("{") else {}
         if event.get("event") == "listening":
             return str(event["address"])
-    raise NotRunning(f"the collector did not start; it said: {' '.join(said).strip() or 'nothing'}")
+    raise NotRunning(f"the collector did not start; it said: {' '.join(lines).strip() or 'nothing'}")
 
 
 def _ask(survey: Survey, people: int, address: str, token: str) -> None:
     """Let everybody respond over HTTP."""
     crowd = gather(survey, people)
     going, gone = sum(map(len, crowd.going)), 0
-    with progress("people respond", unit="people") as told:
+    with progress("people respond", unit="people") as report:
         for senders, body in crowd.messages():
             send(f"{address}/api/surveys/{survey.name}/batches", body, token)
             gone += senders
-            told(gone, gone / going)
+            report(gone, gone / going)
 
 
 def _turn(survey: Survey, address: str, to: str, token: str) -> None:
@@ -210,25 +216,27 @@ def _read(question: Question, people: int, address: str, token: str) -> Shown:
 
     text = download(f"{address}/tally.json", token)
     if question.ladder:
-        made: Estimate | Combined = combine(StageTallies.from_json(text, question.ladder))
+        result: Estimate | Combined = combine(StageTallies.from_json(text, question.ladder))
     else:
-        made = estimate(Tally.from_json(text, question.design))
-    return Shown(question, text, made, truth(question, people))
+        result = estimate(Tally.from_json(text, question.design))
+    return Shown(question, text, result, truth(question, people))
 
 
 def _write(shown: list[Shown], folder: Path, *, force: bool) -> None:
     from deniable.estimates.charts import chart
 
-    for each in shown:
-        name, about = _about(each.question)
-        write(folder / f"{name}-{about}.json", each.question.about.to_json(indent=2), force=force)
-        write(folder / f"{name}-tally.json", each.tally, force=force)
-        title = next(iter(each.question.texts.values())).text
-        save_picture(chart(each.estimate, truth=each.truth, title=title), folder / f"{name}.png")
+    for result in shown:
+        name, about = _about(result.question)
+        write(folder / f"{name}-{about}.json", result.question.about.to_json(indent=2), force=force)
+        write(folder / f"{name}-tally.json", result.tally, force=force)
+        title = next(iter(result.question.texts.values())).text
+        save_picture(chart(result.estimate, truth=result.truth, title=title), folder / f"{name}.png")
 
 
 def _told(survey: Survey, shown: list[Shown], written: list[Path]) -> dict[str, Any]:
-    questions = {each.question.name: {**json.loads(each.estimate.to_json()), "truth": each.truth} for each in shown}
+    questions = {
+        result.question.name: {**json.loads(result.estimate.to_json()), "truth": result.truth} for result in shown
+    }
     return {"survey": survey.name, "questions": questions, "files": [str(path) for path in written]}
 
 
@@ -251,13 +259,13 @@ def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
     from deniable.rendering.terminal import to_rich
 
     out = console()
-    for each in shown:
-        last = each.question.designs[-1]
-        out.print(f"\n[bold cyan]{each.question.texts[survey.language].text}[/]")
+    for result in shown:
+        last = result.question.designs[-1]
+        out.print(f"\n[bold cyan]{result.question.texts[survey.language].text}[/]")
         out.print(promise(last)[0], markup=False)
-        out.print(to_rich(truth_sheet(each.estimate.summary(), each.truth)))
+        out.print(to_rich(truth_sheet(result.estimate.summary(), result.truth)))
         # What privacy cost; and of stages, how many people are at which.
-        for note in each.estimate.summary().notes[: 2 if each.question.ladder else 1]:
+        for note in result.estimate.summary().notes[: 2 if result.question.ladder else 1]:
             out.print(note, style="dim", markup=False)
     out.print("\nOf such intervals 95 in 100 hold the truth; run it again and the dice fall differently.", style="dim")
     out.print(f"In {folder}: {', '.join(_files(survey))}", style="dim", markup=False)
@@ -304,7 +312,7 @@ class SimulatedPeople:
 
     def _line(self, person: int, stage: int) -> str:
         groups = self.survey.groups
-        sent = [
+        responses = [
             {
                 "question": question.name,
                 "design": question.designs[stage].hash,
@@ -313,7 +321,7 @@ class SimulatedPeople:
             for number, question in enumerate(self.survey.questions)
             if stage < question.stages
         ]
-        body: dict[str, Any] = {"survey": self.survey.hash, "key": self.keys[person], "responses": sent}
+        body: dict[str, Any] = {"survey": self.survey.hash, "key": self.keys[person], "responses": responses}
         if groups:
             body["group"] = groups[person % len(groups)]
         return json.dumps(body)

@@ -100,11 +100,11 @@ class FamilyCommands(CommandList, ABC):
         """List the commands, and the families under what they are for."""
         purposes = self.purposes()
         grouped = {name for names in purposes.values() for name in names}
-        others = [name for name in self.list_commands(ctx) if name not in grouped]
-        for title, names in {"Commands": others, **purposes}.items():
+        ungrouped = [name for name in self.list_commands(ctx) if name not in grouped]
+        for title, names in {"Commands": ungrouped, **purposes}.items():
             with formatter.section(title):
-                told = [(name, self.get_command(ctx, name).get_short_help_str(WHOLE)) for name in names]
-                formatter.write_dl(told)
+                lines = [(name, self.get_command(ctx, name).get_short_help_str(WHOLE)) for name in names]
+                formatter.write_dl(lines)
 
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *sorted(self.builders())]
@@ -124,8 +124,8 @@ class Families(FamilyCommands):
         from deniable.designs import FAMILIES, number_design
         from deniable.types.drawn.design import drawn_items
 
-        others: dict[str, Callable[..., Any]] = {"drawn_items": drawn_items, "number_design": number_design}
-        return {name: family.build for name, family in FAMILIES.items()} | others
+        further: dict[str, Callable[..., Any]] = {"drawn_items": drawn_items, "number_design": number_design}
+        return {name: family.build for name, family in FAMILIES.items()} | further
 
     def show(self, design: Design | DrawnDesign) -> None:
         _show(design)
@@ -224,14 +224,14 @@ def _load(parameter: inspect.Parameter, value: Any) -> Any:
 def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
     """Read settings from JSON: an object by name, or a list that is the first setting."""
     try:
-        given = json.loads(path.read_bytes())
+        settings = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
         raise UnreadableFile(f"{path.name} is not JSON; expected an object with {', '.join(names)}.") from None
-    if isinstance(given, list):
-        return {names[0]: given}
-    if not isinstance(given, dict) or not set(given) <= set(names):
+    if isinstance(settings, list):
+        return {names[0]: settings}
+    if not isinstance(settings, dict) or not set(settings) <= set(names):
         raise UnreadableFile(f"{path.name} holds other things; expected an object with some of {', '.join(names)}.")
-    return given
+    return settings
 
 
 @app.command("list")
@@ -255,11 +255,11 @@ def list_families(*, as_json: bool = False) -> None:
 @guarded
 def show(design: Path, *, as_json: bool = False) -> None:
     """Tell what a design promises: its channel, its ε, and what that means for people."""
-    known = read_any_design(design)
+    asked_design = read_any_design(design)
     if as_json:
-        print_json(_facts(known))
+        print_json(_facts(asked_design))
     else:
-        _show(known)
+        _show(asked_design)
 
 
 @app.command("read")
@@ -288,12 +288,12 @@ def read(
     from deniable.survey.packages import in_words, survey_design
 
     check_out(out, force=force)
-    pairs = [each.partition("=")[::2] for each in parameters]
+    pairs = [parameter.partition("=")[::2] for parameter in parameters]
     if not all(numbers for _, numbers in pairs) or len(dict(pairs)) < len(pairs):
         raise InvalidRequest("expected parameters with names, each once, such as p=0.1,0.2.")
-    given = {name: _read_parameter(numbers) for name, numbers in pairs}
-    known = None if categories is None else read_labels(categories)
-    design = survey_design(package, model, reading=reading, categories=known, **given)
+    arguments = {name: _read_parameter(numbers) for name, numbers in pairs}
+    labels = None if categories is None else read_labels(categories)
+    design = survey_design(package, model, reading=reading, categories=labels, **arguments)
 
     def told() -> None:
         if design.channel.answers == design.channel.responses == 2:
@@ -306,7 +306,7 @@ def read(
 def _read_parameter(text: str) -> object:
     """Read 0.1,0.2 as a list, 3 as a whole number, and anything else as one number."""
     if "," in text:
-        return [int(each) if each.strip().isdecimal() else each.strip() for each in text.split(",")]
+        return [int(cell) if cell.strip().isdecimal() else cell.strip() for cell in text.split(",")]
     return _read_whole(text) if text.strip().isdecimal() else text
 
 
@@ -368,7 +368,7 @@ def optimal_items(
     from deniable.plan import optimal_items as choose
 
     check_out(out, force=force)
-    pairs = [each.partition("=")[::2] for each in questions]
+    pairs = [question.partition("=")[::2] for question in questions]
     if not all(answers for _, answers in pairs) or len(dict(pairs)) < len(pairs):
         raise InvalidRequest("expected questions with names of their own, such as smokes=no,yes age=5.")
     choice = choose({name: read_labels(answers) for name, answers in pairs}, epsilon, goal=goal)
@@ -412,7 +412,7 @@ def _facts(design: Design | DrawnDesign) -> dict[str, Any]:
             "hash": design.hash,
             "epsilon": None if design.epsilon == math.inf else design.epsilon,
             "each": design.each,
-            "attributes": {name: _facts(part) for name, part in design.factors},
+            "attributes": {name: _facts(factor) for name, factor in design.factors},
             "sentences": list(operation(design, "privacy_text")(design)),
         }
     small = design.channel.responses * design.channel.answers <= _MOST_CELLS
@@ -441,12 +441,12 @@ def _reasons(choice: Choice) -> dict[str, Any]:
         "reasons": list(choice.reasons),
         "candidates": [
             {
-                "name": each.name,
-                "epsilon": each.design.epsilon,
-                "risk": each.risk,
-                "unchanged": each.unchanged,
-                "bytes": each.size,
+                "name": candidate.name,
+                "epsilon": candidate.design.epsilon,
+                "risk": candidate.risk,
+                "unchanged": candidate.unchanged,
+                "bytes": candidate.size,
             }
-            for each in choice.candidates
+            for candidate in choice.candidates
         ],
     }

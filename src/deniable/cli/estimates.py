@@ -86,23 +86,23 @@ def estimate(
 
     check_files(out, chart, force=force)
     counts = collected.read_tally(read_counts(tally), collected.read_designs(design))
-    shown: dict[str, Any] = {"level": level, "method": interval, "simultaneous": simultaneous}
+    summary_options: dict[str, Any] = {"level": level, "method": interval, "simultaneous": simultaneous}
     options: dict[str, Any] = {"method": method, "population": population}
     if isinstance(counts, SeparateTallies):
         results = collected.SeparateResults.of(
             counts, lambda column: _estimate(column, options, candidates, differences)
         )
-        _show_apart(results, shown, out, chart, force=force, as_json=as_json)
+        _show_apart(results, summary_options, out, chart, force=force, as_json=as_json)
         return
     result = _estimate(counts, options, candidates, differences)
     if as_json:
-        print_json(result.to_json(**shown, indent=2))
+        print_json(result.to_json(**summary_options, indent=2))
     else:
-        _show_result(result, shown)
+        _show_result(result, summary_options)
     if chart is not None:
         save_picture(result.plot(level=level, method=interval), chart)
     if out is not None:
-        write_result(result, out, **shown, force=force)
+        write_result(result, out, **summary_options, force=force)
 
 
 def check_files(out: Path | None, chart: Path | None, *, force: bool) -> None:
@@ -135,7 +135,7 @@ def read_counts(path: Path) -> bytes:
 def _are_responses(head: bytes) -> bool:
     """Tell whether something begins as files of responses do, whatever its name is."""
     first = head.partition(b"\n")[0]
-    header = {each.strip(b'" \r') for each in re.split(b"[,;\t]", first)}
+    header = {cell.strip(b'" \r') for cell in re.split(b"[,;\t]", first)}
     return head.startswith(BINARY) or b'"response":' in first or {b"response", b"design"} <= header
 
 

@@ -37,17 +37,19 @@ def fieldkit(
     from deniable.fieldkit import TwoQuestions, write_kit
     from deniable.fieldkit.physical import SIZES
 
-    asked = read_any_design(design)
-    made = write_kit(
-        asked, out, language=language, question=question, harmless=harmless, devices=device or tuple(SIZES),
+    subject = read_any_design(design)
+    devices = write_kit(
+        subject, out, language=language, question=question, harmless=harmless, devices=device or tuple(SIZES),
         overwrite=force,
     )  # fmt: skip
     if as_json:
-        print_json({"devices": [_facts(each) for each in made]})
+        print_json({"devices": [_facts(name) for name in devices]})
     else:
-        _show(made)
-    card = any(isinstance(each, TwoQuestions) for each in made)
-    for kind in [each for each in (device or SIZES) if not card and each not in {found.kind for found in made}]:
+        _show(devices)
+    card = any(isinstance(name, TwoQuestions) for name in devices)
+    for kind in [
+        name for name in (device or SIZES) if not card and name not in {physical.kind for physical in devices}
+    ]:
         say(f"left out: no {kind} is fine enough to reveal no more than this design, and still something.")
     if card:
         say(

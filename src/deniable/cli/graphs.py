@@ -92,11 +92,11 @@ def show(design: Path, *, as_json: bool = False) -> None:
     Args:
         design: a design, as written by `deniable graph design`.
     """
-    known = _read_design(design)
+    graph = _read_design(design)
     if as_json:
-        print_json(_facts(known))
+        print_json(_facts(graph))
     else:
-        _show(known)
+        _show(graph)
 
 
 @app.command("respond")
@@ -129,15 +129,15 @@ def respond(
     """
     from deniable.engines.record_files import read_edge_file, respond_edges
 
-    known = _read_design(design)
+    graph = _read_design(design)
     check_out(out, force=force)
     if out.exists() and edges.exists() and out.samefile(edges):
         raise InvalidRequest("the responses would replace the edges; expected another file.")
-    read = read_edge_file(known, edges, people=people, columns=(person, item, weight))
-    count = respond_edges(known, read, out, overwrite=force)
+    read = read_edge_file(graph, edges, people=people, columns=(person, item, weight))
+    count = respond_edges(graph, read, out, overwrite=force)
     say(f"wrote {out}: {count:,} responses")
     if as_json:
-        print_json({"path": str(out), "design": known.hash, "rows": count})
+        print_json({"path": str(out), "design": graph.hash, "rows": count})
 
 
 @app.command("tally")
@@ -157,16 +157,16 @@ def tally(
         responses: files of responses, tallies (.json) to add, or - for stdin.
         out: write the result to this file.
     """
-    known = _read_design(design)
+    graph = _read_design(design)
     check_out(out, force=force)
     total: Any = None
     for path in responses:
-        part = _count(known, path)
-        total = part if total is None else total + part
+        count = _count(graph, path)
+        total = count if total is None else total + count
     if as_json:
         print_json(total.to_json(indent=2))
     else:
-        console().print(f"{total.respondents:,} responses about {len(known.items):,} items", markup=False)
+        console().print(f"{total.respondents:,} responses about {len(graph.items):,} items", markup=False)
     if out is not None:
         write(out, total.to_json(indent=2), force=force)
         say(f"wrote {out}")
@@ -197,21 +197,21 @@ def estimate(
         top (1…): how many items to show.
     """
     check_files(out, chart, force=force)
-    known = _read_design(design)
+    graph = _read_design(design)
     size = int(population) if population is not None and population.isdecimal() else population
     options = {name: value for name, value in (("scaling", scaling), ("population", size)) if value is not None}
-    result: Any = fit(_read_tally(known, read_counts(tally)), **options)
-    shown = result if hasattr(known, "scheme") else result.about("mean")  # of one edge each, everybody has one
+    result: Any = fit(_read_tally(graph, read_counts(tally)), **options)
+    chosen = result if hasattr(graph, "scheme") else result.about("mean")  # of one edge each, everybody has one
     if as_json:
-        print_json(shown.to_json(level=level, indent=2))
+        print_json(chosen.to_json(level=level, indent=2))
     else:
-        summary = shown.summary(level=level, count=top)
+        summary = chosen.summary(level=level, count=top)
         console().print(to_rich(sheet(summary)))
         print_notes(summary)
     if chart is not None:
-        save_picture(_draw(shown, min(top, MOST_BARS), level), chart)
+        save_picture(_draw(chosen, min(top, MOST_BARS), level), chart)
     if out is not None:
-        write_result(shown, out, level=level, force=force)
+        write_result(chosen, out, level=level, force=force)
 
 
 def _count(design: GraphDesign, path: Path) -> GraphTally:

@@ -195,17 +195,19 @@ def typer_parameters(function: Callable[..., Any], names: Collection[str] | None
         if names is not None and name not in names:
             continue
         if get_origin(hints[name]) is Annotated:  # says itself how it is read
-            shown = parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY)
+            annotated = parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY)
         else:
-            shown = shell_parameter(parameter, texts.get(name), hints[name])
-        parameters.append(shown)
+            annotated = shell_parameter(parameter, texts.get(name), hints[name])
+        parameters.append(annotated)
     return parameters
 
 
 def set_parameters(command: Any, parameters: Iterable[inspect.Parameter]) -> None:
     """Let Typer see these parameters in place of those that a function has."""
     command.__signature__ = inspect.Signature(list(parameters))
-    command.__annotations__ = {name: shown.annotation for name, shown in command.__signature__.parameters.items()}
+    command.__annotations__ = {
+        name: parameter.annotation for name, parameter in command.__signature__.parameters.items()
+    }
 
 
 class LibraryCommand:

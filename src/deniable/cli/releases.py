@@ -86,10 +86,10 @@ def answer(
         budget (ε): the most that may be spent.
         keep: for a planned question: keep the answer, for stages beyond the plan.
     """
-    known = _read_about(about)
+    subject = _read_about(about)
     with Ledger.open(path) as ledger:
-        ledger.answer(question, _read_answer(), known, budget=budget, keep=keep)
-    planned = len(getattr(known, "designs", ()))  # of a ladder
+        ledger.answer(question, _read_answer(), subject, budget=budget, keep=keep)
+    planned = len(getattr(subject, "designs", ()))  # of a ladder
     say(
         f"answered {question!r}: " + (f"{planned} stages are drawn" if planned else "stages come as they are asked for")
     )
@@ -292,8 +292,8 @@ def sell(path: Path, question: str, buyer: str, *, number: int, as_json: bool = 
     with Ledger.open(path) as ledger:
         sale = Market(ledger).sell(question, buyer, number - 1)
     if as_json:
-        both = {"response": sale.response.to_json(), "receipt": sale.receipt.to_json()}
-        print_json({**{name: json.loads(text) for name, text in both.items()}, "price": str(sale.price)})
+        documents = {"response": sale.response.to_json(), "receipt": sale.receipt.to_json()}
+        print_json({**{name: json.loads(text) for name, text in documents.items()}, "price": str(sale.price)})
         return
     typer.echo(sale.response.to_json())
     say(f"{buyer!r} owes {sale.price} {sale.receipt.details.get('currency', '')}".rstrip())
@@ -319,8 +319,8 @@ def _has_schema(text: bytes, kind: type[HashedDocument]) -> bool:
 def _tell(released: Released, *, as_json: bool) -> None:
     receipt = released.receipt
     if as_json:
-        both = {"response": released.response.to_json(), "receipt": receipt.to_json()}
-        print_json({**{name: json.loads(text) for name, text in both.items()}, "fresh": released.fresh})
+        documents = {"response": released.response.to_json(), "receipt": receipt.to_json()}
+        print_json({**{name: json.loads(text) for name, text in documents.items()}, "fresh": released.fresh})
         return
     typer.echo(released.response.to_json())
     spent, total = (formats.epsilon(epsilon, 6) for epsilon in (receipt.epsilon_after, receipt.total_after))
@@ -329,9 +329,9 @@ def _tell(released: Released, *, as_json: bool) -> None:
 
 
 def _compare(ledger: Path, history: Path) -> None:
-    with Ledger.open(ledger) as known:
-        known.check()
-        if known.history().encode() != history.read_bytes():
+    with Ledger.open(ledger) as book:
+        book.check()
+        if book.history().encode() != history.read_bytes():
             raise Incompatible(f"{history} is not the whole history of {ledger}; expected each receipt of it.")
 
 

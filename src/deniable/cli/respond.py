@@ -94,7 +94,7 @@ def respond(
     from deniable.engines.files import respond_file
 
     source: Any = sys.stdin.buffer if answers == ["-"] else answers
-    with progress("responding") as told:
+    with progress("responding") as report:
         written = respond_file(
             designs,
             source,
@@ -107,7 +107,7 @@ def respond(
             format=format,
             engine=Local(threads=threads or os.cpu_count() or 1),
             overwrite=force,
-            progress=told,
+            progress=report,
         )
     say(f"wrote {out}: {written.rows:,} rows, {written.missing:,} of them without a response")
     if keep_order:

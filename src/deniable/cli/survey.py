@@ -91,14 +91,16 @@ def harmless(*, as_json: bool = False) -> None:
 
     if as_json:
         keys = ("name", "share", "use", "texts", "note")
-        print_json({"questions": [{key: _text(getattr(each, key)) for key in keys} for each in HARMLESS]})
+        print_json({"questions": [{key: _text(getattr(question, key)) for key in keys} for question in HARMLESS]})
         return
-    for each in HARMLESS:
-        console().print(f"{each.name}  {each.share} = {float(each.share):.4f}", markup=False, soft_wrap=True)
-        console().print(f"  {each.use}", markup=False, soft_wrap=True)
-        for language, text in each.texts.items():
+    for question in HARMLESS:
+        console().print(
+            f"{question.name}  {question.share} = {float(question.share):.4f}", markup=False, soft_wrap=True
+        )
+        console().print(f"  {question.use}", markup=False, soft_wrap=True)
+        for language, text in question.texts.items():
             console().print(f"  {language}: {text}", markup=False, soft_wrap=True)
-    for note in dict.fromkeys(each.note for each in HARMLESS):
+    for note in dict.fromkeys(question.note for question in HARMLESS):
         say(note)
 
 
@@ -271,14 +273,14 @@ def kiosk(
 def list_(*, database: str | None = None, settings: Path | None = None, as_json: bool = False) -> None:
     """List the surveys."""
     with _store(settings, database) as (store, _):
-        found = [
-            (each.survey.name, each.state, _respondents(store, each), each.survey.hash) for each in store.surveys()
+        rows = [
+            (entry.survey.name, entry.state, _respondents(store, entry), entry.survey.hash) for entry in store.surveys()
         ]
     if as_json:
         keys = ("name", "state", "respondents", "hash")
-        print_json({"surveys": [dict(zip(keys, each, strict=True)) for each in found]})
+        print_json({"surveys": [dict(zip(keys, entry, strict=True)) for entry in rows]})
         return
-    for name, state, respondents, digest in found:
+    for name, state, respondents, digest in rows:
         console().print(f"{name}  {state}  {respondents:,} respondents  {digest:.19}…", markup=False)
 
 
@@ -484,10 +486,10 @@ def signature(name: str, file: Path, *, database: str | None = None, settings: P
     """
     from deniable.survey.signed import AuthorSignature
 
-    made = AuthorSignature.from_json(_bytes(file))
+    signed = AuthorSignature.from_json(_bytes(file))
     with _store(settings, database) as (store, _):
-        store.keep_signature(name, made)
-    say(f"{name} is signed by {made.author}")
+        store.keep_signature(name, signed)
+    say(f"{name} is signed by {signed.author}")
 
 
 @app.command()
@@ -508,14 +510,14 @@ def verify(receipt: Path, *, definition: Path, as_json: bool = False) -> None:
         saved = json.loads(text)
         if isinstance(saved, dict) and "receipt" in saved:  # as the page saves it, with what withdraws
             text, code = json.dumps(saved["receipt"]).encode(), saved.get("withdrawal_code")
-    own = bytes.fromhex(code) if isinstance(code, str) and re.fullmatch("[0-9a-f]{32}", code) else None
-    responses = StoredReceipt.from_json(text).check(survey, key=own)
+    withdrawal_key = bytes.fromhex(code) if isinstance(code, str) and re.fullmatch("[0-9a-f]{32}", code) else None
+    responses = StoredReceipt.from_json(text).check(survey, key=withdrawal_key)
     say(f"{receipt}: signed with the key of receipts in {survey.hash}; {len(responses)} responses")
     if as_json:
-        print_json({"survey": survey.hash, "responses": [dict(each) for each in responses]})
+        print_json({"survey": survey.hash, "responses": [dict(response) for response in responses]})
         return
-    for each in responses:
-        typer.echo(f"{each['question']}: {each['symbol']}")
+    for response in responses:
+        typer.echo(f"{response['question']}: {response['symbol']}")
 
 
 @app.command()
@@ -627,10 +629,10 @@ def _show(survey: Survey) -> None:
         table.add_row(question.name, last.name, str(question.stages), epsilon_words(last.epsilon, spoken))
     out.print(table)
     odds = sum(arm.odds for arm in survey.arms)
-    for arm, hand in zip(survey.arms, survey.arm_questions, strict=False):
-        own = survey.together({each.name: each.disclosure.parity for each in hand if not each.check})
-        asked = f"{', '.join(each.name for each in hand)}; ε ≤ {epsilon_words(own.epsilon, spoken)}"
-        out.print(f"The arm {arm.name}, {arm.odds} of {odds} respondents: {asked}.", markup=False, soft_wrap=True)
+    for arm, arm_questions in zip(survey.arms, survey.arm_questions, strict=False):
+        loss = survey.together({each.name: each.disclosure.parity for each in arm_questions if not each.check})
+        described = f"{', '.join(each.name for each in arm_questions)}; ε ≤ {epsilon_words(loss.epsilon, spoken)}"
+        out.print(f"The arm {arm.name}, {arm.odds} of {odds} respondents: {described}.", markup=False, soft_wrap=True)
     total = epsilon_words(survey.disclosure.epsilon, spoken)
     out.print(f"A respondent who answers everything, at the finest stages, reveals at most ε = {total}.")
     words, worst = spoken.words["disclosure"], survey.worst

@@ -65,17 +65,17 @@ def tally(
     """
     check_out(out, force=force)
     words = collected.ColumnOptions(design, columns or (), values or (), missing or (), codes is True, sheet)
-    known = None if words.mapped else read_any_design(design)
-    if known is not None and columns and len(columns) > 1:
+    single = None if words.mapped else read_any_design(design)
+    if single is not None and columns and len(columns) > 1:
         raise InvalidRequest(
             f"there are {len(columns)} of --column and one design; expected one.",
             "For several columns write a mapping file, which names the design of each, and hand it over as DESIGN.",
         )
     if len({Path(path).resolve() for path in responses}) < len(responses):
         say("a file is named more than once; its responses count as often.")
-    if weights is not None and known is None:
+    if weights is not None and single is None:
         raise InvalidRequest("--weights goes with one design; expected no mapping file.")
-    counting = _Counting(words, known, by or [], codes, threads, weights)
+    counting = _Counting(words, single, by or [], codes, threads, weights)
     total = collected.added([counting.count(path) for path in responses])
     collected.tell_unknown(counting.unknown, counting.designs)
     collected.print_tallies(total, as_json=as_json)
@@ -109,35 +109,35 @@ class _Counting:
     def count(self, path: str) -> Any:
         if path.lower().endswith(".json"):
             return collected.read_tally(Path(path).read_bytes(), self.designs)
-        given: Any = path
+        source: Any = path
         if path == "-":
-            given = collected.read_stream(whole=self._known is None or bool(self._words.columns))
+            source = collected.read_stream(whole=self._known is None or bool(self._words.columns))
         if self._known is None:
-            return self._mapped(given, path)
+            return self._mapped(source, path)
         words = self._words
         question = (
-            "" if not words.columns else collected.named_question(given, words.columns[0], self._known, words.sheet)
+            "" if not words.columns else collected.named_question(source, words.columns[0], self._known, words.sheet)
         )
         if question is not None:
-            return self._ours(self._known, given, path, question)
-        found = collected.plainest(self._elsewhere(words.questions(self._known), given, path))
-        return found if self._weights is None else self._weighed(found, given)
+            return self._ours(self._known, source, path, question)
+        tally = collected.plainest(self._elsewhere(words.questions(self._known), source, path))
+        return tally if self._weights is None else self._weighed(tally, source)
 
     def _mapped(self, given: Any, path: str) -> Any:
         """Count columns with a design each; where a file names that of a column, under it alone."""
         from deniable.groups.separate import SeparateTallies, TallyKey
 
         elsewhere, ours = {}, {}
-        for column, asked in self._words.questions(None).items():
-            design = asked.designs.get(None)
+        for column, column_options in self._words.questions(None).items():
+            design = column_options.designs.get(None)
             sheet = self._words.sheet
             question = None if design is None else collected.named_question(given, column, design, sheet)
             if design is None or question is None:
-                elsewhere[column] = asked
+                elsewhere[column] = column_options
                 continue
             ours[TallyKey(column)] = self._ours(design, given, path, question)
-        found = SeparateTallies(ours)
-        return collected.plainest(found + self._elsewhere(elsewhere, given, path) if elsewhere else found)
+        tallies = SeparateTallies(ours)
+        return collected.plainest(tallies + self._elsewhere(elsewhere, given, path) if elsewhere else tallies)
 
     def _ours(self, design: AnyDesign, given: Any, path: str, question: str) -> Any:
         """Count a file that names the design of its responses."""
@@ -149,22 +149,24 @@ class _Counting:
             why = "this one names its design; expected none of them" if words.columns else "expected --column with them"
             raise InvalidRequest(f"--value, --missing and --sheet are for files that were collected elsewhere; {why}.")
         options: dict[str, Any] = {"question": question, "codes": self._codes, "weights": self._weights}
-        with progress(f"counting {Path(path).name}") as told:
-            return tally_file(design, given, by=self._by, engine=Local(threads=self._threads), progress=told, **options)
+        with progress(f"counting {Path(path).name}") as report:
+            return tally_file(
+                design, given, by=self._by, engine=Local(threads=self._threads), progress=report, **options
+            )
 
     def _elsewhere(self, questions: Mapping[str, CollectedColumn], given: Any, path: str) -> SeparateTallies:
         """Count a file that does not."""
         from deniable.groups.collected import count_columns
 
-        with progress(f"counting {Path(path).name}") as told:
-            found = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=told)
-        for column, counted in found.unknown.items():
+        with progress(f"counting {Path(path).name}") as report:
+            count = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=report)
+        for column, counted in count.unknown.items():
             self.unknown.setdefault(column, Counter()).update(counted)
-        return found.tallies
+        return count.tallies
 
     def _weighed(self, tally: Any, given: Any) -> Any:
         """Count the same rows with the weights that stand beside them."""
         from deniable.groups.collected import weigh
 
-        ((column, asked),) = self._words.questions(self._known).items()
-        return weigh(tally, asked, given, column, str(self._weights), sheet=self._words.sheet)
+        ((column, column_options),) = self._words.questions(self._known).items()
+        return weigh(tally, column_options, given, column, str(self._weights), sheet=self._words.sheet)
