@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
+from scipy.stats import t as student
 
 from deniable.attacks.simulated import generator
 from deniable.designs import Design
@@ -149,7 +150,8 @@ def studies(
         read_probability(alpha, "alpha") / (2 if two_sided else 1), two_sided, method != "normal",
         deciding_response(design, name),
     )  # fmt: skip
-    observed = _run_studies(study, rows, quantile(level), generator() if draws is None else draws, progress)
+    t_quantile = float(student.ppf((1 + level) / 2, study.n - 1))
+    observed = _run_studies(study, rows, t_quantile, generator() if draws is None else draws, progress)
     lines: list[Line] = [
         {"of": label, "planned": planned_value, "simulated": seen}
         for label, planned_value, seen in zip(
