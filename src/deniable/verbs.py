@@ -37,48 +37,65 @@ R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
 
-class Sent(Protocol[R_co]):
+class ResponsesTo(Protocol[R_co]):
     """`Responses` to a design."""
 
     @property
-    def design(self) -> R_co: ...
-    def present(self) -> Any: ...
+    def design(self) -> R_co:
+        """The design that the responses are of."""
+        ...
+
+    def present(self) -> Any:
+        """Tell for each row whether there is a response."""
+        ...
 
 
 class Responding(Protocol[P, R_co]):
     """A design: `types.*.respond.respond`."""
 
-    def respond(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    def respond(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Draw the response to one answer."""
+        ...
 
 
 class RespondingAll(Protocol[P, R_co]):
     """A design: `types.*.draw.respond_all`."""
 
-    def respond_all(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    def respond_all(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Draw a response to each answer."""
+        ...
 
 
-class Counting(Protocol[P, R_co]):
+class Tallying(Protocol[P, R_co]):
     """A design: `types.*.count.tally`."""
 
-    def tally(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    def tally(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Count responses."""
+        ...
 
 
-class CountingSent(Protocol[P, R_co]):
+class TallyingResponses(Protocol[P, R_co]):
     """A design: `types.*.draw.count_sent`, of its `Responses`."""
 
-    def count_sent(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    def count_sent(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Count `Responses`."""
+        ...
 
 
 class EstimatingSampled(Protocol[P, R_co]):
     """A design: `types.*.sampling.estimate_sampled`, of its `Responses`."""
 
-    def estimate_sampled(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    def estimate_sampled(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Estimate from `Responses` of a sample."""
+        ...
 
 
 class Estimating(Protocol[P, R_co]):
     """A tally: `types.*.estimate.estimate`."""
 
-    def estimate(self, *args: P.args, **kwargs: P.kwargs) -> R_co: ...
+    def estimate(self, *args: P.args, **kwargs: P.kwargs) -> R_co:
+        """Estimate from a tally."""
+        ...
 
 
 def respond(design: Responding[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
@@ -184,10 +201,10 @@ def respond_all(  # type: ignore[misc]  # it takes all that a type of question t
 
 
 @overload
-def tally(design: Sent[CountingSent[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
+def tally(design: ResponsesTo[TallyingResponses[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
 @overload
 def tally(  # type: ignore[overload-overlap]  # with by= a mapping of groups comes back
-    design: Counting[P, R], *args: P.args, **kwargs: P.kwargs
+    design: Tallying[P, R], *args: P.args, **kwargs: P.kwargs
 ) -> R: ...
 @overload
 def tally(
@@ -199,7 +216,7 @@ def tally(
 ) -> list[Tally]: ...
 @overload
 def tally(
-    design: Counting[..., object] | Responses[Any],
+    design: Tallying[..., object] | Responses[Any],
     responses: object = None,
     *,
     by: object,
@@ -291,7 +308,7 @@ def _count_all(design: Any, responses: Any, options: Mapping[str, Any]) -> Any:
 @overload
 def estimate(tally: Estimating[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
 @overload
-def estimate(tally: Sent[EstimatingSampled[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
+def estimate(tally: ResponsesTo[EstimatingSampled[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
 @overload
 def estimate(
     tally: Responses[Design],

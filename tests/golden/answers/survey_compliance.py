@@ -113,7 +113,7 @@ def self_protective(
     found = compliance.self_protection(designs=[dn.binary(1 - u, v) for u, v in rates], counts=counts)
     if pi is not None:
         said = np.array([float(u + (v - u) * fractions(share)) for (u, v), share in zip(rates, pi, strict=True)])
-        return {"loglik": found._law.height(said, theta)}
+        return {"loglik": found.model._law.height(said, theta)}
     return {
         "pi": [found.params[f"item {number}"] for number in range(1, len(designs) + 1)],
         "theta": found.params["always no"],
@@ -132,7 +132,7 @@ def sum_score_channel(items: int, u: float, v: float) -> Any:
 @quantity("sum_score_protective")
 def sum_score_protective(items: int, u: float, v: float, counts: list[int]) -> dict[str, Any]:
     found = compliance.sum_scores(dn.binary(1 - fractions(u), fractions(v)), counts)
-    assert found.items == items
+    assert found.model.items == items
     return {
         "pi": found.params["yes"],
         "theta": found.params["always no"],

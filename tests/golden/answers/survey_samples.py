@@ -54,7 +54,7 @@ def two_responses_per_person(kind: str, p1: float, p2: float, first: list[int], 
     if kind != "horvitz":
         raise Uncovered(f"no pair of boxes is called {kind!r}")
     alone = dn.unrelated_two_samples(p=fractions([p1, p2]), yes=[0, 0], respondents=[2, 2])
-    r = np.array([first, second]).T @ alone.weights[0]
+    r = np.array([first, second]).T @ alone.model.weights[0]
     return {"r": r, "v": r * (r - 1), "mean": r.mean(), "se_srs": r.std(ddof=1) / len(r) ** 0.5}
 
 
