@@ -1,4 +1,4 @@
-"""The architecture page is true: rooms are folders, their order is the contract, files exist, the walk is walked."""
+"""The architecture page is true: packages are folders, their order is the contract, files exist, the walk is walked."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 
 
 def rows() -> list[tuple[list[str], list[str]]]:
-    """The rows of the table of rooms: names, and what is said of each."""
-    table = PAGE.split("## Rooms")[1].split("## ")[0]
+    """The rows of the table of packages: names, and what is said of each."""
+    table = PAGE.split("## Packages")[1].split("## ")[0]
     found = re.findall(r"^\| (`.+?`) \| (.+?) \|$", table, re.MULTILINE)
     return [(re.findall(r"`(\w+)`", names), words.split(" · ")) for names, words in found]
 
@@ -38,18 +38,18 @@ def named_files() -> list[str]:
     return sorted(set(re.findall(r"`([\w/.]+\.(?:py|js|md|toml))`", PAGE)))
 
 
-def test_the_rooms_are_the_folders_and_modules_that_there_are() -> None:
+def test_the_packages_are_the_folders_and_modules_that_there_are() -> None:
     told = [name for names, _ in rows() for name in names]
     there = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert len(told) == len(set(told))
     assert set(told) == there - {"__init__", "__main__"}
 
 
-def test_the_order_of_the_rooms_is_the_contract() -> None:
+def test_the_order_of_the_packages_is_the_contract() -> None:
     assert [set(names) for names, _ in rows()] == layers()
 
 
-def test_each_room_is_described() -> None:
+def test_each_package_is_described() -> None:
     for names, words in rows():
         assert len(words) == len(names), names
 
@@ -63,7 +63,7 @@ def test_a_file_that_the_page_names_is_there(path: str) -> None:
     assert (SOURCE / path).exists() or (ROOT / path).exists(), f"{path} is not there"
 
 
-def test_the_walk_in_python_touches_the_rooms_of_the_flow_alone() -> None:
+def test_the_walk_in_python_touches_the_packages_of_the_flow_alone() -> None:
     design = dn.k_ary(["never", "once", "often"], epsilon=1)
     answers = ["never"] * 900 + ["once"] * 60 + ["often"] * 40
     dn.estimate(dn.tally(dn.respond_all(design, answers)))  # what is loaded once is loaded
@@ -84,8 +84,9 @@ def test_the_walk_in_python_touches_the_rooms_of_the_flow_alone() -> None:
         "errors",
         "designs",
         "responses",
-        "engines",
         "bulk",
+        "files",
+        "rendering",
         "types",
         "tallies",
         "estimates",
@@ -94,5 +95,5 @@ def test_the_walk_in_python_touches_the_rooms_of_the_flow_alone() -> None:
         "documents",
         "exact",
     }
-    assert {"verbs", "engines", "bulk", "tallies", "estimates", "channel"} <= touched
+    assert {"verbs", "types", "bulk", "tallies", "estimates", "channel"} <= touched
     assert touched <= flow | {"__init__"}
