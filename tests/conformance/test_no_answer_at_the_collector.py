@@ -36,7 +36,7 @@ NONE_OF_THEM = {
     "estimates.kronecker.answers": "how many categories each factor has",
     "attacks.inference._right(answer)": "the number of a category that an attack is reckoned for",
     "attacks.inference.answers()": "how many categories the attacked design has",
-    "attacks.simulated._followed(answers)": "categories of simulated people, drawn here",
+    "attacks.simulated._draw_stages(answers)": "categories of simulated people, drawn here",
     "certificates.checker.'answer'": "the number of a category, in a table of the channel",
     "certificates.checker.told(answers)": "numbers of the categories that a table of the channel has",
     "claims.statements.'answer'": "the number of a category, in a table of the channel",

@@ -58,7 +58,7 @@ def attack(
     if len({len(row) for row in numbers}) > 1:
         raise InvalidResponse("the columns have different lengths; expected a row for everybody in each.")
     return {
-        name: _guess_answers(scores, draws) for name, scores in _scores(chain, numbers, priors(chain, prior)).items()
+        name: _guess_categories(scores, draws) for name, scores in _scores(chain, numbers, priors(chain, prior)).items()
     }
 
 
@@ -93,7 +93,7 @@ def simulate_attacks(
     alphas, draws = priors(chain, prior), generator(source)
     answers = draws.choice(chain.answers, people, p=np.array(alphas, np.float64))
     numbers = _draw_stages(chain, answers, draws)
-    wrong = {name: _guess_answers(scores, draws) != answers for name, scores in _scores(chain, numbers, alphas).items()}
+    wrong = {name: _guess_categories(scores, draws) != answers for name, scores in _scores(chain, numbers, alphas).items()}
     return rates_of(chain, {name: float(missed.mean()) for name, missed in wrong.items()}, people, alphas)
 
 
@@ -179,7 +179,7 @@ def _draw_rows(rows: Matrix, draws: np.random.Generator) -> Codes:
     return np.asarray((sums <= uniform[:, None]).sum(axis=1), np.int64)
 
 
-def _guess_answers(scores: Matrix, draws: np.random.Generator) -> Codes:
+def _guess_categories(scores: Matrix, draws: np.random.Generator) -> Codes:
     """Guess an answer of the highest score, evenly among equals."""
     best = scores.max(axis=1, keepdims=True)
     ties = scores >= best - _CLOSE * np.maximum(1.0, np.abs(best))

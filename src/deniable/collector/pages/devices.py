@@ -99,7 +99,7 @@ def odds(design: Design) -> Odds:
         subject, likely, unlikely = _most_informative_row(cells)
         pair: Sequence[Fraction] = (cells[subject][likely], cells[subject][unlikely])
     else:
-        kind, subject, likely, unlikely, pair = _two_answer_odds(design.channel)
+        kind, subject, likely, unlikely, pair = _binary_odds(design.channel)
     base = base_for(min((p for row in cells or [pair] for p in row if p), default=Fraction(1)))
     crowds = tuple(
         IconArray(answer, round(p * base), base) for answer, p in zip((likely, unlikely), pair, strict=False)
@@ -139,7 +139,7 @@ def _most_informative_row(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int
     return best, row.index(max(row)), row.index(min(row))
 
 
-def _two_answer_odds(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
+def _binary_odds(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, ...]]:
     """Return kind, subject, two answers and their frequencies for a design that is too large for a table."""
     last = channel.answers - 1
     supports = channel.two_level
