@@ -67,7 +67,7 @@ CALLS: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
     ),
     "posterior": (dn.posterior, {"tally": TALLY}),
     "mean": (dn.mean, {"shares": NUMBERS.shares}),
-    "compare": (dn.compare, {"one": DESIGN, "two": dn.warner(2)}),
+    "compare": (dn.compare, {"first": DESIGN, "second": dn.warner(2)}),
     "garbling": (dn.garbling, {"coarse": DESIGN, "fine": dn.warner(2)}),
     "admissible": (dn.admissible, {"design": DESIGN}),
     "repair": (dn.repair, {"design": DESIGN}),

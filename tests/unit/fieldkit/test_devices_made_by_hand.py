@@ -107,7 +107,7 @@ def test_an_irrational_design_gets_the_nearest_within() -> None:
         (dn.direct(["no", "yes"]), "needs no device"),
         (dn.product({"a": dn.warner(1), "b": dn.warner(1)}), "2 questions together"),
         (dn.k_ary(["x" * 60, "y"], epsilon=1), "60 letters"),
-        (dn.number_design(0, 10, epsilon=1), "asks for numbers"),
+        (dn.number_design(0, 10, epsilon=1), "expected a design for one question with categories"),
         (dn.warner(p="501/1000"), "fine enough"),
     ],
     ids=lambda each: each if isinstance(each, str) else each.asks,

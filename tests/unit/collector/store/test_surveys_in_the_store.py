@@ -34,9 +34,11 @@ def test_a_draft_can_be_replaced_and_an_open_survey_cannot(store: Store) -> None
 
 
 def test_unknown_surveys_are_named(store: Store) -> None:
-    for call in (store.survey, store.open, store.close, store.invitations):
+    for call in (store.survey, store.open, store.close):
         with pytest.raises(NoSuchSurvey, match="'nothing'"):
             call("nothing")
+    with pytest.raises(NoSuchSurvey, match="'nothing'"):
+        store.invite("nothing", 1)
     with pytest.raises(NoSuchSurvey):
         store.tallies(99, 0)
 
