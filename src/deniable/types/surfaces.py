@@ -79,7 +79,7 @@ def page() -> str:
 _HEAD = """# Types of question and surfaces
 
 Every type of question that the library knows, and every way to use it. ✓: it works. A number: it is refused, for the
-reason below, which is also what the error says. A test calls every surface with every type.
+reason below. A test calls every surface with every type.
 """
 
 
