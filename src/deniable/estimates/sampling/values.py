@@ -124,6 +124,10 @@ class RowValues:
             assert self.spread is not None
             return OneResponse(*(each[..., :count] for each in self.spread(weights, whole(means))))
 
+        def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
+            assert self.scatter is not None
+            return self.scatter(factors, whole(means), people)[:count, :count]
+
         def hidden(weights: Vector) -> Matrix:
             assert self.hidden is not None
             return self.hidden(weights)[:count, :count]
@@ -137,6 +141,7 @@ class RowValues:
             below=None if self.below is None else self.below[:, :count],
             ratios=(),
             hidden=None if self.hidden is None else hidden,
+            scatter=None if self.scatter is None else scatter,
         )
 
 

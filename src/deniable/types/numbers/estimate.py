@@ -540,7 +540,9 @@ def estimate_sampled(
         return [linear_values(rows, tuple(numbers[0].params), groups, design)]
 
     found = estimate_values(linearize, sampling, asked, domain=domain, by=by)
-    return replace(found, evidence=tuple(numbers))
+    # Linearized values have this mean but for rounding, by which a deviation of 0 would be negative.
+    value = vector([number for each in numbers for number in each.params.values()])
+    return replace(found, value=value, evidence=tuple(numbers))
 
 
 def mean(shares: Shares) -> Mean:
