@@ -388,7 +388,7 @@ def test_numbers_and_scrambled_numbers() -> None:
     finite = sheet.estimate(sent, sampling=dn.Sampling(strata=["all"] * N, population=500))
     assert finite.bse["mean"] == pytest.approx(sheet.estimate(sent, population=500).bse["mean"])
     assert finite.device_share["mean"] == pytest.approx(
-        sheet.estimate(sent).device_variance / N / finite.bse["mean"] ** 2
+        sheet.estimate(sent).model.device_variance / N / finite.bse["mean"] ** 2
     )
     with pytest.raises(InvalidRequest, match="belongs to the sampling"):
         sheet.estimate(sent, sampling=even, population=500)  # type: ignore[call-overload]
