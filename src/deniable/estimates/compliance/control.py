@@ -177,7 +177,7 @@ def control_item(
         >>> from deniable.designs import direct
         >>> both = product({"habit": crosswise("1/4"), "control": direct()})
         >>> found = control_item(Tally(both, [120, 20, 230, 30]))
-        >>> round(found.params["attentive"], 3), round(found.uncorrected, 3)
+        >>> round(found.params["attentive"], 3), round(found.model.uncorrected, 3)
         (0.75, 0.2)
     """
     given = tuple(tally) if isinstance(tally, Sequence) else (tally,)
@@ -234,7 +234,8 @@ def anchored_crosswise(
 
     Example:
         >>> found = anchored_crosswise(p=0.15, table=[[148, 425], [311, 1116]])
-        >>> round(found.uncorrected, 4), round(found.moments["yes"], 4), round(found.params["yes"], 4)
+        >>> model = found.model
+        >>> round(model.uncorrected, 4), round(model.moments["yes"], 4), round(found.params["yes"], 4)
         (0.195, 0.1054, 0.1194)
     """
     item, control = crosswise(p), crosswise(p if anchor is None else anchor)

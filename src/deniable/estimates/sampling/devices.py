@@ -66,7 +66,7 @@ def estimate_devices(
         >>> sent = Responses.of(devices, ["same", "no", "same", "yes"], devices=["RR", "DQ", "RR", "DQ"])
         >>> found = estimate_devices(sent, Sampling([10, 30, 10, 30]))
         >>> round(found.params["yes"], 3), found.asked
-        (0.25, '2 devices')
+        (0.424, '2 devices')
     """
     designs = [each.design for each in rows]
     wrong = [each for each in designs if not isinstance(each, Design)]

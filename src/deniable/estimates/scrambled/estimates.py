@@ -158,7 +158,7 @@ def estimate(
 
     Example:
         >>> found = estimate(scrambled("eichhorn_hayre", factor={0.5: 0.2, 1: 0.5, 2: 0.3}), [1.5, 4, 0, None, 2.5])
-        >>> round(found.value, 6), round(found.bse["mean"], 6), found.missing
+        >>> round(found.value, 6), round(found.bse["mean"], 6), found.model.missing
         (1.666667, 0.701355, 1)
     """
     column = _column(responses)
