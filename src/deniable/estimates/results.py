@@ -552,7 +552,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
             MissingExtra: pandas is not installed.
         """
         rows = self._whole(level=level, method=method, simultaneous=simultaneous).rows
-        frame = data_frame([dataclasses.asdict(row) for row in rows]).set_index("name")
+        # Where nothing was estimated (no string was found, say), the table has its columns and no rows.
+        columns = [field.name for field in dataclasses.fields(rows[0] if rows else Row)]
+        frame = data_frame({name: [getattr(row, name) for row in rows] for name in columns}).set_index("name")
         for name, values in self._joined_names().items():
             if name not in frame.columns and len(values) == len(frame):
                 frame[name] = values

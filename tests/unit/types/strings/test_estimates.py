@@ -303,6 +303,9 @@ def test_strings_that_no_cohort_tells_apart_are_not_found() -> None:
     places = Counter(bloom.places(name, 0) for name in names)
     assert min(places.values()) > 1
     assert estimate_strings(counted, names).found == ()
+    table = estimate_strings(counted, names).to_frame()
+    assert (len(table), table.index.name) == (0, "name")
+    assert {"estimate", "error", "low", "high"} <= set(table.columns)
     apart = {bloom.places(name, 0): name for name in names}
     alone = estimate_strings(counted, list(apart.values()))
     assert alone.p_values[list(apart).index((0,))] == pytest.approx(1 / 4)  # a name that nobody listed sets it as often
