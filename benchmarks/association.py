@@ -37,11 +37,15 @@ class Question(NamedTuple):
         listed, others = LISTED / LISTED.sum(), OTHERS / OTHERS.sum()
         return np.concatenate([self.listed * listed, (1 - self.listed) * others])
 
-    def sent(self, answers: np.ndarray, run: str) -> tuple[dn.Responses, list[str] | None, np.ndarray]:
+    def sent(
+        self, answers: np.ndarray, run: str
+    ) -> tuple[dn.Responses, list[str] | None, np.ndarray]:
         """Responses, the strings that are listed, and the answers as numbers of rows of the table."""
         if isinstance(self.design, dn.Design):
             return dn.respond_all(self.design, answers, codes=True), None, answers
-        names = [f"{run} {number}" for number in range(len(LISTED) + len(OTHERS))]  # other places in every run
+        names = [
+            f"{run} {number}" for number in range(len(LISTED) + len(OTHERS))
+        ]  # other places in every run
         sent = dn.respond_all(self.design, [names[each] for each in answers.tolist()])
         return sent, names[: len(LISTED)], np.minimum(answers, len(LISTED))
 
@@ -53,29 +57,70 @@ class Setting(NamedTuple):
     second: Question
 
 
-def strings(epsilon: float, *, cohorts: int = 64, optimized: bool = True, listed: float = 0.345) -> Question:
-    return Question(dn.string_design(dn.Bloom(128, cohorts=cohorts), epsilon, optimized=optimized), listed)
+def strings(
+    epsilon: float, *, cohorts: int = 64, optimized: bool = True, listed: float = 0.345
+) -> Question:
+    return Question(
+        dn.string_design(dn.Bloom(128, cohorts=cohorts), epsilon, optimized=optimized),
+        listed,
+    )
 
 
 SETTINGS = (
-    Setting("default strings, n = 1,000", 1_000, strings(4, optimized=False), strings(4, optimized=False)),
-    Setting("optimized, 8 cohorts, n = 1,000", 1_000, strings(6, cohorts=8), strings(6, cohorts=8)),
-    Setting("four of five not listed, n = 10⁴", 10_000, strings(4, listed=0.2), strings(4, cohorts=8, listed=0.2)),
-    Setting("strings by 4 categories, n = 10⁴", 10_000, strings(4), Question(dn.k_ary(4, 2))),
-    Setting("strings by 4 categories, n = 10⁵", 100_000, strings(4), Question(dn.k_ary(4, 2))),
-    Setting("2 by 5 categories, n = 1,000", 1_000, Question(dn.warner(1)), Question(dn.k_ary(5, 2))),
-    Setting("5 by 14 in sets, n = 1,000", 1_000, Question(dn.subset(5, 2)), Question(dn.unary(14, 3))),
+    Setting(
+        "default strings, n = 1,000",
+        1_000,
+        strings(4, optimized=False),
+        strings(4, optimized=False),
+    ),
+    Setting(
+        "optimized, 8 cohorts, n = 1,000",
+        1_000,
+        strings(6, cohorts=8),
+        strings(6, cohorts=8),
+    ),
+    Setting(
+        "four of five not listed, n = 10⁴",
+        10_000,
+        strings(4, listed=0.2),
+        strings(4, cohorts=8, listed=0.2),
+    ),
+    Setting(
+        "strings by 4 categories, n = 10⁴", 10_000, strings(4), Question(dn.k_ary(4, 2))
+    ),
+    Setting(
+        "strings by 4 categories, n = 10⁵",
+        100_000,
+        strings(4),
+        Question(dn.k_ary(4, 2)),
+    ),
+    Setting(
+        "2 by 5 categories, n = 1,000",
+        1_000,
+        Question(dn.warner(1)),
+        Question(dn.k_ary(5, 2)),
+    ),
+    Setting(
+        "5 by 14 in sets, n = 1,000",
+        1_000,
+        Question(dn.subset(5, 2)),
+        Question(dn.unary(14, 3)),
+    ),
 )
 
 
-def survey(setting: Setting, linked: float, run: str, rng: np.random.Generator) -> tuple[dn.Association, np.ndarray]:
+def survey(
+    setting: Setting, linked: float, run: str, rng: np.random.Generator
+) -> tuple[dn.Association, np.ndarray]:
     """One survey, in which so many people's second answer follows the first; and the true shares of pairs."""
     one, two = setting.first.shares(), setting.second.shares()
     answers = rng.choice(one.size, setting.respondents, p=one)
     free = rng.choice(two.size, setting.respondents, p=two)
     follows = rng.random(setting.respondents) < linked
     sent, rows, downs = setting.first.sent(answers, f"{run} one")
-    asked, columns, across = setting.second.sent(np.where(follows, answers % two.size, free), f"{run} two")
+    asked, columns, across = setting.second.sent(
+        np.where(follows, answers % two.size, free), f"{run} two"
+    )
     found = dn.association(sent, asked, rows=rows, columns=columns)
     truth = (1 - linked) * np.outer(one, two)
     truth[np.arange(one.size), np.arange(one.size) % two.size] += linked * one
@@ -111,8 +156,13 @@ def judge(setting: Setting, runs: int) -> bool:
         power.append(found.p_value < LEVELS[0])
     alarms = [float((p_values <= level).mean()) for level in LEVELS]
     spread = [3 * math.sqrt(level * (1 - level) / runs) for level in (*LEVELS, HELD)]
-    good = all(alarm <= level + slack for alarm, level, slack in zip(alarms, LEVELS, spread, strict=False))
-    good &= bool(np.mean(held) >= HELD and min(np.mean(right), at_zero) >= HELD - spread[-1])
+    good = all(
+        alarm <= level + slack
+        for alarm, level, slack in zip(alarms, LEVELS, spread, strict=False)
+    )
+    good &= bool(
+        np.mean(held) >= HELD and min(np.mean(right), at_zero) >= HELD - spread[-1]
+    )
     counted = np.mean([each.permutations > 0 for each in null])
     print(
         f"| {setting.title} | {alarms[0]:.1%} | {alarms[1]:.1%} | {counted:.0%} | {np.mean(power):.0%} | "
@@ -125,11 +175,17 @@ def judge(setting: Setting, runs: int) -> bool:
 
 def main(runs: int = RUNS) -> int:
     started = time.time()
-    print(f"{runs} surveys of each kind; in the second half {LINKED:.0%} of the second answers follow the first\n")
-    print("| setting | p ≤ 5% | p ≤ 1% | permuted | linked: p ≤ 5% | held | least | V held, 0 held | V's width | bar |")
+    print(
+        f"{runs} surveys of each kind; in the second half {LINKED:.0%} of the second answers follow the first\n"
+    )
+    print(
+        "| setting | p ≤ 5% | p ≤ 1% | permuted | linked: p ≤ 5% | held | least | V held, 0 held | V's width | bar |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|")
     judged = [judge(setting, runs) for setting in SETTINGS]
-    print(f"\n{time.time() - started:.0f} seconds. The bars are {'reached' if all(judged) else 'MISSED'}.")
+    print(
+        f"\n{time.time() - started:.0f} seconds. The bars are {'reached' if all(judged) else 'MISSED'}."
+    )
     return 0 if all(judged) else 1
 
 

@@ -26,7 +26,10 @@ DESIGNS: dict[str, tuple[float, Callable[[float], Any]]] = {
     "rappor 16": (0.95, lambda e: dn.rappor(16, e)),
     "hadamard 16": (0.95, lambda e: dn.hadamard(16, e)),
     "local_hashing 16": (0.95, lambda e: dn.local_hashing(16, e)),
-    "ladder of k_ary 4": (0.95, lambda e: dn.ladder([dn.k_ary(4, e / 2), dn.k_ary(4, e)])),
+    "ladder of k_ary 4": (
+        0.95,
+        lambda e: dn.ladder([dn.k_ary(4, e / 2), dn.k_ary(4, e)]),
+    ),
     "unary 128": (0.85, lambda e: dn.unary(128, e)),
     "rappor 128": (0.85, lambda e: dn.rappor(128, e)),
     "subset 128": (0.85, lambda e: dn.subset(128, e)),
@@ -35,18 +38,27 @@ DESIGNS: dict[str, tuple[float, Callable[[float], Any]]] = {
 
 def main() -> int:
     chosen, missed = sys.argv[1:] or list(DESIGNS), 0
-    print(f"{'design':20} {'ε':>5} {'bound':>8} {'share':>6} {'aim':>5} {'s':>6}  witness")
+    print(
+        f"{'design':20} {'ε':>5} {'bound':>8} {'share':>6} {'aim':>5} {'s':>6}  witness"
+    )
     for name in chosen:
         aim, build = DESIGNS[name]
         for epsilon in EPSILONS:
             begun, design = time.perf_counter(), build(epsilon)
             engine = dn.engines.Local(fast=True)
-            found = dn.audit(of_design(design, engine), draws=DRAWS, checks=["worst event"])
+            found = dn.audit(
+                of_design(design, engine), draws=DRAWS, checks=["worst event"]
+            )
             share = found.epsilon_at_least / design.epsilon
             missed += share < aim or found.verdict != "consistent"
             told = f"{found.epsilon_at_least:8.4f} {share:6.3f} {aim:5.2f} {time.perf_counter() - begun:6.1f}"
-            print(f"{name:20} {epsilon:5} {told}  {found.verdict}: {found.witness}", flush=True)
-    print(f"{missed} of {len(chosen) * len(EPSILONS)} below their aim, or not consistent")
+            print(
+                f"{name:20} {epsilon:5} {told}  {found.verdict}: {found.witness}",
+                flush=True,
+            )
+    print(
+        f"{missed} of {len(chosen) * len(EPSILONS)} below their aim, or not consistent"
+    )
     return 1 if missed else 0
 
 

@@ -38,7 +38,12 @@ class Row(NamedTuple):
 
 def one_by_one(name: str, design: Any, **options: Any) -> Row:
     """A design of ours as a function from an answer to a response."""
-    return Row(name, lambda answer: dn.respond(design, answer).symbol, design.categories, **options)
+    return Row(
+        name,
+        lambda answer: dn.respond(design, answer).symbol,
+        design.categories,
+        **options,
+    )
 
 
 def ours() -> list[Row]:
@@ -74,8 +79,14 @@ def ours() -> list[Row]:
         "strings": dn.string_design(dn.Bloom(16), epsilon=1),
     }
     return [
-        *(one_by_one(f"ours, one by one: {name}", each, epsilon=each.epsilon) for name, each in singles.items()),
-        *(Row(f"ours, in bulk: {name}", each, None, None) for name, each in bulk.items()),
+        *(
+            one_by_one(f"ours, one by one: {name}", each, epsilon=each.epsilon)
+            for name, each in singles.items()
+        ),
+        *(
+            Row(f"ours, in bulk: {name}", each, None, None)
+            for name, each in bulk.items()
+        ),
     ]
 
 
@@ -91,7 +102,10 @@ def pure_ldp() -> tuple[list[Row], list[Row]]:
     its hashes are fresh: too little repeats to be found in every run, so that it stands in neither list.
     """
     from pure_ldp.frequency_oracles.direct_encoding import DEClient
-    from pure_ldp.frequency_oracles.hadamard_response import HadamardResponseClient, HadamardResponseServer
+    from pure_ldp.frequency_oracles.hadamard_response import (
+        HadamardResponseClient,
+        HadamardResponseServer,
+    )
     from pure_ldp.frequency_oracles.rappor import RAPPORClient, RAPPORServer
     from pure_ldp.frequency_oracles.unary_encoding import UEClient
 
@@ -102,10 +116,23 @@ def pure_ldp() -> tuple[list[Row], list[Row]]:
     }
     f = 2 / (1 + math.exp(EPSILON / 2))
     server = RAPPORServer(f=f, m=4, k=1, d=4, num_of_cohorts=1, index_mapper=same)
-    rappor = RAPPORClient(f=f, m=4, hash_funcs=server.get_hash_funcs(), num_of_cohorts=1, index_mapper=same)
-    sound = [Row(f"pure-ldp {name}", client.privatise, range(k)) for name, (client, k) in clients.items()]
+    rappor = RAPPORClient(
+        f=f,
+        m=4,
+        hash_funcs=server.get_hash_funcs(),
+        num_of_cohorts=1,
+        index_mapper=same,
+    )
+    sound = [
+        Row(f"pure-ldp {name}", client.privatise, range(k))
+        for name, (client, k) in clients.items()
+    ]
     forked = [
-        Row(f"pure-ldp {name}, forked", UEClient(EPSILON, 4, name == "OUE", same).privatise, range(4))
+        Row(
+            f"pure-ldp {name}, forked",
+            UEClient(EPSILON, 4, name == "OUE", same).privatise,
+            range(4),
+        )
         for name in ("SUE", "OUE")
     ]
     return sound, [Row("pure-ldp RAPPOR client", rappor.privatise, range(16)), *forked]
@@ -122,13 +149,26 @@ def multi_freq_ldpy() -> tuple[list[Row], list[Row]]:
         Row("multi-freq-ldpy GRR", lambda v: GRR_Client(v, 4, EPSILON), range(4)),
         Row("multi-freq-ldpy SUE", lambda v: UE_Client(v, 4, EPSILON, False), range(4)),
         Row("multi-freq-ldpy OUE", lambda v: UE_Client(v, 4, EPSILON, True), range(4)),
-        Row("multi-freq-ldpy subset, as a set", lambda v: sorted(SS_Client(v, 8, EPSILON).tolist()), range(8)),
+        Row(
+            "multi-freq-ldpy subset, as a set",
+            lambda v: sorted(SS_Client(v, 8, EPSILON).tolist()),
+            range(8),
+        ),
     ]
     returned = [
-        Row(f"multi-freq-ldpy subset as returned, k = {k}", lambda v, k=k: SS_Client(v, k, EPSILON), range(k))
+        Row(
+            f"multi-freq-ldpy subset as returned, k = {k}",
+            lambda v, k=k: SS_Client(v, k, EPSILON),
+            range(k),
+        )
         for k in (8, 128)
     ]
-    return sound, [*returned, Row("multi-freq-ldpy OLH, forked", lambda v: LH_Client(v, 8, EPSILON), range(8))]
+    return sound, [
+        *returned,
+        Row(
+            "multi-freq-ldpy OLH, forked", lambda v: LH_Client(v, 8, EPSILON), range(8)
+        ),
+    ]
 
 
 def diffprivlib() -> tuple[list[Row], list[Row]]:
@@ -150,11 +190,22 @@ def opendp() -> tuple[list[Row], list[Row]]:
 
     dp.enable_features("contrib")
     p, f = math.exp(EPSILON) / (1 + math.exp(EPSILON)), 2 / (1 + math.exp(EPSILON / 2))
-    k_ary = dp.m.make_randomized_response([0, 1, 2, 3], math.exp(EPSILON) / (math.exp(EPSILON) + 3))
-    bits = dp.m.make_randomized_response_bitvec(dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f=f)
-    packed = [np.packbits(np.eye(8, dtype=np.uint8)[at], bitorder="little").tobytes() for at in range(8)]
+    k_ary = dp.m.make_randomized_response(
+        [0, 1, 2, 3], math.exp(EPSILON) / (math.exp(EPSILON) + 3)
+    )
+    bits = dp.m.make_randomized_response_bitvec(
+        dp.bitvector_domain(max_weight=1), dp.discrete_distance(), f=f
+    )
+    packed = [
+        np.packbits(np.eye(8, dtype=np.uint8)[at], bitorder="little").tobytes()
+        for at in range(8)
+    ]
     return [
-        Row("opendp randomized_response_bool", dp.m.make_randomized_response_bool(p), [False, True]),
+        Row(
+            "opendp randomized_response_bool",
+            dp.m.make_randomized_response_bool(p),
+            [False, True],
+        ),
         Row("opendp randomized_response", k_ary, range(4)),
         Row("opendp randomized_response_bitvec", lambda at: bits(packed[at]), range(8)),
     ], []
@@ -173,8 +224,17 @@ def ldp_toolbox() -> tuple[list[Row], list[Row]]:
         "OUE": (UnaryEncoding(4, EPSILON, optimal=True), 4),
         "subset": (SubsetSelection(8, EPSILON), 8),
     }
-    sound = [Row(f"ldp-toolbox {name}", each.obfuscate, range(k)) for name, (each, k) in protocols.items()]
-    return sound, [Row("ldp-toolbox OLH", LocalHashing(8, EPSILON, optimal=True).obfuscate, range(8))]
+    sound = [
+        Row(f"ldp-toolbox {name}", each.obfuscate, range(k))
+        for name, (each, k) in protocols.items()
+    ]
+    return sound, [
+        Row(
+            "ldp-toolbox OLH",
+            LocalHashing(8, EPSILON, optimal=True).obfuscate,
+            range(8),
+        )
+    ]
 
 
 def qif() -> tuple[list[Row], list[Row]]:
@@ -183,7 +243,9 @@ def qif() -> tuple[list[Row], list[Row]]:
     channel = library.mechanism.d_privacy.randomized_response(4, EPSILON)
 
     def draw(answer: int) -> int:
-        return int(library.channel.sample(channel, library.probab.point(4, answer), 1)[0, 1])
+        return int(
+            library.channel.sample(channel, library.probab.point(4, answer), 1)[0, 1]
+        )
 
     return [], [Row("qif randomized_response", draw, range(4))]
 
@@ -200,7 +262,10 @@ PEERS: tuple[Callable[[], tuple[list[Row], list[Row]]], ...] = (
 
 def rows() -> tuple[list[Row], list[Row], list[str]]:
     """Return the leaking and the sound rows, and the packages that are missing."""
-    planted = [Row(f"planted: {each.name}", each.mechanism, each.answers) for each in (*leaky.SEVEN, *leaky.MORE)]
+    planted = [
+        Row(f"planted: {each.name}", each.mechanism, each.answers)
+        for each in (*leaky.SEVEN, *leaky.MORE)
+    ]
     leaking, sound, missing = planted, ours(), []
     for peer in PEERS:
         try:
@@ -228,7 +293,11 @@ def audited(row: Row) -> tuple[bool, float, str]:
 def main(runs: int = RUNS, *wanted: str) -> int:
     warnings.simplefilter("ignore")
     leaking, sound, missing = rows()
-    chosen = [row for row in (*leaking, *sound) if not wanted or any(name in row.name for name in wanted)]
+    chosen = [
+        row
+        for row in (*leaking, *sound)
+        if not wanted or any(name in row.name for name in wanted)
+    ]
     print("| mechanism | expected | flagged | longest, s | by |\n|---|---|---|---|---|")
     bad = 0
     for row in chosen:
@@ -239,8 +308,13 @@ def main(runs: int = RUNS, *wanted: str) -> int:
         bad += not good
         why = next((each[2] for each in seen if each[0]), seen[0][2]).replace("|", "/")
         told = f"{flagged} of {len(seen)}{'' if good else ' WRONG'}"
-        print(f"| {row.name} | {'leaks' if leaks else 'sound'} | {told} | {longest:.0f} | {why:.200} |", flush=True)
-    print(f"\n{len(chosen)} mechanisms, {bad} judged wrongly. Left out: {', '.join(missing) or 'none'}.")
+        print(
+            f"| {row.name} | {'leaks' if leaks else 'sound'} | {told} | {longest:.0f} | {why:.200} |",
+            flush=True,
+        )
+    print(
+        f"\n{len(chosen)} mechanisms, {bad} judged wrongly. Left out: {', '.join(missing) or 'none'}."
+    )
     return 1 if bad else 0
 
 

@@ -86,11 +86,19 @@ def bench_bits(name: str, design: Design) -> None:
     rows: list[Row] = [
         ("respond, fast: 10⁹ bits a second", rate["fast"], 1.5),
         ("respond, fast ÷ unpacked NumPy", rate["fast"] / rate["hand"], 5),
-        ("respond, fast ÷ as many random bytes from the source", rate["fast"] / rate["source"], None),
+        (
+            "respond, fast ÷ as many random bytes from the source",
+            rate["fast"] / rate["source"],
+            None,
+        ),
         ("respond, NumPy ÷ unpacked NumPy", rate["numpy"] / rate["hand"], None),
         ("tally, fast: 10⁹ bits a second", rate["fast, tally"], 2),
         ("tally, fast ÷ unpacked NumPy", rate["fast, tally"] / rate["hand, tally"], 5),
-        ("tally, NumPy ÷ unpacked NumPy", rate["numpy, tally"] / rate["hand, tally"], None),
+        (
+            "tally, NumPy ÷ unpacked NumPy",
+            rate["numpy, tally"] / rate["hand, tally"],
+            None,
+        ),
     ]
     table(f"{name}, k = {K}, ε = 1, n = {N:,}", rows)
 
@@ -105,7 +113,9 @@ def bench_sets(name: str, design: Design, n: int, bar: float | None) -> None:
     }
     if isinstance(design.channel, Subset):
         channel = design.channel
-        candidates["hand"] = sets_by_hand(x, channel.inside / channel.total, channel.ones)
+        candidates["hand"] = sets_by_hand(
+            x, channel.inside / channel.total, channel.ones
+        )
     times = race(candidates, rounds=5)
     rate = {what: n / seconds / 1e6 for what, seconds in times.items()}
     rows: list[Row] = [
@@ -114,7 +124,9 @@ def bench_sets(name: str, design: Design, n: int, bar: float | None) -> None:
         ("tally, fast: 10⁹ bits a second", K * rate["tally"] / 1e3, None),
     ]
     if "hand" in rate:
-        rows.append(("respond, fast ÷ argpartition by hand", rate["fast"] / rate["hand"], None))
+        rows.append(
+            ("respond, fast ÷ argpartition by hand", rate["fast"] / rate["hand"], None)
+        )
     table(f"{name}, k = {K}, ε = 1, n = {n:,}", rows)
 
 

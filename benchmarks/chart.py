@@ -18,7 +18,9 @@ SHOWN = (1024, 1.0)  # categories and ε of the second panel
 MOST_SHOWN = 1.8  # times the smallest error, where its axis ends
 
 
-def draw(standings: list[Standing], accuracies: list[Accuracy], growths: list[Growth]) -> None:
+def draw(
+    standings: list[Standing], accuracies: list[Accuracy], growths: list[Growth]
+) -> None:
     """Draw all three panels into the picture."""
     mpl.use("Agg")
     import matplotlib.pyplot as plt
@@ -44,15 +46,24 @@ def _speeds(axes: Any, standings: list[Standing]) -> None:
     ):
         there = [(place + shift, value) for place, value in enumerate(rates) if value]
         if there:
-            axes.barh(*zip(*there, strict=True), height=height, color=colour, label=label)
+            axes.barh(
+                *zip(*there, strict=True), height=height, color=colour, label=label
+            )
     for place, each in enumerate(shown):
         if each.peer:
             axes.text(
-                each.ours * 1.15, place + height, f"{each.ours / each.peer:,.0f} ×", va="center", fontsize=8, color=OURS
+                each.ours * 1.15,
+                place + height,
+                f"{each.ours / each.peer:,.0f} ×",
+                va="center",
+                fontsize=8,
+                color=OURS,
             )
     axes.set_xscale("log")
     axes.set_xlim(right=axes.get_xlim()[1] * 2.5)
-    axes.set_yticks(range(len(shown)), [each.mechanism.label for each in shown], fontsize=9)
+    axes.set_yticks(
+        range(len(shown)), [each.mechanism.label for each in shown], fontsize=9
+    )
     axes.set_xlabel("respondents a second, end to end, one thread (× the fastest peer)")
     axes.set_title("Speed, ε = 1")
     axes.set_ylim(bottom=-2.4)  # room for the legend
@@ -62,11 +73,20 @@ def _speeds(axes: Any, standings: list[Standing]) -> None:
 
 def _errors(axes: Any, accuracies: list[Accuracy]) -> None:
     least = min(each.error for each in accuracies)
-    for each, mark in zip(sorted(accuracies, key=lambda each: each.error), "osD^vP*X", strict=True):
+    for each, mark in zip(
+        sorted(accuracies, key=lambda each: each.error), "osD^vP*X", strict=True
+    ):
         ratio = each.error / least
         beyond = ratio > MOST_SHOWN
         label = f"{each.name}: {ratio:,.2f}" + (", above the picture" if beyond else "")
-        axes.plot(each.rate, MOST_SHOWN if beyond else ratio, mark, markersize=9, label=label, clip_on=not beyond)
+        axes.plot(
+            each.rate,
+            MOST_SHOWN if beyond else ratio,
+            mark,
+            markersize=9,
+            label=label,
+            clip_on=not beyond,
+        )
     axes.set(xscale="log", ylim=(0.97, MOST_SHOWN))
     axes.margins(x=0.2)
     axes.set_xlabel("respondents a second, end to end")
@@ -80,7 +100,12 @@ def _growths(axes: Any, growths: list[Growth]) -> None:
     for each, mark in zip(growths, "osD^v", strict=False):
         first = each.seconds[0]
         label = f"{each.name.removeprefix('categories, ')}: power {each.power:.1f}, expected {each.expected:g}"
-        axes.plot(each.values, [seconds / first for seconds in each.seconds], marker=mark, label=label)
+        axes.plot(
+            each.values,
+            [seconds / first for seconds in each.seconds],
+            marker=mark,
+            label=label,
+        )
     axes.set(xscale="log", yscale="log")
     axes.set_xticks(growths[0].values, [f"{value:,}" for value in growths[0].values])
     axes.set_yticks([0.5, 1, 2, 4, 8, 16], ["0.5", "1", "2", "4", "8", "16"])

@@ -72,7 +72,9 @@ def serve(place: str) -> None:
         await request.body()
         return Response(status_code=204)
 
-    settings = Settings(rate=10**9, rate_responses=10**9, rate_bytes=10**12)  # counted, and never reached
+    settings = Settings(
+        rate=10**9, rate_responses=10**9, rate_bytes=10**12
+    )  # counted, and never reached
     survey = Survey.read(SURVEY)
     store = open_store(place)
     if not store.surveys():
@@ -91,7 +93,9 @@ def collector(place: str = "") -> Iterator[tuple[int, int]]:
     with tempfile.TemporaryDirectory() as folder:
         where = place or str(Path(folder) / "collector.db")
         command = [sys.executable, "-m", "benchmarks.collector_http", "serve", where]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         assert process.stdout
         try:
             yield int(process.stdout.readline()), process.pid
@@ -108,13 +112,18 @@ def body(port: int) -> str:
     with urllib.request.urlopen(f"http://127.0.0.1:{port}/api/surveys/{name}") as reply:
         survey = Survey.from_json(reply.read())
     question = survey.questions[0]
-    response = {"question": question.name, "design": question.design.hash, "symbol": question.design.symbols[0]}
+    response = {
+        "question": question.name,
+        "design": question.design.hash,
+        "symbol": question.design.symbols[0],
+    }
     return json.dumps({"survey": survey.hash, "key": "KEY", "responses": [response]})
 
 
 def request(method: str, path: str, text: str = "") -> bytes:
     head = (
-        f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n"
+        f"{method} {path} HTTP/1.1\r\nHost: x\r\nContent-Type: "
+        f"application/json\r\nContent-Length: {len(text)}\r\n\r\n"
     )
     return (head + text).encode()
 
@@ -122,7 +131,9 @@ def request(method: str, path: str, text: str = "") -> bytes:
 class Line(asyncio.Protocol):
     """One connection that sends its next request as soon as the last one was answered in full."""
 
-    def __init__(self, requests: Iterator[bytes], told: Callable[[int], None], waits: list[float]) -> None:
+    def __init__(
+        self, requests: Iterator[bytes], told: Callable[[int], None], waits: list[float]
+    ) -> None:
         self._requests, self._told, self._waits = requests, told, waits
         self._buffer = b""
 
@@ -133,7 +144,9 @@ class Line(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._buffer += data
         head, found, rest = self._buffer.partition(b"\r\n\r\n")
-        size = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or b"0"
+        size = (
+            head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or b"0"
+        )
         if found and len(rest) >= int(size):
             self._buffer = b""
             self._waits.append(time.perf_counter() - self._since)
@@ -154,7 +167,9 @@ def load(port: int, path: str, text: str, seconds: float) -> float:
     return len(waited(port, path, text, seconds, CONNECTIONS)) / seconds
 
 
-def waited(port: int, path: str, text: str, seconds: float, connections: int) -> list[float]:
+def waited(
+    port: int, path: str, text: str, seconds: float, connections: int
+) -> list[float]:
     """Return how long each request took."""
     waits: list[float] = []
 
@@ -168,7 +183,9 @@ def waited(port: int, path: str, text: str, seconds: float, connections: int) ->
     async def run() -> list[float]:
         loop = asyncio.get_running_loop()
         for _ in range(connections):
-            await loop.create_connection(lambda: Line(requests(), told, waits), "127.0.0.1", port)
+            await loop.create_connection(
+                lambda: Line(requests(), told, waits), "127.0.0.1", port
+            )
         await asyncio.sleep(seconds / 4)
         waits.clear()
         await asyncio.sleep(seconds)
@@ -182,10 +199,23 @@ def waited(port: int, path: str, text: str, seconds: float, connections: int) ->
 def latency() -> None:
     print("\nseconds until a response is durable")
     with collector() as (port, _):
-        for name, connections in (("one respondent at a time", 1), (f"{CONNECTIONS} at a time", CONNECTIONS)):
-            found = sorted(waited(port, "/api/surveys/working-life/responses", body(port), 3 * SECONDS, connections))
+        for name, connections in (
+            ("one respondent at a time", 1),
+            (f"{CONNECTIONS} at a time", CONNECTIONS),
+        ):
+            found = sorted(
+                waited(
+                    port,
+                    "/api/surveys/working-life/responses",
+                    body(port),
+                    3 * SECONDS,
+                    connections,
+                )
+            )
             half, most = (found[int(share * (len(found) - 1))] for share in (0.5, 0.99))
-            print(f"  {name:<26} {half:6.3f} for half, {most:6.3f} for 99 of 100 ({len(found):,} responses)")
+            print(
+                f"  {name:<26} {half:6.3f} for half, {most:6.3f} for 99 of 100 ({len(found):,} responses)"
+            )
 
 
 def load_wrk(port: int, path: str, text: str, seconds: float) -> float:
@@ -193,9 +223,19 @@ def load_wrk(port: int, path: str, text: str, seconds: float) -> float:
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
         script.write(LUA)
         script.flush()
-        command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds:g}s", "-s", script.name, f"http://127.0.0.1:{port}"]
+        command = [
+            "wrk",
+            "-t1",
+            f"-c{CONNECTIONS}",
+            f"-d{seconds:g}s",
+            "-s",
+            script.name,
+            f"http://127.0.0.1:{port}",
+        ]
         command += ["--", path, text, str(secrets.randbelow(10**6))]
-        told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        told = subprocess.run(
+            command, capture_output=True, text=True, check=True
+        ).stdout
     assert "Non-2xx" not in told, told
     return float(told.split("Requests/sec:")[1].split()[0])
 
@@ -218,11 +258,21 @@ def compare() -> None:
                 for each, path in paths.items():
                     before, start = spent(process), time.perf_counter()
                     rates[each].append(loader(port, path, text, SECONDS))
-                    cost[each].append((spent(process) - before) / (time.perf_counter() - start) / rates[each][-1])
+                    cost[each].append(
+                        (spent(process) - before)
+                        / (time.perf_counter() - start)
+                        / rates[each][-1]
+                    )
         empty, single = (statistics.median(rates[each]) for each in paths)
         work = statistics.median(cost["empty"]) / statistics.median(cost["single"])
-        rows = [("responses ÷ empty endpoint", single / empty, BAR), ("work: empty endpoint ÷ response", work, None)]
-        table(f"single durable responses over loopback, {CONNECTIONS} connections, {name}", rows)  # type: ignore[arg-type]
+        rows = [
+            ("responses ÷ empty endpoint", single / empty, BAR),
+            ("work: empty endpoint ÷ response", work, None),
+        ]
+        table(
+            f"single durable responses over loopback, {CONNECTIONS} connections, {name}",
+            rows,
+        )  # type: ignore[arg-type]
         print(f"  [{single:,.0f} of {empty:,.0f} requests a second here]")
 
 
@@ -283,14 +333,22 @@ def two() -> None:
             running.close()  # what is under way ends
             store = open_store(address)
             entry = store.survey("working-life")
-            lost = sum(not store.stored(entry.id, bytes.fromhex(key)) for key in acknowledged)
+            lost = sum(
+                not store.stored(entry.id, bytes.fromhex(key)) for key in acknowledged
+            )
             rows = sum(len(piece) for piece in store.export(entry.id, 0))
             counted = store.tallies(entry.id, 0).respondents
             store.shut()
         verdict = "reached" if not lost and counted == rows else "MISSED"
-        print(f"\n{count} on Postgres: {rate:,.0f} responses a second here; {len(acknowledged):,} acknowledged")
-        print(f"  lost {lost}, stored {rows:,}, counted {counted:,} (none lost, each counted once: {verdict})")
-    print(f"  two ÷ one {rates[1] / rates[0]:.2f} (they share this machine with the database and the load)")
+        print(
+            f"\n{count} on Postgres: {rate:,.0f} responses a second here; {len(acknowledged):,} acknowledged"
+        )
+        print(
+            f"  lost {lost}, stored {rows:,}, counted {counted:,} (none lost, each counted once: {verdict})"
+        )
+    print(
+        f"  two ÷ one {rates[1] / rates[0]:.2f} (they share this machine with the database and the load)"
+    )
 
 
 def resident(process: int) -> int:
@@ -329,7 +387,9 @@ def soak(requests: int = HOUR) -> None:
             for _ in range(CONNECTIONS // 4):
                 cycles = requests // 5 // (CONNECTIONS // 4) + 1
                 await loop.create_connection(
-                    lambda cycles=cycles: Line(soaking(text, cycles), told, []), "127.0.0.1", port
+                    lambda cycles=cycles: Line(soaking(text, cycles), told, []),
+                    "127.0.0.1",
+                    port,
                 )
             while len(sizes) < 10:
                 await asyncio.sleep(0.2)
@@ -338,8 +398,12 @@ def soak(requests: int = HOUR) -> None:
     growth = sizes[9] / sizes[0] - 1
     verdict = "reached" if growth < MOST_GROWTH else "MISSED"
     print(f"\nsoak, {requests:,} requests: {counts}")
-    print(f"  memory after each tenth: {', '.join(f'{size / 2**20:.0f}' for size in sizes)} MB")
-    print(f"  growth from the first to the last {growth:8.3f}  (below {MOST_GROWTH}: {verdict})")
+    print(
+        f"  memory after each tenth: {', '.join(f'{size / 2**20:.0f}' for size in sizes)} MB"
+    )
+    print(
+        f"  growth from the first to the last {growth:8.3f}  (below {MOST_GROWTH}: {verdict})"
+    )
 
 
 if __name__ == "__main__":

@@ -17,8 +17,12 @@ from tests.support.collector_kills import run
 def told(kind: str, place: str, kills: int) -> int:
     seen = run(place, kills)
     print(f"{kind}: {seen.kills} kills, {seen.crashes} of them of the database itself")
-    print(f"  {seen.interrupted} submissions were waiting when their program was killed")
-    print(f"  {seen.acknowledged:,} submissions were acknowledged, {seen.stored:,} responses are stored")
+    print(
+        f"  {seen.interrupted} submissions were waiting when their program was killed"
+    )
+    print(
+        f"  {seen.acknowledged:,} submissions were acknowledged, {seen.stored:,} responses are stored"
+    )
     print(f"  wrong: {len(seen.wrong)}")
     for each in seen.wrong[:20]:
         print(f"    {each}")

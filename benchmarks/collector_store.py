@@ -30,7 +30,9 @@ from deniable.collector.store import Batch, Entry, Store, Token, open_store
 from deniable.designs import k_ary
 
 RATE = 200_000  # responses in a second: the bar
-FLAT = 1.5  # how much longer a page may take at the last size than at the first: the bar
+FLAT = (
+    1.5  # how much longer a page may take at the last size than at the first: the bar
+)
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7)
 BATCH = 100_000
 LARGE = 10**7  # responses that are stored already: the bar
@@ -40,7 +42,9 @@ ASKED = 60  # times that each page is asked for
 
 def batch(entry: Entry, n: int) -> Batch:
     keys = np.frombuffer(os.urandom(16 * n), np.uint8).reshape(n, 16)
-    return Batch(entry.id, 0, 0, keys, np.random.default_rng(n).integers(0, CATEGORIES, n))
+    return Batch(
+        entry.id, 0, 0, keys, np.random.default_rng(n).integers(0, CATEGORIES, n)
+    )
 
 
 def arrow(entry: Entry, n: int) -> bytes:
@@ -48,7 +52,9 @@ def arrow(entry: Entry, n: int) -> bytes:
     asked = entry.survey.questions[0]
     table = pa.table(
         {
-            "key": pa.Array.from_buffers(pa.binary(16), n, [None, pa.py_buffer(made.keys.tobytes())]),
+            "key": pa.Array.from_buffers(
+                pa.binary(16), n, [None, pa.py_buffer(made.keys.tobytes())]
+            ),
             "question": pa.array([asked.name] * n).dictionary_encode(),
             "design": pa.array([asked.design.hash] * n).dictionary_encode(),
             "code": pa.array(made.codes.astype(np.uint8)),
@@ -76,7 +82,9 @@ def ask(address: str, body: bytes | None = None, **headers: str) -> bytes:
 def told(what: str, rates: list[float], by_hand: float = 0.0) -> None:
     verdict = "reached" if median(rates) >= RATE else "MISSED"
     ratio = f", {median(rates) / by_hand:.2f} × by hand" if by_hand else ""
-    print(f"  {what:<44} {median(rates):>9,.0f} responses/s ({RATE:,}: {verdict}; slowest {min(rates):,.0f}){ratio}")
+    print(
+        f"  {what:<44} {median(rates):>9,.0f} responses/s ({RATE:,}: {verdict}; slowest {min(rates):,.0f}){ratio}"
+    )
 
 
 def by_hand(made: list[Batch]) -> float:
@@ -85,10 +93,14 @@ def by_hand(made: list[Batch]) -> float:
     with tempfile.TemporaryDirectory() as folder:
         connection = sqlite3.connect(Path(folder) / "hand.db", isolation_level=None)
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("CREATE TABLE response (key BLOB PRIMARY KEY, code INTEGER) WITHOUT ROWID")
+        connection.execute(
+            "CREATE TABLE response (key BLOB PRIMARY KEY, code INTEGER) WITHOUT ROWID"
+        )
         for each in made:
             start = time.perf_counter()
-            rows = zip((row.tobytes() for row in each.keys), each.codes.tolist(), strict=True)
+            rows = zip(
+                (row.tobytes() for row in each.keys), each.codes.tolist(), strict=True
+            )
             connection.execute("BEGIN IMMEDIATE")
             connection.executemany("INSERT OR IGNORE INTO response VALUES (?, ?)", rows)
             connection.execute("COMMIT")
@@ -119,16 +131,26 @@ def _batches(kind: str, place: str, large: int) -> None:
     while stored < large:
         store.add_batch(batch(entry, min(10 * BATCH, large - stored)))
         stored += min(10 * BATCH, large - stored)
-    told(f"at {stored:,}, as they came", [timed(store, batch(entry, BATCH)) for _ in range(10)])
+    told(
+        f"at {stored:,}, as they came",
+        [timed(store, batch(entry, BATCH)) for _ in range(10)],
+    )
     start = time.perf_counter()
     assert store.rewrite(at_once=True)
-    print(f"  {'everything written anew':<44} {time.perf_counter() - start:>9.1f} s here")
+    print(
+        f"  {'everything written anew':<44} {time.perf_counter() - start:>9.1f} s here"
+    )
     first = timed(store, batch(entry, BATCH))  # reads which ids there are
     rates = [timed(store, batch(entry, BATCH)) for _ in range(10)]
     told(f"at {stored + 10 * BATCH:,}, written anew", rates)
-    print(f"  {'the same ÷ the first million':<44} {median(rates) / median(empty):>9.2f}")
+    print(
+        f"  {'the same ÷ the first million':<44} {median(rates) / median(empty):>9.2f}"
+    )
     print(f"  {'the first of them':<44} {first:>9,.0f} responses/s")
-    told(f"the same, batches of {10 * BATCH:,}", [timed(store, batch(entry, 10 * BATCH)) for _ in range(3)])
+    told(
+        f"the same, batches of {10 * BATCH:,}",
+        [timed(store, batch(entry, 10 * BATCH)) for _ in range(3)],
+    )
     total = store.tallies(entry.id, 0).respondents
     assert total == stored + 21 * BATCH + 30 * BATCH, f"{total:,} are counted"
     store.database.close()
@@ -142,7 +164,14 @@ def over_http(place: str) -> None:
         for body in [arrow(entry, BATCH) for _ in range(10)]:
             start = time.perf_counter()
             kind = "application/vnd.apache.arrow.stream"
-            found = json.loads(ask(f"{base}/api/surveys/small/batches", body, Content_Type=kind, Authorization=token))
+            found = json.loads(
+                ask(
+                    f"{base}/api/surveys/small/batches",
+                    body,
+                    Content_Type=kind,
+                    Authorization=token,
+                )
+            )
             rates.append(BATCH / (time.perf_counter() - start))
             assert found == {"stored": BATCH, "repeated": 0}
     told("over HTTP as Arrow, the first million", rates)
@@ -176,10 +205,16 @@ def pages() -> None:
                 first = first or median(times)
                 ratio = median(times) / first
                 verdict = "reached" if ratio <= FLAT else "MISSED"
-                print(f"  {size:>11,}   page ÷ that at the first size {ratio:5.2f} (≤ {FLAT}: {verdict})", end="")
+                print(
+                    f"  {size:>11,}   page ÷ that at the first size {ratio:5.2f} (≤ {FLAT}: {verdict})",
+                    end="",
+                )
                 print(f"   [{1000 * median(times):.1f} ms here]")
             for n in (BATCH, 10 * BATCH):
-                told(f"at {stored:,}: batches of {n:,}", [timed(store, batch(entry, n)) for _ in range(3)])
+                told(
+                    f"at {stored:,}: batches of {n:,}",
+                    [timed(store, batch(entry, n)) for _ in range(3)],
+                )
         store.shut()
 
 

@@ -21,11 +21,24 @@ import deniable as dn
 
 TRUTH, PROTECT, PEOPLE, SURVEYS = 0.3, 0.3, 2_000, 400
 FITS = 10_000
-IMPOSSIBLE = 1e-7  # surveys less probable than this are left out, as if no interval held
+IMPOSSIBLE = (
+    1e-7  # surveys less probable than this are left out, as if no interval held
+)
 SIZES = (10, 30, 100)
-WEIGHTS = ((0.0, 0.0), (0.0, 0.05), (0.02, 0.0), (0.02, 0.05), (0.05, 0.02), (0.05, 0.1), (0.1, 0.0))  # π and γ
+WEIGHTS = (
+    (0.0, 0.0),
+    (0.0, 0.05),
+    (0.02, 0.0),
+    (0.02, 0.05),
+    (0.05, 0.02),
+    (0.05, 0.1),
+    (0.1, 0.0),
+)  # π and γ
 DEVICES = {
-    "cheating detection": (dn.forced_response("4/5", "1/5"), dn.forced_response("1/5", "4/5")),
+    "cheating detection": (
+        dn.forced_response("4/5", "1/5"),
+        dn.forced_response("1/5", "4/5"),
+    ),
     "symmetric": (dn.forced_response("4/5", "1/10"), dn.forced_response("2/5", "1/2")),
 }
 
@@ -38,9 +51,13 @@ def protected(draws: np.random.Generator) -> dict[str, tuple[float, float]]:
     for _ in range(SURVEYS):
         plain_yes = draws.binomial(PEOPLE, honest * 5 / 6 + (1 - members) / 6)
         plain = dn.estimate(dn.Tally(die, [PEOPLE - plain_yes, plain_yes]))
-        found["forced response"].append((plain.params["yes"] - TRUTH) / plain.bse["yes"])
+        found["forced response"].append(
+            (plain.params["yes"] - TRUTH) / plain.bse["yes"]
+        )
         half = PEOPLE // 2
-        yes = [int(draws.binomial(half, honest + (1 - members) * p)) for p in (0.2, 0.8)]
+        yes = [
+            int(draws.binomial(half, honest + (1 - members) * p)) for p in (0.2, 0.8)
+        ]
         groups = {"yes": yes, "respondents": [half, half]}
         cheating = dn.compliance.cheating_detection(forced_yes=["1/5", "4/5"], **groups)
         detector = dn.compliance.lie_detector(truth=["4/5", "1/5"], **groups)
@@ -50,13 +67,18 @@ def protected(draws: np.random.Generator) -> dict[str, tuple[float, float]]:
             ("lie detector", detector, "yes"),
         ):
             found[name].append((result.params[number] - TRUTH) / result.bse[number])
-    return {name: (float(np.mean(each)), float(np.std(each) / math.sqrt(SURVEYS))) for name, each in found.items()}
+    return {
+        name: (float(np.mean(each)), float(np.std(each) / math.sqrt(SURVEYS)))
+        for name, each in found.items()
+    }
 
 
 def borders(draws: np.random.Generator, fits: int) -> dict[str, list[int]]:
     """Return for each model and number how many intervals there were, and how many held the truth."""
     held: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-    cells = [(model, n, weights) for model in DEVICES for n in SIZES for weights in WEIGHTS]
+    cells = [
+        (model, n, weights) for model in DEVICES for n in SIZES for weights in WEIGHTS
+    ]
     for at in range(fits):
         model, n, (pi, gamma) = cells[at % len(cells)]
         tallies = []
@@ -68,11 +90,15 @@ def borders(draws: np.random.Generator, fits: int) -> dict[str, list[int]]:
         values = found.params
         names = ("yes, honest", "always no", "yes at most")
         assert found.model.weights.min() >= 0, f"outside the simplex: {values}"
-        assert abs(found.model.weights.sum() - 1) < 1e-12, f"outside the simplex: {values}"
+        assert abs(found.model.weights.sum() - 1) < 1e-12, (
+            f"outside the simplex: {values}"
+        )
         ends = found.conf_int()
         for name, truth in zip(names, (pi, gamma, pi + gamma), strict=True):
             low, high = ends[name]
-            assert 0 <= low <= values[name] <= high <= 1, f"no interval: {name} {low} {values[name]} {high}"
+            assert 0 <= low <= values[name] <= high <= 1, (
+                f"no interval: {name} {low} {values[name]} {high}"
+            )
             for key in (f"{model}, {name}", f"n = {n} in each group"):
                 held[key][0] += 1
                 held[key][1] += low - 1e-9 <= truth <= high + 1e-9
@@ -85,18 +111,37 @@ def cells(n: int) -> dict[str, float]:
     for model, devices in DEVICES.items():
         rates = [device.channel.floats()[1] for device in devices]
         laws = {
-            (pi, gamma): np.outer(*(binom.pmf(range(n + 1), n, pi * v + (1 - pi - gamma) * u) for u, v in rates))
+            (pi, gamma): np.outer(
+                *(
+                    binom.pmf(range(n + 1), n, pi * v + (1 - pi - gamma) * u)
+                    for u, v in rates
+                )
+            )
             for pi, gamma in WEIGHTS
         }
         ends = {}
-        for at in zip(*np.nonzero(np.max(list(laws.values()), axis=0) > IMPOSSIBLE), strict=True):
+        for at in zip(
+            *np.nonzero(np.max(list(laws.values()), axis=0) > IMPOSSIBLE), strict=True
+        ):
             pairs = zip(devices, at, strict=True)
-            found = dn.compliance.cheating_detection([dn.Tally(device, [n - yes, yes]) for device, yes in pairs])
+            found = dn.compliance.cheating_detection(
+                [dn.Tally(device, [n - yes, yes]) for device, yes in pairs]
+            )
             ends[at] = found.conf_int()
         for (pi, gamma), law in laws.items():
-            for name, truth in (("yes, honest", pi), ("always no", gamma), ("yes at most", pi + gamma)):
-                right = [law[at] for at, own in ends.items() if own[name].low - 1e-9 <= truth <= own[name].high + 1e-9]
-                held[f"{model}, n = {n}, π = {pi}, γ = {gamma}, {name}"] = float(sum(right))
+            for name, truth in (
+                ("yes, honest", pi),
+                ("always no", gamma),
+                ("yes at most", pi + gamma),
+            ):
+                right = [
+                    law[at]
+                    for at, own in ends.items()
+                    if own[name].low - 1e-9 <= truth <= own[name].high + 1e-9
+                ]
+                held[f"{model}, n = {n}, π = {pi}, γ = {gamma}, {name}"] = float(
+                    sum(right)
+                )
     return held
 
 
@@ -104,15 +149,25 @@ def main() -> None:
     """Print all tables."""
     warnings.simplefilter("ignore", dn.errors.ImplausibleResponses)
     draws = np.random.default_rng(20)
-    print(f"{SURVEYS} surveys of {PEOPLE:,}: a share of {TRUTH}, {PROTECT:.0%} of whom always say no")
+    print(
+        f"{SURVEYS} surveys of {PEOPLE:,}: a share of {TRUTH}, {PROTECT:.0%} of whom always say no"
+    )
     for name, (off, error) in protected(draws).items():
         print(f"  {name:<32} off by {off:+6.2f} standard errors (± {error:.2f})")
     fits = int(sys.argv[1]) if len(sys.argv) > 1 else FITS
-    found = borders(draws, fits)  # stops at the first number outside, or without an interval
-    print(f"\n{fits:,} fits with shares near 0: none outside the simplex, none without an interval")
+    found = borders(
+        draws, fits
+    )  # stops at the first number outside, or without an interval
+    print(
+        f"\n{fits:,} fits with shares near 0: none outside the simplex, none without an interval"
+    )
     for name, (number, right) in found.items():
-        print(f"  {name:<40} 95 % intervals hold the truth in {right / number:.1%} of {number:,}")
-    print("\nall surveys with their probabilities, the cell in which intervals hold least")
+        print(
+            f"  {name:<40} 95 % intervals hold the truth in {right / number:.1%} of {number:,}"
+        )
+    print(
+        "\nall surveys with their probabilities, the cell in which intervals hold least"
+    )
     for n in SIZES:
         every = cells(n)
         least = min(every, key=every.__getitem__)

@@ -65,7 +65,11 @@ def answers_of(work: Workload, n: int) -> Any:
     rows = n // work.fewer
     if work.design.asks == "numbers":
         return np.random.default_rng(1).uniform(0, 100, rows)
-    return np.random.default_rng(1).integers(0, len(work.design.categories), rows).astype(np.int32)
+    return (
+        np.random.default_rng(1)
+        .integers(0, len(work.design.categories), rows)
+        .astype(np.int32)
+    )
 
 
 def cost(session: SparkSession, folder: Path, work: Workload, n: int) -> Cost:
@@ -73,7 +77,9 @@ def cost(session: SparkSession, folder: Path, work: Workload, n: int) -> Cost:
     codes: dict[str, Any] = {} if work.design.asks == "numbers" else {"codes": True}
     (folder / "answers").mkdir()
     for number, part in enumerate(np.array_split(answers, PARTITIONS)):
-        pq.write_table(pa.table({"answer": part}), folder / "answers" / f"{number}.parquet")
+        pq.write_table(
+            pa.table({"answer": part}), folder / "answers" / f"{number}.parquet"
+        )
     frame = session.read.parquet(str(folder / "answers"))
     sent = dn.respond_all(work.design, answers, fast=True, **codes)
     found = [
@@ -81,12 +87,18 @@ def cost(session: SparkSession, folder: Path, work: Workload, n: int) -> Cost:
         seconds(partial(dn.tally, sent)),
         seconds(partial(stored, work, frame, folder, codes)),
         float(sum(path.stat().st_size for path in (folder / "out").glob("*.parquet"))),
-        seconds(partial(engine.tally, work.design, session.read.parquet(str(folder / "out")))),
+        seconds(
+            partial(
+                engine.tally, work.design, session.read.parquet(str(folder / "out"))
+            )
+        ),
     ]
     return Cost(*(each / len(answers) for each in found))
 
 
-def stored(work: Workload, frame: DataFrame, folder: Path, codes: dict[str, Any]) -> None:
+def stored(
+    work: Workload, frame: DataFrame, folder: Path, codes: dict[str, Any]
+) -> None:
     shutil.rmtree(folder / "out", ignore_errors=True)
     engine.respond_all(work.design, frame, "answer", out=str(folder / "out"), **codes)
 
@@ -101,9 +113,17 @@ def seconds(run: Callable[[], object]) -> float:
 
 def spent() -> float:
     """Return the core-seconds of this process and of all below it, those that have ended too."""
-    parents = {int(path.name): stat(path) for path in Path("/proc").iterdir() if path.name.isdigit()}
+    parents = {
+        int(path.name): stat(path)
+        for path in Path("/proc").iterdir()
+        if path.name.isdigit()
+    }
     ours = {os.getpid()}
-    while more := {pid for pid, (parent, _) in parents.items() if parent in ours and pid not in ours}:
+    while more := {
+        pid
+        for pid, (parent, _) in parents.items()
+        if parent in ours and pid not in ours
+    }:
         ours |= more
     return sum(parents[pid][1] for pid in ours) / TICKS
 
@@ -121,13 +141,21 @@ def lines(costs: dict[str, Cost], n: int) -> Iterator[str]:
     yield HEAD.format(rows=f"{n:,}", cores=os.cpu_count())
     yield f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}"
     for name, each in costs.items():
-        hours = [shown(MANY * core / 3600) for core in (each.drawn, each.drawn_on_spark)]
+        hours = [
+            shown(MANY * core / 3600) for core in (each.drawn, each.drawn_on_spark)
+        ]
         hours += [f"{each.stored:.2f} B", f"{shown(each.stored)} TB"]
-        hours += [shown(MANY * core / 3600) for core in (each.counted, each.counted_on_spark)]
+        hours += [
+            shown(MANY * core / 3600) for core in (each.counted, each.counted_on_spark)
+        ]
         yield f"| {name} | {' | '.join(hours)} |"
     hours_of_first = MANY * costs[WORKLOADS[0].name].drawn_on_spark / 3600
     rate = MANY / hours_of_first / 3600
-    yield TAIL.format(rate=shown(rate), hours=shown(hours_of_first), thousand=shown(hours_of_first / 1000))
+    yield TAIL.format(
+        rate=shown(rate),
+        hours=shown(hours_of_first),
+        thousand=shown(hours_of_first / 1000),
+    )
 
 
 def shown(number: float) -> str:

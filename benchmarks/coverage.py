@@ -31,7 +31,15 @@ from deniable.errors import ImplausibleResponses, InvalidDesign, NotEstimable
 from deniable.estimates import deck_variance, estimate_deck
 from deniable.estimates.backing import Backing, backing, clopper_pearson
 from deniable.estimates.covariances import Vector, vector
-from deniable.estimates.intervals import METHODS, Basis, Ends, default, quantile, sampled, wilson
+from deniable.estimates.intervals import (
+    METHODS,
+    Basis,
+    Ends,
+    default,
+    quantile,
+    sampled,
+    wilson,
+)
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
 from deniable.estimates.simplex import projection
@@ -92,8 +100,18 @@ class Sampling:
         else:
             counts = [[round(share * everybody) for share in some[: size - 1]]]
         if size > 10:
-            counts = [[*counts[0], *[0] * 6, *[round(0.005 * everybody)] * 10, *[round(0.03 * everybody)] * 4]]
-        rest = [[*each, *[0] * (size - 1 - len(each)), everybody - sum(each)] for each in counts]
+            counts = [
+                [
+                    *counts[0],
+                    *[0] * 6,
+                    *[round(0.005 * everybody)] * 10,
+                    *[round(0.03 * everybody)] * 4,
+                ]
+            ]
+        rest = [
+            [*each, *[0] * (size - 1 - len(each)), everybody - sum(each)]
+            for each in counts
+        ]
         return [np.array(each) for each in rest if each[-1] >= 0]
 
     def hits(self, p: float, q: float, share: float, rate: float) -> Vector:
@@ -101,11 +119,19 @@ class Sampling:
         number = np.arange(self.n + 1)
         if self.population is None:
             return vector(binom.pmf(number, self.n, rate))
-        members = hypergeom.pmf(number, self.population, round(share * self.population), self.n)
+        members = hypergeom.pmf(
+            number, self.population, round(share * self.population), self.n
+        )
         some = np.flatnonzero(members > 1e-15)
-        turns = np.exp(2j * np.pi * number / (self.n + 1))  # where the generating function is taken
-        powers = (1 - p + p * turns[:, None]) ** some * (1 - q + q * turns[:, None]) ** (self.n - some)
-        return vector(np.maximum(np.fft.fft(powers @ members[some]).real / (self.n + 1), 0.0))
+        turns = np.exp(
+            2j * np.pi * number / (self.n + 1)
+        )  # where the generating function is taken
+        powers = (1 - p + p * turns[:, None]) ** some * (
+            1 - q + q * turns[:, None]
+        ) ** (self.n - some)
+        return vector(
+            np.maximum(np.fft.fft(powers @ members[some]).real / (self.n + 1), 0.0)
+        )
 
 
 @dataclass(frozen=True)
@@ -126,19 +152,35 @@ class Fitted:
     @cached_property
     def method(self) -> str:
         even = np.full(self.design.channel.answers, 1 / self.design.channel.answers)
-        return METHOD or default(self.basis(self.linear.expected(even) * self.sampling.n))
+        return METHOD or default(
+            self.basis(self.linear.expected(even) * self.sampling.n)
+        )
 
     def basis(self, counts: Vector) -> Basis:
         n, population = self.sampling.n, self.sampling.population
         value, f = self.linear.shares(counts / n), sampled(n, population)
         covariance = self.linear.covariance(counts / n, value, f, n - f)
-        return Basis(value, covariance, value, vector(counts), self.design.channel, self.linear, n, population)
+        return Basis(
+            value,
+            covariance,
+            value,
+            vector(counts),
+            self.design.channel,
+            self.linear,
+            n,
+            population,
+        )
 
     def ends(self, tallies: NDArray[np.int64]) -> Ends:
         """Return the default intervals of each tally, a row each; score intervals of all tallies at once."""
         if self.method != "score":
-            found = [METHODS[self.method](self.basis(vector(counts)), 0.95) for counts in tallies]
-            return np.array([low for low, _ in found]), np.array([high for _, high in found])
+            found = [
+                METHODS[self.method](self.basis(vector(counts)), 0.95)
+                for counts in tallies
+            ]
+            return np.array([low for low, _ in found]), np.array(
+                [high for _, high in found]
+            )
         n, f = self.sampling.n, sampled(*astuple(self.sampling))
         values = np.array([self.linear.shares(counts / n) for counts in tallies])
         if self.linear.ALIKE or values.shape[1] == 2:  # no matter what the others are
@@ -151,7 +193,9 @@ class Fitted:
     def normal(self, shares: Vector) -> Vector:
         """Return the widths of value ± z·error with the error that the estimate has at these shares."""
         n, population = self.sampling.n, self.sampling.population
-        spread = self.linear.covariance(self.linear.expected(shares), shares, sampled(n, population), n)
+        spread = self.linear.covariance(
+            self.linear.expected(shares), shares, sampled(n, population), n
+        )
         return 2 * quantile(0.95) * np.sqrt(np.maximum(spread.variances, 0.0))
 
     @property
@@ -165,7 +209,9 @@ class Fitted:
         if self.counted is None:
             return False
         if self.method == "exact":
-            return self.sampling.population is None or np.array_equal(self.counted.least, self.counted.most)
+            return self.sampling.population is None or np.array_equal(
+                self.counted.least, self.counted.most
+            )
         one_size = isinstance(self.linear, BySize) and len(self.linear.base) == 1
         two = self.design.channel.answers == self.design.channel.responses == 2
         return two or one_size or isinstance(self.linear, Supported)
@@ -180,10 +226,17 @@ def summed(fitted: Fitted) -> Cell:
     laws_of: dict[int, list[tuple[float, Vector, float]]] = {}
     for people in fitted.sampling.people(size):
         shares = people / people.sum()
-        rates, widths = counted.gather(fitted.linear.expected(shares)), fitted.normal(shares)
-        for j in np.unique(shares, return_index=True)[1] if fitted.alike else range(size):
+        rates, widths = (
+            counted.gather(fitted.linear.expected(shares)),
+            fitted.normal(shares),
+        )
+        for j in (
+            np.unique(shares, return_index=True)[1] if fitted.alike else range(size)
+        ):
             law = fitted.sampling.hits(p[j], q[j], shares[j], rates[j])
-            laws_of.setdefault(size - 1 if fitted.alike else j, []).append((shares[j], law, widths[j]))
+            laws_of.setdefault(size - 1 if fitted.alike else j, []).append(
+                (shares[j], law, widths[j])
+            )
     for j, cases in laws_of.items():
         likely = np.flatnonzero(np.max([law for _, law, _ in cases], axis=0) > NEVER)
         low, high = ends_by_count(fitted, j, likely)
@@ -195,14 +248,21 @@ def summed(fitted: Fitted) -> Cell:
 
 def ends_by_count(fitted: Fitted, j: int, hits: NDArray[np.int64]) -> Ends:
     """Return the default interval of a category for each number of responses that back it."""
-    counted, n, population = fitted.counted, fitted.sampling.n, fitted.sampling.population
+    counted, n, population = (
+        fitted.counted,
+        fitted.sampling.n,
+        fitted.sampling.population,
+    )
     assert counted is not None
     if fitted.method != "exact":
         own, other = (one_response(fitted, j, backs=backs) for backs in (True, False))
         low, high = fitted.ends(hits[:, None] * own + (n - hits[:, None]) * other)
         return low[:, j], high[:, j]
     size = fitted.design.channel.answers
-    rates = (float(np.broadcast_to(rate, size)[j]) for rate in (counted.p, counted.least, counted.most))
+    rates = (
+        float(np.broadcast_to(rate, size)[j])
+        for rate in (counted.p, counted.least, counted.most)
+    )
     alone = Backing(*rates, gather=counted.gather)
     if population is None:
         return alone.shares(*clopper_pearson(vector(hits), n, 0.95))
@@ -215,7 +275,12 @@ def one_response(fitted: Fitted, j: int, *, backs: bool) -> Vector:
     """Return the cells of a tally of one response that backs a category, or that does not."""
     channel = fitted.design.channel
     assert fitted.counted is not None
-    sets = [((1 << ones) - 1) << shift for ones in channel.sizes if ones for shift in (0, channel.answers - ones)]
+    sets = [
+        ((1 << ones) - 1) << shift
+        for ones in channel.sizes
+        if ones
+        for shift in (0, channel.answers - ones)
+    ]
     for response in sets if channel.sizes else range(channel.responses):
         cells = np.zeros(channel.cells)
         cells[list(channel.cells_of(response))] = 1
@@ -224,20 +289,35 @@ def one_response(fitted: Fitted, j: int, *, backs: bool) -> Vector:
     raise AssertionError("every category has responses that back it, and others")
 
 
-def tallies(fitted: Fitted, people: NDArray[np.int64]) -> tuple[NDArray[np.int64], Vector, int]:
+def tallies(
+    fitted: Fitted, people: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], Vector, int]:
     """Return tallies with how likely each is: all of them, where they are few, or as many as are drawn."""
     channel, n = fitted.design.channel, fitted.sampling.n
     if fitted.sampling.population is None and channel.own_cells:
         cells = channel.cells
         if math.comb(n + cells - 1, n) <= MOST_TALLIES:
             every = np.array(
-                [np.bincount(each, minlength=cells) for each in combinations_with_replacement(range(cells), n)]
+                [
+                    np.bincount(each, minlength=cells)
+                    for each in combinations_with_replacement(range(cells), n)
+                ]
             )
-            chances = multinomial.pmf(every, n, channel.floats() @ (people / people.sum()))
+            chances = multinomial.pmf(
+                every, n, channel.floats() @ (people / people.sum())
+            )
             return every, vector(chances), 0
-    surveys = SURVEYS_SLOW if fitted.method == "wide" else SURVEYS if channel.answers <= 10 else SURVEYS_MANY
+    surveys = (
+        SURVEYS_SLOW
+        if fitted.method == "wide"
+        else SURVEYS
+        if channel.answers <= 10
+        else SURVEYS_MANY
+    )
     replaced, draws = fitted.sampling.population is None, np.random.default_rng(n)
-    drawn = simulated_tallies.tallies(fitted.design, people, surveys, respondents=n, replaced=replaced, draws=draws)
+    drawn = simulated_tallies.tallies(
+        fitted.design, people, surveys, respondents=n, replaced=replaced, draws=draws
+    )
     kinds, times = np.unique(drawn, axis=0, return_counts=True)
     return kinds, vector(times / surveys), surveys
 
@@ -250,7 +330,10 @@ def gone_through(fitted: Fitted) -> Cell:
         counts, chances, found.surveys = tallies(fitted, people)
         low, high = fitted.ends(counts[chances > NEVER])
         some = chances[chances > NEVER]
-        sums, widths = some @ ((low - MARGIN <= shares) & (shares <= high + MARGIN)), some @ (high - low)
+        sums, widths = (
+            some @ ((low - MARGIN <= shares) & (shares <= high + MARGIN)),
+            some @ (high - low),
+        )
         normal = fitted.normal(shares)
         for share in np.unique(shares) if fitted.alike else shares:
             at = shares == share
@@ -270,12 +353,16 @@ def drawn_by_size(fitted: Fitted) -> Cell:
             if fitted.sampling.population is None:
                 members = draws.binomial(n, share, SURVEYS_BY_SIZE)
             else:
-                members = draws.hypergeometric(people[j], people.sum() - people[j], n, SURVEYS_BY_SIZE)
+                members = draws.hypergeometric(
+                    people[j], people.sum() - people[j], n, SURVEYS_BY_SIZE
+                )
             value = np.zeros(SURVEYS_BY_SIZE)
             for number, inside in ((members, rest + gap), (n - members, rest)):
                 law = np.concatenate([weight * inside, weight * (1 - inside)])
                 cells = draws.multinomial(number, law / law.sum())
-                value += cells @ np.concatenate([linear.base + linear.step, linear.base]) / n
+                value += (
+                    cells @ np.concatenate([linear.base + linear.step, linear.base]) / n
+                )
             f = sampled(n, fitted.sampling.population)
             low, high = wilson(value, linear.own, linear.other, n, f, 0.95)
             held = (low - MARGIN <= share) & (share <= high + MARGIN)
@@ -293,7 +380,11 @@ def measured(design: Design, sampling: Sampling) -> Cell | None:
         return None
     if fitted.by_one_count:
         return summed(fitted)
-    if isinstance(fitted.linear, BySize) and fitted.method == "score" and not design.channel.own_cells:
+    if (
+        isinstance(fitted.linear, BySize)
+        and fitted.method == "score"
+        and not design.channel.own_cells
+    ):
         return drawn_by_size(fitted)
     return gone_through(fitted)
 
@@ -306,9 +397,19 @@ def settings(*, few: bool = False) -> Iterator[tuple[str, str, Design]]:
     seen: set[str] = set()
     for family in FAMILIES.values():
         for example in family.examples[: 1 if few else None]:
-            sizes = SIZES[: 2 if few else None] if "categories" in example and "epsilon" in example else (None,)
-            for k, epsilon in product(sizes, EPSILONS if "epsilon" in example else (None,)):
-                wanted = {**example, **({"epsilon": epsilon} if epsilon else {}), **({"categories": k} if k else {})}
+            sizes = (
+                SIZES[: 2 if few else None]
+                if "categories" in example and "epsilon" in example
+                else (None,)
+            )
+            for k, epsilon in product(
+                sizes, EPSILONS if "epsilon" in example else (None,)
+            ):
+                wanted = {
+                    **example,
+                    **({"epsilon": epsilon} if epsilon else {}),
+                    **({"categories": k} if k else {}),
+                }
                 try:
                     design = family.build(**wanted)
                     left_inverse(design.channel)
@@ -316,7 +417,13 @@ def settings(*, few: bool = False) -> Iterator[tuple[str, str, Design]]:
                     continue  # these arguments do not go together, or tell nothing
                 if design.hash not in seen:
                     seen.add(design.hash)
-                    yield family.name, ", ".join(f"{name}={shown(value)}" for name, value in wanted.items()), design
+                    yield (
+                        family.name,
+                        ", ".join(
+                            f"{name}={shown(value)}" for name, value in wanted.items()
+                        ),
+                        design,
+                    )
 
 
 def deck_law(deck: dn.Deck, sampling: Sampling, share: float) -> Vector:
@@ -330,7 +437,9 @@ def deck_law(deck: dn.Deck, sampling: Sampling, share: float) -> Vector:
     if sampling.population is None:
         members = binom.pmf(number, telling, share)
     else:
-        members = hypergeom.pmf(number, sampling.population, round(share * sampling.population), telling)
+        members = hypergeom.pmf(
+            number, sampling.population, round(share * sampling.population), telling
+        )
     for m in np.flatnonzero(members > NEVER):
         held = np.arange(max(0, m - ones), min(m, threes) + 1)
         law[ones - m + 2 * held] += members[m] * hypergeom.pmf(held, telling, threes, m)
@@ -344,14 +453,19 @@ def dealt_out(deck: dn.Deck, sampling: Sampling) -> Cell:
     chances = np.array([deck_law(deck, sampling, share) for share in shares])
     likely = np.flatnonzero(chances.max(axis=0) > NEVER)
     made = [
-        estimate_deck(DeckTally(deck, np.array([hits, twos, ones + threes - hits])), population=sampling.population)
+        estimate_deck(
+            DeckTally(deck, np.array([hits, twos, ones + threes - hits])),
+            population=sampling.population,
+        )
         for hits in likely
     ]
     low, high = np.array([each.interval("yes", method=METHOD) for each in made]).T
     for share, chance in zip(shares, chances[:, likely], strict=True):
         held = (low - MARGIN <= share) & (share <= high + MARGIN)
         spread = deck_variance(deck, share, population=sampling.population)
-        found.add(chance @ held, chance @ (high - low), 2 * quantile(0.95) * spread**0.5)
+        found.add(
+            chance @ held, chance @ (high - low), 2 * quantile(0.95) * spread**0.5
+        )
     return found
 
 
@@ -369,30 +483,49 @@ def dealt_with_spare(deck: dn.Deck, sampling: Sampling) -> Cell:
             draws=np.random.default_rng(sampling.n),
         )
         kinds, times = np.unique(drawn, axis=0, return_counts=True)
-        made = [estimate_deck(DeckTally(deck, each), population=sampling.population) for each in kinds]
+        made = [
+            estimate_deck(DeckTally(deck, each), population=sampling.population)
+            for each in kinds
+        ]
         low, high = np.array([each.interval("yes", method=METHOD) for each in made]).T
         held = (low - MARGIN <= share) & (share <= high + MARGIN)
         spread = deck_variance(deck, share, population=sampling.population)
-        found.add(times @ held / SURVEYS, times @ (high - low) / SURVEYS, 2 * quantile(0.95) * spread**0.5)
+        found.add(
+            times @ held / SURVEYS,
+            times @ (high - low) / SURVEYS,
+            2 * quantile(0.95) * spread**0.5,
+        )
     return found
 
 
 def decks() -> Iterator[tuple[str, list[Cell | None]]]:
     """Yield a row for each deck and each way to ask."""
-    for kind, epsilon in product(("a card each", "a fifth in the middle", "twice as many cards"), EPSILONS):
+    for kind, epsilon in product(
+        ("a card each", "a fifth in the middle", "twice as many cards"), EPSILONS
+    ):
         for sort, sampling in SAMPLINGS.items():
             sizes = RESPONDENTS if kind == "a card each" else RESPONDENTS[:3]
-            yield f"{kind}, ε = {epsilon}, {sort}", [dealt(kind, epsilon, sampling(n)) for n in sizes]
+            yield (
+                f"{kind}, ε = {epsilon}, {sort}",
+                [dealt(kind, epsilon, sampling(n)) for n in sizes],
+            )
 
 
 def dealt(kind: str, epsilon: str | int, sampling: Sampling) -> Cell | None:
     """Return what the intervals of a deck hold; nothing where there is no such deck in whole cards."""
-    middle, cards = ("1/5" if "fifth" in kind else 0), sampling.n * (2 if "twice" in kind else 1)
+    middle, cards = (
+        ("1/5" if "fifth" in kind else 0),
+        sampling.n * (2 if "twice" in kind else 1),
+    )
     try:
         deck = dn.integer_deck(sampling.n, epsilon, middle, cards=cards)
     except InvalidDesign:
         return None
-    return dealt_out(deck, sampling) if cards == sampling.n else dealt_with_spare(deck, sampling)
+    return (
+        dealt_out(deck, sampling)
+        if cards == sampling.n
+        else dealt_with_spare(deck, sampling)
+    )
 
 
 def likely_shares(design: Design, n: int, surveys: int) -> Cell:
@@ -402,10 +535,17 @@ def likely_shares(design: Design, n: int, surveys: int) -> Cell:
     for people in fitted.sampling.people(size):
         shares, normal = people / people.sum(), fitted.normal(people / people.sum())
         drawn = simulated_tallies.tallies(
-            design, people, surveys, respondents=n, replaced=True, draws=np.random.default_rng(n)
+            design,
+            people,
+            surveys,
+            respondents=n,
+            replaced=True,
+            draws=np.random.default_rng(n),
         )
         sums, widths = np.zeros(size), np.zeros(size)
-        for counts, times in zip(*np.unique(drawn, axis=0, return_counts=True), strict=True):
+        for counts, times in zip(
+            *np.unique(drawn, axis=0, return_counts=True), strict=True
+        ):
             made = dn.estimate(dn.Tally(design, counts), method="likelihood")
             low, high = np.array(list(made.conf_int(method=METHOD).values())).T
             sums += times * ((low - MARGIN <= shares) & (shares <= high + MARGIN))
@@ -421,8 +561,13 @@ SAMPLINGS: dict[str, Callable[[int], Sampling]] = {
     "all": lambda n: Sampling(n, n),
 }
 LIKELIHOOD = {
-    f"`{build.__name__}({k}, {epsilon})`": (build(k, epsilon), SURVEYS if k == 2 else SURVEYS_SLOW)
-    for (build, k), epsilon in product(((dn.k_ary, 2), (dn.k_ary, 5), (dn.subset, 5), (dn.unary, 5)), EPSILONS)
+    f"`{build.__name__}({k}, {epsilon})`": (
+        build(k, epsilon),
+        SURVEYS if k == 2 else SURVEYS_SLOW,
+    )
+    for (build, k), epsilon in product(
+        ((dn.k_ary, 2), (dn.k_ary, 5), (dn.subset, 5), (dn.unary, 5)), EPSILONS
+    )
 }
 
 
@@ -433,7 +578,9 @@ def table(head: str, rows: Iterable[tuple[str, list[Cell | None]]]) -> Iterator[
     cells: list[Cell] = []
     for name, found in rows:
         cells += [cell for cell in found if cell is not None]
-        told = [str(cell or "—") for cell in found] + ["—"] * (len(RESPONDENTS) - len(found))
+        told = [str(cell or "—") for cell in found] + ["—"] * (
+            len(RESPONDENTS) - len(found)
+        )
         line = f"| {name} | " + " | ".join(told) + " |"
         print(line, file=sys.stderr, flush=True)
         yield line
@@ -448,7 +595,10 @@ def table(head: str, rows: Iterable[tuple[str, list[Cell | None]]]) -> Iterator[
 def designs(sort: str) -> Iterator[tuple[str, list[Cell | None]]]:
     """Yield a row for each registered design."""
     for family, told, design in settings(few=sort != "independent"):
-        yield f"`{family}({told:.70})`", [measured(design, SAMPLINGS[sort](n)) for n in RESPONDENTS]
+        yield (
+            f"`{family}({told:.70})`",
+            [measured(design, SAMPLINGS[sort](n)) for n in RESPONDENTS],
+        )
 
 
 def _error(surveys: int) -> str:
@@ -491,7 +641,8 @@ def main() -> None:
         lines += [f"## {title}\n", *table("design", designs(sort))]
     lines += ["## Decks\n", *table("cards", decks())]
     rows = (
-        (name, [likely_shares(design, n, most) for n in RESPONDENTS[:3]]) for name, (design, most) in LIKELIHOOD.items()
+        (name, [likely_shares(design, n, most) for n in RESPONDENTS[:3]])
+        for name, (design, most) in LIKELIHOOD.items()
     )
     lines += ["## The likelihood\n", *table("design", rows)]
     PAGE.write_text("\n".join(lines), encoding="utf-8")

@@ -33,7 +33,13 @@ from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import one_edge
 from deniable.types.edges.estimate import estimate as estimate_edges
 from deniable.types.key_value.count import KeyValueTally
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    lpp_ddagger,
+    pckv_grr,
+    pckv_ue,
+)
 from deniable.types.key_value.draw import collect
 from deniable.types.key_value.estimate import KeyValueEstimate, _triples
 from deniable.types.key_value.estimate import estimate as estimate_items
@@ -62,7 +68,9 @@ class Cells:
     found: list[tuple[float, str]]
 
     def add(self, rates: dict[float, float], where: str) -> None:
-        self.found += [(rate, f"{where}, share {share:.4g}") for share, rate in rates.items()]
+        self.found += [
+            (rate, f"{where}, share {share:.4g}") for share, rate in rates.items()
+        ]
 
     def line(self, name: str) -> str:
         rates = [rate for rate, _ in self.found]
@@ -88,13 +96,17 @@ class Both:
 
 def all_tallies(n: int) -> Matrix:
     """All tallies of n responses of three kinds."""
-    one, two = (each.ravel() for each in np.meshgrid(np.arange(n + 1.0), np.arange(n + 1.0)))
+    one, two = (
+        each.ravel() for each in np.meshgrid(np.arange(n + 1.0), np.arange(n + 1.0))
+    )
     return np.stack([n - one - two, one, two], axis=1)[one + two <= n]
 
 
 def law(tallies: Matrix, rates: Vector) -> Vector:
     logs = tallies @ np.log(np.maximum(rates, 1e-300))
-    return np.asarray(np.exp(logs + gammaln(tallies[0].sum() + 1) - gammaln(tallies + 1).sum(axis=1)))
+    return np.asarray(
+        np.exp(logs + gammaln(tallies[0].sum() + 1) - gammaln(tallies + 1).sum(axis=1))
+    )
 
 
 def holds(low: Vector, high: Vector, truth: float) -> Vector:
@@ -114,12 +126,18 @@ def enumerated(
     """Sum over all tallies for each of several shares of the three answers."""
     tallies = all_tallies(n)
     asked = replace(triples, counts=tallies, known=0.0)
-    low, high = asked.mean(above, 0.95) if below is None else asked.ratio(above, below, 0.95)
+    low, high = (
+        asked.mean(above, 0.95) if below is None else asked.ratio(above, below, 0.95)
+    )
     around = wald(tallies, above, below)
     for each, where in shares:
         chance = law(tallies, triples.matrix @ each)
-        truth = float(each @ above.values) / (1.0 if below is None else float(each @ below.values))
-        rates = [float(chance[holds(*ends, truth)].sum()) for ends in ((low, high), around)]
+        truth = float(each @ above.values) / (
+            1.0 if below is None else float(each @ below.values)
+        )
+        rates = [
+            float(chance[holds(*ends, truth)].sum()) for ends in ((low, high), around)
+        ]
         both.add((rates[0], rates[1]), f"{label}, n = {n:,}, {where}")
 
 
@@ -130,7 +148,9 @@ def wald(tallies: Matrix, above: Scored, below: Scored | None) -> tuple[Vector, 
     two = np.ones_like(one) if below is None else tallies @ below.responses / n
     with np.errstate(divide="ignore", invalid="ignore"):
         value = one / two
-        score = above.responses - value[:, None] * (1.0 if below is None else below.responses)
+        score = above.responses - value[:, None] * (
+            1.0 if below is None else below.responses
+        )
         error = np.sqrt((tallies * score**2).sum(axis=1)) / n / np.abs(two)
     return value - 1.96 * error, value + 1.96 * error
 
@@ -138,20 +158,35 @@ def wald(tallies: Matrix, above: Scored, below: Scored | None) -> tuple[Vector, 
 def items(repetitions: int) -> Iterator[str]:
     """Frequencies, weights and means of items on a scale from 1 to 5: every tally of up to 300 about an item."""
     found = {"weight": Both(), "mean": Both()}
-    for (name, build), epsilon, n in itertools.product(SCHEMES.items(), EPSILONS, RESPONDENTS[:3]):
+    for (name, build), epsilon, n in itertools.product(
+        SCHEMES.items(), EPSILONS, RESPONDENTS[:3]
+    ):
         design = build(epsilon)
         one_each = design.scheme.one_each
         counts = np.full((ITEMS, design.width), 0)
         counts[:, 0] = n
-        empty = estimate_items(KeyValueTally(design, counts, n * (ITEMS if one_each else 1)))
+        empty = estimate_items(
+            KeyValueTally(design, counts, n * (ITEMS if one_each else 1))
+        )
         triples, has, weight = _triples(empty)
         shares = [
-            (np.array([1 - f, f * (mean - 1) / 4, f * (5 - mean) / 4]), f"frequency {f:g}, mean {mean:g}")
+            (
+                np.array([1 - f, f * (mean - 1) / 4, f * (5 - mean) / 4]),
+                f"frequency {f:g}, mean {mean:g}",
+            )
             for f, mean in itertools.product(FREQUENCIES, MEANS)
         ]
         label = f"{name}, ε = {epsilon}"
         enumerated(triples, weight, None, shares, n, label, found["weight"])
-        enumerated(triples, weight, has, [each for each in shares if each[0][0] < 1], n, label, found["mean"])
+        enumerated(
+            triples,
+            weight,
+            has,
+            [each for each in shares if each[0][0] < 1],
+            n,
+            label,
+            found["mean"],
+        )
     for quantity, both in found.items():
         yield both.line(f"{quantity} of an item, exact")
     yield from surveys(repetitions)
@@ -162,26 +197,40 @@ def surveys(repetitions: int) -> Iterator[str]:
     quantities = ("frequency", "weight", "mean")
     found = {each: Both() for each in quantities}
     plain = {"frequency": "normal", "weight": "normal", "mean": "delta"}
-    for (name, build), epsilon, n in itertools.product(SCHEMES.items(), EPSILONS, RESPONDENTS):
+    for (name, build), epsilon, n in itertools.product(
+        SCHEMES.items(), EPSILONS, RESPONDENTS
+    ):
         design, draws = build(epsilon), np.random.default_rng(n)
-        truths = {"frequency": np.array(FREQUENCIES), "mean": np.array([3.0, 4.6, 2.0, 3.0, 5.0])}
+        truths = {
+            "frequency": np.array(FREQUENCIES),
+            "mean": np.array([3.0, 4.6, 2.0, 3.0, 5.0]),
+        }
         truths["weight"] = n * truths["frequency"] * truths["mean"]
         held = {each: np.zeros((2, ITEMS)) for each in quantities}
         for _ in range(repetitions):
-            made = estimate_items(collect(design, people(n, truths["mean"], draws), fast=True))
+            made = estimate_items(
+                collect(design, people(n, truths["mean"], draws), fast=True)
+            )
             for quantity in quantities:
                 for row, method in enumerate((None, plain[quantity])):
-                    held[quantity][row] += ends_hold(made, quantity, method, truths[quantity])
+                    held[quantity][row] += ends_hold(
+                        made, quantity, method, truths[quantity]
+                    )
         for quantity in quantities:
             for number, frequency in enumerate(FREQUENCIES):
                 rates = held[quantity][:, number] / repetitions
                 if quantity != "mean" or frequency:
-                    found[quantity].add((rates[0], rates[1]), f"{name}, ε = {epsilon}, n = {n:,}, {frequency:g}")
+                    found[quantity].add(
+                        (rates[0], rates[1]),
+                        f"{name}, ε = {epsilon}, n = {n:,}, {frequency:g}",
+                    )
     for quantity, both in found.items():
         yield both.line(f"{quantity} of an item, surveys")
 
 
-def ends_hold(made: KeyValueEstimate, quantity: str, method: str | None, truth: Vector) -> Vector:
+def ends_hold(
+    made: KeyValueEstimate, quantity: str, method: str | None, truth: Vector
+) -> Vector:
     low, high = made.ends(quantity, 0.95, method)
     return np.asarray((low - 1e-6 <= truth) & (truth <= high + 1e-6))
 
@@ -197,11 +246,24 @@ def people(n: int, means: Vector, draws: np.random.Generator) -> Edges:
 def edges(_: int) -> Iterator[str]:
     """Mean weights of edges of weight 0, ½ or 1: every tally of up to 300 edges of an item."""
     both = Both()
-    shares = [(1, 0, 0), (0.995, 0, 0.005), (0.97, 0.03, 0), (0.97, 0, 0.03), (0.8, 0.1, 0.1), (1 / 3,) * 3, (0, 0, 1)]
-    named = [(np.array(each), f"shares {', '.join(f'{share:.3g}' for share in each)}") for each in shares]
+    shares = [
+        (1, 0, 0),
+        (0.995, 0, 0.005),
+        (0.97, 0.03, 0),
+        (0.97, 0, 0.03),
+        (0.8, 0.1, 0.1),
+        (1 / 3,) * 3,
+        (0, 0, 1),
+    ]
+    named = [
+        (np.array(each), f"shares {', '.join(f'{share:.3g}' for share in each)}")
+        for each in shares
+    ]
     for epsilon, n in itertools.product(EPSILONS, RESPONDENTS[:3]):
         design = one_edge(["a", "b"], epsilon)
-        triples, weight = estimate_edges(EdgeTally(design, np.array([[n, 0, 0], [n, 0, 0]])))._triples()
+        triples, weight = estimate_edges(
+            EdgeTally(design, np.array([[n, 0, 0], [n, 0, 0]]))
+        )._triples()
         enumerated(triples, weight, None, named, n, f"ε = {epsilon}", both)
     yield both.line("mean weight of edges, exact")
 
@@ -224,16 +286,24 @@ def stages(repetitions: int) -> Iterator[str]:
     """
     shares, contrasts = {True: Both(), False: Both()}, {True: Both(), False: Both()}
     for size, last, n in itertools.product((3, 5), (2, 8), RESPONDENTS):
-        rungs, exact = dn.ladder([dn.k_ary(size, epsilon=each) for each in ("1/2", last)]), size == 3 and n <= 30
+        rungs, exact = (
+            dn.ladder([dn.k_ary(size, epsilon=each) for each in ("1/2", last)]),
+            size == 3 and n <= 30,
+        )
         label = f"k = {size}, ε = ½ and {last}, n = {n:,}"
         if exact:
-            pairs = list(itertools.product(*(all_tallies(n * part // 10) for part in (9, 1))))
+            pairs = list(
+                itertools.product(*(all_tallies(n * part // 10) for part in (9, 1)))
+            )
             known = [stage_ends(rungs, each) for each in pairs]
         for true in shares_of(size):
             rates = [floats(each.channel) @ true for each in rungs]
             if exact:
                 chances = np.multiply.outer(
-                    *(law(all_tallies(n * part // 10), rate) for part, rate in zip((9, 1), rates, strict=True))
+                    *(
+                        law(all_tallies(n * part // 10), rate)
+                        for part, rate in zip((9, 1), rates, strict=True)
+                    )
                 ).ravel()
             else:
                 draws = np.random.default_rng(n)
@@ -244,7 +314,10 @@ def stages(repetitions: int) -> Iterator[str]:
                     ]
                     for _ in range(repetitions)
                 ]
-                known, chances = [stage_ends(rungs, each) for each in some], np.full(repetitions, 1 / repetitions)
+                known, chances = (
+                    [stage_ends(rungs, each) for each in some],
+                    np.full(repetitions, 1 / repetitions),
+                )
             truths = np.array([*true, true[0] - true[-1]])
             ends = np.array(known)  # [tally, method, number, end]
             held = (ends[..., 0] - 1e-9 <= truths) & (truths <= ends[..., 1] + 1e-9)
@@ -259,15 +332,30 @@ def stages(repetitions: int) -> Iterator[str]:
 
 def stage_ends(rungs: dn.Ladder, counts: Sequence[Vector]) -> list[list[Interval]]:
     """The intervals of all shares and of the difference between the first and the last: default, and normal."""
-    parts = tuple(dn.Tally(each, count.astype(np.int64)) for each, count in zip(rungs, counts, strict=True))
+    parts = tuple(
+        dn.Tally(each, count.astype(np.int64))
+        for each, count in zip(rungs, counts, strict=True)
+    )
     made = dn.estimate(dn.StageTallies(rungs, parts, parts))
     apart = made.contrast({made.categories[0]: 1, made.categories[-1]: -1})
-    return [[*made.conf_int(method=each).values(), apart.interval(method=each)] for each in (None, "normal")]
+    return [
+        [*made.conf_int(method=each).values(), apart.interval(method=each)]
+        for each in (None, "normal")
+    ]
 
 
 def groups(repetitions: int) -> Iterator[str]:
     """The difference of a share between two groups, exact; between two drawn items, from surveys."""
-    pairs = [(0.0, 0.0), (0.0, 0.03), (0.005, 0.005), (0.005, 0.2), (0.03, 0.03), (0.2, 0.2), (0.5, 0.5), (0.03, 0.5)]
+    pairs = [
+        (0.0, 0.0),
+        (0.0, 0.03),
+        (0.005, 0.005),
+        (0.005, 0.2),
+        (0.03, 0.03),
+        (0.2, 0.2),
+        (0.5, 0.5),
+        (0.03, 0.5),
+    ]
     both = Both()
     for epsilon, n, m in itertools.product(EPSILONS, (10, 30, 300), (10, 30, 300)):
         if n <= m:
@@ -275,10 +363,15 @@ def groups(repetitions: int) -> Iterator[str]:
             for one, two in pairs:
                 chances = [
                     binom.pmf(np.arange(len(each[0])), len(each[0]) - 1, rate)
-                    for each, rate in zip(some, sending(epsilon, (one, two)), strict=True)
+                    for each, rate in zip(
+                        some, sending(epsilon, (one, two)), strict=True
+                    )
                 ]
                 rates = [held_apart(some, chances, one - two, row) for row in (0, 1)]
-                both.add((rates[0], rates[1]), f"ε = {epsilon}, n = {n} and {m}, shares {one:g} and {two:g}")
+                both.add(
+                    (rates[0], rates[1]),
+                    f"ε = {epsilon}, n = {n} and {m}, shares {one:g} and {two:g}",
+                )
     yield both.line("difference of two groups, exact")
     items_apart = Both()
     for epsilon, n in itertools.product(EPSILONS, RESPONDENTS):
@@ -290,9 +383,15 @@ def groups(repetitions: int) -> Iterator[str]:
             for _ in range(repetitions):
                 asked = np.clip(draws.binomial(n, 0.5), 2, n - 2)
                 hits = draws.binomial([asked, n - asked], rates)
-                counted = dn.DrawnTally(design, np.array([asked - hits[0], hits[0], n - asked - hits[1], hits[1]]))
+                counted = dn.DrawnTally(
+                    design,
+                    np.array([asked - hits[0], hits[0], n - asked - hits[1], hits[1]]),
+                )
                 made = dn.estimate(counted).contrast({"a: yes": 1, "b: yes": -1})
-                held += [inside(made.interval(method=each), one - two) for each in (None, "normal")]
+                held += [
+                    inside(made.interval(method=each), one - two)
+                    for each in (None, "normal")
+                ]
             where = f"ε = {epsilon}, n = {n:,}, shares {one:g} and {two:g}"
             items_apart.add((held[0] / repetitions, held[1] / repetitions), where)
     yield items_apart.line("contrast of drawn items")
@@ -306,7 +405,10 @@ def sending(epsilon: object, shares: tuple[float, float]) -> list[float]:
 def differences(epsilon: object, n: int) -> tuple[list[float], Matrix, Matrix]:
     """The values, the default and the normal intervals of all tallies of n."""
     design = dn.warner(epsilon)  # type: ignore[arg-type]
-    made = [dn.estimate(dn.Tally(design, [n - hits, hits])).contrast({"yes": 1}) for hits in range(n + 1)]
+    made = [
+        dn.estimate(dn.Tally(design, [n - hits, hits])).contrast({"yes": 1})
+        for hits in range(n + 1)
+    ]
     return (
         [each.value for each in made],
         np.array([each.interval() for each in made]),
@@ -314,13 +416,22 @@ def differences(epsilon: object, n: int) -> tuple[list[float], Matrix, Matrix]:
     )
 
 
-def held_apart(some: list[tuple[list[float], Matrix, Matrix]], chances: list[Vector], truth: float, row: int) -> float:
+def held_apart(
+    some: list[tuple[list[float], Matrix, Matrix]],
+    chances: list[Vector],
+    truth: float,
+    row: int,
+) -> float:
     """Sum over all pairs of tallies, with the ends that `Contrast.__sub__` gives for them."""
     (one, first, first_error), (two, second, second_error) = some
     apart = np.subtract.outer(one, two)
     if row == 0:
-        down = np.hypot.outer(np.subtract(one, first[:, 0]), np.subtract(second[:, 1], two))
-        up = np.hypot.outer(np.subtract(first[:, 1], one), np.subtract(two, second[:, 0]))
+        down = np.hypot.outer(
+            np.subtract(one, first[:, 0]), np.subtract(second[:, 1], two)
+        )
+        up = np.hypot.outer(
+            np.subtract(first[:, 1], one), np.subtract(two, second[:, 0])
+        )
     else:
         down = up = 1.96 * np.hypot.outer(first_error[:, 1], second_error[:, 1])
     held = (apart - down - 1e-9 <= truth) & (truth <= apart + up + 1e-9)
@@ -341,14 +452,27 @@ PEOPLE: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
 def numbers(_: int) -> Iterator[str]:
     """Means and variances of numbers, exact: all tallies of up to 300."""
     means, variances = Both(), Both()
-    for (low, high), epsilon, n in itertools.product(((0, 10), (-5, 5), (1, 5)), EPSILONS, RESPONDENTS[:3]):
+    for (low, high), epsilon, n in itertools.product(
+        ((0, 10), (-5, 5), (1, 5)), EPSILONS, RESPONDENTS[:3]
+    ):
         design = number_design(low, high, epsilon=epsilon, levels=2)
         designs = [design, design.squared]
-        made = [[estimate_mean(NumberTally(each, [n - hits, hits])).mean for hits in range(n + 1)] for each in designs]
-        ends = [[each.conf_int(method=method)["mean"] for each in made[0]] for method in (None, "normal")]
+        made = [
+            [
+                estimate_mean(NumberTally(each, [n - hits, hits])).mean
+                for hits in range(n + 1)
+            ]
+            for each in designs
+        ]
+        ends = [
+            [each.conf_int(method=method)["mean"] for each in made[0]]
+            for method in (None, "normal")
+        ]
         found = {
             method: {
-                (i, j): spread(made[0][i], made[1][j]).conf_int(method=method)["variance"]
+                (i, j): spread(made[0][i], made[1][j]).conf_int(method=method)[
+                    "variance"
+                ]
                 for i, j in itertools.product(range(n + 1), repeat=2)
             }
             for method in ((None, "normal") if n <= 30 else ())
@@ -356,22 +480,45 @@ def numbers(_: int) -> Iterator[str]:
         for name, (places, shares) in PEOPLE.items():
             values = low + (high - low) * np.array(places)
             truths = float(values @ shares), float(values**2 @ shares)
-            laws = [_hits(design, truth, n) for design, truth in zip(designs, truths, strict=True)]
+            laws = [
+                _hits(design, truth, n)
+                for design, truth in zip(designs, truths, strict=True)
+            ]
             where = f"{low} to {high}, ε = {epsilon}, n = {n}, {name}"
-            means.add(tuple(float(laws[0] @ [inside(each, truths[0]) for each in row]) for row in ends), where)
+            means.add(
+                tuple(
+                    float(laws[0] @ [inside(each, truths[0]) for each in row])
+                    for row in ends
+                ),
+                where,
+            )
             if found:
-                variances.add(tuple(_pairs(laws, each, truths[1] - truths[0] ** 2) for each in found.values()), where)
+                variances.add(
+                    tuple(
+                        _pairs(laws, each, truths[1] - truths[0] ** 2)
+                        for each in found.values()
+                    ),
+                    where,
+                )
     yield means.line("mean of numbers, exact")
     yield variances.line("variance of numbers, exact")
 
 
 def _hits(design: NumberDesign, truth: float, n: int) -> Vector:
     share = (truth - float(design.range.low)) / float(design.range.width)
-    return np.asarray(binom.pmf(np.arange(n + 1), n, floats(design.channel)[1] @ [1 - share, share]))
+    return np.asarray(
+        binom.pmf(np.arange(n + 1), n, floats(design.channel)[1] @ [1 - share, share])
+    )
 
 
-def _pairs(laws: list[Vector], ends: dict[tuple[int, int], Interval], truth: float) -> float:
-    return sum(float(laws[0][i] * laws[1][j]) for (i, j), each in ends.items() if inside(each, truth))
+def _pairs(
+    laws: list[Vector], ends: dict[tuple[int, int], Interval], truth: float
+) -> float:
+    return sum(
+        float(laws[0][i] * laws[1][j])
+        for (i, j), each in ends.items()
+        if inside(each, truth)
+    )
 
 
 def strings(repetitions: int) -> Iterator[str]:
@@ -383,16 +530,27 @@ def strings(repetitions: int) -> Iterator[str]:
         draws = np.random.default_rng(setting.respondents + 1)
         for run in range(max(repetitions // 10, 1)):
             names = [f"{run} {number}" for number in range(wanted.size)]
-            truths = dict(zip(names[: PRESENT + 1], (wanted / wanted.sum()).tolist(), strict=False))
-            nobody = [f"{run} nobody {number}" for number in range(CANDIDATES - len(truths))]
+            truths = dict(
+                zip(
+                    names[: PRESENT + 1], (wanted / wanted.sum()).tolist(), strict=False
+                )
+            )
+            nobody = [
+                f"{run} nobody {number}" for number in range(CANDIDATES - len(truths))
+            ]
             people = draws.multinomial(setting.respondents, wanted / wanted.sum())
-            for each in estimate_strings(drawn(setting.design, names, people, draws), [*truths, *nobody]).found:
+            for each in estimate_strings(
+                drawn(setting.design, names, people, draws), [*truths, *nobody]
+            ).found:
                 share = truths.get(each.text, 0.0)
                 plain = abs(each.share - share) <= 1.96 * each.error
                 kept[each.text in truths] += [1, inside(each.interval(), share), plain]
         for here, both in ((False, absent), (True, there)):
             count, *held = kept[here]
-            both.add([each / max(count, 1) for each in held], f"{setting.title}, {count:.0f} found")
+            both.add(
+                [each / max(count, 1) for each in held],
+                f"{setting.title}, {count:.0f} found",
+            )
     yield absent.line("strings found that nobody has")
     yield there.line("strings found that are there")
 
@@ -411,9 +569,13 @@ def main() -> None:
     warnings.simplefilter("ignore", ImplausibleResponses)
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 500
     error = (0.05 * 0.95 / repetitions) ** 0.5
-    print(f"default 95 % interval; wanted {LEAST:.0%} at least and {LEAST_ON_AVERAGE:.0%} on average")
+    print(
+        f"default 95 % interval; wanted {LEAST:.0%} at least and {LEAST_ON_AVERAGE:.0%} on average"
+    )
     print(f"surveys: {repetitions:,} for each cell, standard error {error:.3f}")
-    print("| number | cells | least | where | mean | kept | value ± z·error, least / mean |")
+    print(
+        "| number | cells | least | where | mean | kept | value ± z·error, least / mean |"
+    )
     print("|---|---|---|---|---|---|---|")
     for part in sys.argv[2:] or PARTS:
         for line in PARTS[part](repetitions):

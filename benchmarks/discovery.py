@@ -20,9 +20,13 @@ BAR = 0.05  # of those discovered may be false
 
 
 def discover(epsilon: float, bits: int, texts: list[str]) -> bool:
-    design = dn.string_design(dn.Prefixes.of(string.ascii_uppercase, 10, bits=bits), epsilon, optimized=True)
+    design = dn.string_design(
+        dn.Prefixes.of(string.ascii_uppercase, 10, bits=bits), epsilon, optimized=True
+    )
     truth, count, started = Counter(texts), len(texts), time.time()
-    counted = dn.tally(dn.respond_all(design, texts, source=Repeated(f"discovery {epsilon}")))
+    counted = dn.tally(
+        dn.respond_all(design, texts, source=Repeated(f"discovery {epsilon}"))
+    )
     drawn, started = time.time() - started, time.time()
     found = set(dn.estimate(counted, fdr=FDR).params)
     walked = time.time() - started
@@ -41,10 +45,17 @@ def discover(epsilon: float, bits: int, texts: list[str]) -> bool:
 def main(count: int = ROWS) -> int:
     texts = rows(count)
     print(f"{count:,} rows, {len(set(texts)):,} different names, no candidates")
-    print(f"false discoveries allowed: {FDR:.0%} on average; a name at the limit is found with probability {SURE}\n")
-    print("| ε | bits | limit | above it | found | found in all | false | seconds | bar |")
+    print(
+        f"false discoveries allowed: {FDR:.0%} on average; a name at the limit is found with probability {SURE}\n"
+    )
+    print(
+        "| ε | bits | limit | above it | found | found in all | false | seconds | bar |"
+    )
     print("|---|---|---|---|---|---|---|---|---|")
-    seen = [discover(epsilon, bits, texts) for epsilon, bits in ((2, 128), (4, 256), (6, 512))]
+    seen = [
+        discover(epsilon, bits, texts)
+        for epsilon, bits in ((2, 128), (4, 256), (6, 512))
+    ]
     print(f"\nThe bar is {'reached' if all(seen) else 'MISSED'}.")
     return 0 if all(seen) else 1
 

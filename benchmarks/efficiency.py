@@ -64,15 +64,21 @@ def registered() -> Iterator[tuple[str, Design]]:
     """Yield every registered design by a name for the table."""
     for family in FAMILIES.values():
         for example, design in zip(family.examples, family.designs(), strict=True):
-            told = ", ".join(f"{name}={shown(value)}" for name, value in example.items())
+            told = ", ".join(
+                f"{name}={shown(value)}" for name, value in example.items()
+            )
             yield f"`{family.name}({told:.70}{'…' if len(told) > 70 else ''})`", design
 
 
 def shown(value: object) -> str:
     """Return an argument for the table; labels by their number, and nothing that a table would break at."""
-    if isinstance(value, Mapping) and any(isinstance(each, Design) for each in value.values()):
+    if isinstance(value, Mapping) and any(
+        isinstance(each, Design) for each in value.values()
+    ):
         value = list(value.values())
-    if isinstance(value, list | tuple) and any(isinstance(each, Design) for each in value):
+    if isinstance(value, list | tuple) and any(
+        isinstance(each, Design) for each in value
+    ):
         return " and ".join(each.name for each in value)
     if isinstance(value, list | tuple) and all(isinstance(each, str) for each in value):
         return str(len(value))
@@ -101,27 +107,39 @@ def bound(design: Design, shares: Vector) -> NDArray[np.float64]:
     return np.asarray(np.linalg.inv(information) - np.outer(shares, shares))
 
 
-def efficiency(design: Design, share: float | None, *, surveys: int = SURVEYS, seed: int = 13) -> Efficiency:
+def efficiency(
+    design: Design, share: float | None, *, surveys: int = SURVEYS, seed: int = 13
+) -> Efficiency:
     """Return the efficiencies of the two estimates at a share."""
     shares = true_shares(len(design.categories), share)
     least = bound(design, shares)
     variances = np.diag(covariance(design, shares, 1))
     inversion = min(least[-1, -1] / variances[-1], np.trace(least) / variances.sum())
     n = max(100_000, math.ceil(APART**2 * (np.diag(least) / shares**2).max()))
-    wrong = excess(design, shares, n, surveys, seed) * n  # surveys × categories, next to the bound of one response
-    both = np.column_stack([wrong[:, -1] / least[-1, -1], wrong.sum(axis=1) / np.trace(least)])
+    wrong = (
+        excess(design, shares, n, surveys, seed) * n
+    )  # surveys × categories, next to the bound of one response
+    both = np.column_stack(
+        [wrong[:, -1] / least[-1, -1], wrong.sum(axis=1) / np.trace(least)]
+    )
     mean, error = both.mean(axis=0), both.std(axis=0, ddof=1) / math.sqrt(surveys)
     worst = int(np.argmax(mean))
-    return Efficiency(float(inversion), float(1 / (1 + mean[worst])), float(error[worst]), n)
+    return Efficiency(
+        float(inversion), float(1 / (1 + mean[worst])), float(error[worst]), n
+    )
 
 
-def excess(design: Design, shares: Vector, n: int, surveys: int, seed: int) -> NDArray[np.float64]:
+def excess(
+    design: Design, shares: Vector, n: int, surveys: int, seed: int
+) -> NDArray[np.float64]:
     """Return by how much the likelihood's squared errors are larger than those of the best linear estimate there."""
     channel = design.channel
     best, own = left_inverse(channel, guess=shares), left_inverse(channel)
     sent = floats(channel) @ shares
     drawn = np.random.default_rng(seed).multinomial(n, sent / sent.sum(), size=surveys)
-    found = np.array([most_likely(channel, own, counts.astype(np.float64))[0] for counts in drawn])
+    found = np.array(
+        [most_likely(channel, own, counts.astype(np.float64))[0] for counts in drawn]
+    )
     linear = np.array([best.shares(counts / n) for counts in drawn])
     return np.asarray((found - shares) ** 2 - (linear - shares) ** 2)
 
@@ -140,7 +158,11 @@ def row(name: str, design: Design) -> str:
 
 
 def stage_efficiency(
-    stages: Ladder, share: float | None, *, surveys: int = SURVEYS_OF_STAGES, seed: int = 13
+    stages: Ladder,
+    share: float | None,
+    *,
+    surveys: int = SURVEYS_OF_STAGES,
+    seed: int = 13,
 ) -> Efficiency:
     """Return the efficiencies of two estimates of stages: weights for even shares, and the default.
 
@@ -160,18 +182,29 @@ def stage_efficiency(
     people = np.rint(parts * n).astype(np.int64)
     rng, wrong = np.random.default_rng(seed), []
     for _ in range(surveys):
-        finest = tuple(_drawn(each, shares, int(held), rng) for each, held in zip(stages, people, strict=True))
+        finest = tuple(
+            _drawn(each, shares, int(held), rng)
+            for each, held in zip(stages, people, strict=True)
+        )
         counted = StageTallies(stages, finest, finest)
-        best = combine(counted, method="linear", guess=shares.tolist()).value  # whose error is the bound itself
+        best = combine(
+            counted, method="linear", guess=shares.tolist()
+        ).value  # whose error is the bound itself
         wrong.append((combine(counted).value - shares) ** 2 - (best - shares) ** 2)
-    evenly = weighing.weighed(finest, np.full(len(shares), 1 / len(shares)))  # they do not look at the responses
+    evenly = weighing.weighed(
+        finest, np.full(len(shares), 1 / len(shares))
+    )  # they do not look at the responses
     even = np.diag(weighing.covariance(evenly, shares, 1.0)) * n
     excesses = np.array(wrong) * n
-    both = np.column_stack([excesses[:, -1] / least[-1, -1], excesses.sum(axis=1) / np.trace(least)])
+    both = np.column_stack(
+        [excesses[:, -1] / least[-1, -1], excesses.sum(axis=1) / np.trace(least)]
+    )
     mean, error = both.mean(axis=0), both.std(axis=0, ddof=1) / math.sqrt(surveys)
     worst = int(np.argmax(mean))
     linear = min(least[-1, -1] / even[-1], np.trace(least) / even.sum())
-    return Efficiency(float(linear), float(1 / (1 + mean[worst])), float(error[worst]), n)
+    return Efficiency(
+        float(linear), float(1 / (1 + mean[worst])), float(error[worst]), n
+    )
 
 
 def _drawn(design: Design, shares: Vector, n: int, rng: np.random.Generator) -> Tally:

@@ -37,8 +37,14 @@ class Setting(NamedTuple):
 SETTINGS = (
     Setting("default, n = 10⁵", string_design(Bloom(128), epsilon=4), 10**5),
     Setting("default, n = 10⁶", string_design(Bloom(128), epsilon=4), 10**6),
-    Setting("8 cohorts, n = 10⁵", string_design(Bloom(128, cohorts=8), epsilon=4), 10**5),
-    Setting("optimized, n = 10⁵", string_design(Bloom(128), epsilon=4, optimized=True), 10**5),
+    Setting(
+        "8 cohorts, n = 10⁵", string_design(Bloom(128, cohorts=8), epsilon=4), 10**5
+    ),
+    Setting(
+        "optimized, n = 10⁵",
+        string_design(Bloom(128), epsilon=4, optimized=True),
+        10**5,
+    ),
     Setting("all listed, n = 10⁵", string_design(Bloom(128), epsilon=4), 10**5, 1.0),
 )
 
@@ -49,21 +55,41 @@ def shares(setting: Setting) -> tuple[np.ndarray, float]:
     others *= (1 - setting.listed) / others.sum()
     confused = float((others**2).sum())
     limit = string_detection_limit(
-        setting.design, setting.respondents, candidates=CANDIDATES, fdr=FDR, target=TARGET, others=confused
+        setting.design,
+        setting.respondents,
+        candidates=CANDIDATES,
+        fdr=FDR,
+        target=TARGET,
+        others=confused,
     )
     listed *= (setting.listed - limit) / listed.sum()
     return np.concatenate([[limit], listed, others]), limit
 
 
-def drawn(design: StringDesign, names: list[str], counts: np.ndarray, rng: np.random.Generator) -> StringTally:
+def drawn(
+    design: StringDesign, names: list[str], counts: np.ndarray, rng: np.random.Generator
+) -> StringTally:
     """What so many people with each name send, in law."""
     bloom, (hit, stray) = design.bloom, map(float, design.bit)
-    people = np.array([rng.multinomial(count, np.full(bloom.cohorts, 1 / bloom.cohorts)) for count in counts])
+    people = np.array(
+        [
+            rng.multinomial(count, np.full(bloom.cohorts, 1 / bloom.cohorts))
+            for count in counts
+        ]
+    )
     truths = np.zeros((bloom.cohorts, bloom.bits), np.int64)
-    for places, having in zip(places_of(bloom, seeds_of(names))[:, :, 0], people, strict=True):
-        truths[np.arange(bloom.cohorts), places] += having  # each of these designs has one hash
+    for places, having in zip(
+        places_of(bloom, seeds_of(names))[:, :, 0], people, strict=True
+    ):
+        truths[np.arange(bloom.cohorts), places] += (
+            having  # each of these designs has one hash
+        )
     sizes = people.sum(axis=0)
-    return StringTally(design, rng.binomial(truths, hit) + rng.binomial(sizes[:, None] - truths, stray), sizes)
+    return StringTally(
+        design,
+        rng.binomial(truths, hit) + rng.binomial(sizes[:, None] - truths, stray),
+        sizes,
+    )
 
 
 def judge(setting: Setting, runs: int) -> bool:
@@ -75,9 +101,15 @@ def judge(setting: Setting, runs: int) -> bool:
         counts = rng.multinomial(setting.respondents, wanted / wanted.sum())
         truth = dict(zip(names[: PRESENT + 1], counts.tolist(), strict=False))
         nobody = [f"{run} nobody {number}" for number in range(CANDIDATES - len(truth))]
-        found = estimate(drawn(setting.design, names, counts, rng), [*truth, *nobody], fdr=FDR)
-        rest = 1 - sum(truth.get(name, 0) for name in found.params) / setting.respondents
-        false.append(sum(name not in truth for name in found.params) / max(len(found.found), 1))
+        found = estimate(
+            drawn(setting.design, names, counts, rng), [*truth, *nobody], fdr=FDR
+        )
+        rest = (
+            1 - sum(truth.get(name, 0) for name in found.params) / setting.respondents
+        )
+        false.append(
+            sum(name not in truth for name in found.params) / max(len(found.found), 1)
+        )
         held.append(abs(found.unexplained - rest) < 1.96 * found.unexplained_error)
         sure.append(names[0] in found.params)
         right.append(sum(name in truth for name in found.params))
@@ -98,11 +130,15 @@ def judge(setting: Setting, runs: int) -> bool:
 def main(runs: int = RUNS) -> int:
     started = time.time()
     print(f"{runs} surveys of each kind; {FDR:.0%} false discoveries allowed\n")
-    print("| setting | false | unexplained held | its error | found | limit | found at the limit | bar |")
+    print(
+        "| setting | false | unexplained held | its error | found | limit | found at the limit | bar |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     judged = [judge(setting, runs) for setting in SETTINGS]
     good = all(judged)
-    print(f"\n{time.time() - started:.0f} seconds. The bars are {'reached' if good else 'MISSED'}.")
+    print(
+        f"\n{time.time() - started:.0f} seconds. The bars are {'reached' if good else 'MISSED'}."
+    )
     return 0 if good else 1
 
 

@@ -17,7 +17,9 @@ def main(kills: int = 50) -> int:
     with tempfile.TemporaryDirectory() as folder:
         seen = run(Path(folder), kills)
     print(f"{seen.kills} kills, {seen.interrupted} of them in the middle of a job")
-    print(f"{seen.rows:,} responses at the end, {seen.seen:,} of which were looked at on the way")
+    print(
+        f"{seen.rows:,} responses at the end, {seen.seen:,} of which were looked at on the way"
+    )
     print(f"wrong: {len(seen.wrong)}")
     for each in seen.wrong[:20]:
         print(f"  {each}")

@@ -30,18 +30,26 @@ def main(n: int = N) -> None:
     rows = local.draw_all(design, answers, fast=True)
     local.tally(design, rows, fast=True)  # compiled once, before the clock is read
     with tempfile.TemporaryDirectory() as folder:
-        given, packed, text = (Path(folder) / f"{name}.parquet" for name in ("answers", "packed", "text"))
+        given, packed, text = (
+            Path(folder) / f"{name}.parquet" for name in ("answers", "packed", "text")
+        )
         pq.write_table(pa.table({"answer": answers}), given)
         respond_file(design, given, packed, column="answer")
         labels = design.channel.coding.labels(rows, design.symbols).cast(pa.string())
-        hashes = pa.DictionaryArray.from_arrays(np.zeros(n, np.int32), pa.array([design.hash]))
-        pq.write_table(pa.table({"response": labels, "design": hashes}), text, compression="zstd")
+        hashes = pa.DictionaryArray.from_arrays(
+            np.zeros(n, np.int32), pa.array([design.hash])
+        )
+        pq.write_table(
+            pa.table({"response": labels, "design": hashes}), text, compression="zstd"
+        )
         times = race(
             {
                 "memory": lambda: local.tally(design, rows, fast=True),
                 "packed": lambda: tally_file(design, packed),
                 "draw": lambda: local.draw_all(design, answers, codes=True, fast=True),
-                "respond": lambda: respond_file(design, given, packed, column="answer", overwrite=True),
+                "respond": lambda: respond_file(
+                    design, given, packed, column="answer", overwrite=True
+                ),
             },
             rounds=3,
         )
@@ -50,9 +58,21 @@ def main(n: int = N) -> None:
     table(
         f"files, unary({K:,}, ε = 1), Parquet, n = {n:,}",
         [
-            ("tally: time of the packed file ÷ of packed rows in memory", times["packed"] / times["memory"], None),
-            ("tally: time of a file of text ÷ of packed rows in memory", times["text"] / times["memory"], None),
-            ("respond: time from file to file ÷ in memory", times["respond"] / times["draw"], None),
+            (
+                "tally: time of the packed file ÷ of packed rows in memory",
+                times["packed"] / times["memory"],
+                None,
+            ),
+            (
+                "tally: time of a file of text ÷ of packed rows in memory",
+                times["text"] / times["memory"],
+                None,
+            ),
+            (
+                "respond: time from file to file ÷ in memory",
+                times["respond"] / times["draw"],
+                None,
+            ),
             ("size of the packed file ÷ of the rows in memory", size, None),
         ],
     )

@@ -58,7 +58,13 @@ def respond(folder: Path) -> None:
 
 
 def parts(folder: Path) -> None:
-    respond_file(DESIGN, folder / "answers.parquet", folder / "parts", column="answer", engine=Local(fast=True))
+    respond_file(
+        DESIGN,
+        folder / "answers.parquet",
+        folder / "parts",
+        column="answer",
+        engine=Local(fast=True),
+    )
 
 
 def group(folder: Path) -> None:
@@ -70,12 +76,18 @@ def group(folder: Path) -> None:
 
 
 def tally(folder: Path) -> None:
-    counted = tally_file(DESIGN, folder / "responses.parquet", engine=Local(threads=2, fast=True))
+    counted = tally_file(
+        DESIGN, folder / "responses.parquet", engine=Local(threads=2, fast=True)
+    )
     if (folder / "duckdb.json").exists():
-        assert counted.counts.tolist() == json.loads((folder / "duckdb.json").read_text()), "the same counts"
+        assert counted.counts.tolist() == json.loads(
+            (folder / "duckdb.json").read_text()
+        ), "the same counts"
 
 
-STEPS: dict[str, Callable[[Path], None]] = {each.__name__: each for each in (rewrite, respond, parts, group, tally)}
+STEPS: dict[str, Callable[[Path], None]] = {
+    each.__name__: each for each in (rewrite, respond, parts, group, tally)
+}
 
 
 def timed(name: str, folder: Path) -> tuple[float, float]:
@@ -87,14 +99,20 @@ def timed(name: str, folder: Path) -> tuple[float, float]:
 
 
 def step(name: str, folder: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=folder) as small:  # what is loaded and compiled is loaded and compiled here
+    with tempfile.TemporaryDirectory(
+        dir=folder
+    ) as small:  # what is loaded and compiled is loaded and compiled here
         make(Path(small) / "answers.parquet", 1000)
         respond(Path(small))
         STEPS[name](Path(small))
     began = time.perf_counter()
     STEPS[name](folder)
     seconds = time.perf_counter() - began
-    print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9]))
+    print(
+        json.dumps(
+            [seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9]
+        )
+    )
 
 
 def main(rows: int = ROWS, rounds: int = 3) -> None:
@@ -113,11 +131,26 @@ def main(rows: int = ROWS, rounds: int = 3) -> None:
     table(
         f"files, k_ary({K}, ε = 1), Parquet of bytes, n = {rows:,}",
         [
-            ("respond: rate ÷ that of PyArrow reading and writing again", best["rewrite"] / best["respond"], 0.5),
-            ("respond to a folder of parts: rate ÷ the same", best["rewrite"] / best["parts"], 0.5),
-            ("tally: rate ÷ that of DuckDB's GROUP BY", best["group"] / best["tally"], 0.7),
+            (
+                "respond: rate ÷ that of PyArrow reading and writing again",
+                best["rewrite"] / best["respond"],
+                0.5,
+            ),
+            (
+                "respond to a folder of parts: rate ÷ the same",
+                best["rewrite"] / best["parts"],
+                0.5,
+            ),
+            (
+                "tally: rate ÷ that of DuckDB's GROUP BY",
+                best["group"] / best["tally"],
+                0.7,
+            ),
             *((f"{name}: peak of memory in GB", peaks[name], None) for name in STEPS),
-            *((f"{name}: million rows a second", rows / best[name] / 1e6, None) for name in STEPS),
+            *(
+                (f"{name}: million rows a second", rows / best[name] / 1e6, None)
+                for name in STEPS
+            ),
         ],
     )
 

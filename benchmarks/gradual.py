@@ -56,8 +56,12 @@ def speeds() -> None:
                 },
                 rounds=5,
             )
-            rows.append((f"k_ary_{k}: upgrade / respond", times["fresh"] / times["up"], 0.25))
-            rows.append((f"k_ary_{k}: degrade / respond", times["fresh"] / times["down"], None))
+            rows.append(
+                (f"k_ary_{k}: upgrade / respond", times["fresh"] / times["up"], 0.25)
+            )
+            rows.append(
+                (f"k_ary_{k}: degrade / respond", times["fresh"] / times["down"], None)
+            )
         table(f"speed, n = {N:,}, {'Numba' if fast else 'NumPy'}", rows)
 
 
@@ -79,7 +83,13 @@ def other_families() -> None:
             },
             rounds=5,
         )
-        rows.append((f"{name}, n = {n:,}: upgrade / respond", times["fresh"] / times["up"], None))
+        rows.append(
+            (
+                f"{name}, n = {n:,}: upgrade / respond",
+                times["fresh"] / times["up"],
+                None,
+            )
+        )
     table("speed of sets and bits, Numba", rows)
 
 
@@ -100,7 +110,9 @@ def streamed(n: int) -> dict[str, float]:
 
 def memory() -> None:
     """Print the peak memory of raising more and more responses that come in chunks."""
-    print(f"\nmemory, k_ary_16, chunks of {CHUNK:,}: answers → responses → raised → tally")
+    print(
+        f"\nmemory, k_ary_16, chunks of {CHUNK:,}: answers → responses → raised → tally"
+    )
     first = 0.0
     for n in STREAMED:
         command = [sys.executable, "-m", "benchmarks.gradual", str(n)]
@@ -108,7 +120,9 @@ def memory() -> None:
         found = json.loads(run.stdout)["megabytes"]
         first = first or found
         verdict = "reached" if found <= MOST_GROWTH * first else "MISSED"
-        print(f"  n = {n:>13,}   peak ÷ that at the first n {found / first:5.2f} (at most {MOST_GROWTH}: {verdict})")
+        print(
+            f"  n = {n:>13,}   peak ÷ that at the first n {found / first:5.2f} (at most {MOST_GROWTH}: {verdict})"
+        )
 
 
 def simulated(stages: Ladder, people: int, repetitions: int) -> float:
@@ -119,14 +133,21 @@ def simulated(stages: Ladder, people: int, repetitions: int) -> float:
     for rung in stages.relaxations:
         column = gradual.upgrade(rung, column, answers, fast=True)
     linear = left_inverse(stages.designs[-1].channel)
-    found = [linear.shares(np.bincount(row, minlength=k) / people)[0] for row in column.reshape(repetitions, people)]
+    found = [
+        linear.shares(np.bincount(row, minlength=k) / people)[0]
+        for row in column.reshape(repetitions, people)
+    ]
     return float(np.var(found, ddof=1))
 
 
 def variances() -> None:
     """Print by how much the variance falls, against spending every further tenth of the budget afresh."""
-    print(f"\nvariance after {STAGES} stages, ε = 0.1 … 1, everybody raised at every stage")
-    print(f"  {'':6}   {'afresh ÷ relaxed':>18}   relaxed, simulated ÷ one response at ε = 1 (95 % of chance alone)")
+    print(
+        f"\nvariance after {STAGES} stages, ε = 0.1 … 1, everybody raised at every stage"
+    )
+    print(
+        f"  {'':6}   {'afresh ÷ relaxed':>18}   relaxed, simulated ÷ one response at ε = 1 (95 % of chance alone)"
+    )
     epsilons = [f"{i}/10" for i in range(1, STAGES + 1)]
     people, repetitions = 1000, 4000
     for k in (2, 5, 20):

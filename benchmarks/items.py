@@ -28,22 +28,30 @@ def drawn(items: int, rng: np.random.Generator) -> tuple[float, float]:
     names = [f"item {number}" for number in range(items)]
     design = dn.drawn_items({name: dn.warner(1) for name in names})
     found = [
-        dn.estimate(dn.tally(dn.respond_all(design, answers(names, rng), codes=True))).params
+        dn.estimate(
+            dn.tally(dn.respond_all(design, answers(names, rng), codes=True))
+        ).params
         for _ in range(ESTIMATES // items)
     ]
     values = [each[f"{name}: yes"] for each in found for name in names]
     shares = {name: [1 - SHARE, SHARE] for name in names}
-    return PEOPLE * np.var(values), PEOPLE * variance(design, PEOPLE, shares=shares, category=f"{names[0]}: yes")
+    return PEOPLE * np.var(values), PEOPLE * variance(
+        design, PEOPLE, shares=shares, category=f"{names[0]}: yes"
+    )
 
 
 def split(items: int, rng: np.random.Generator) -> tuple[float, float]:
     """The same where everybody answers every item with its part of ε; items are estimated one by one."""
     design = dn.warner(Fraction(1, items))
     values = [
-        dn.estimate(dn.tally(dn.respond_all(design, answers(["one"], rng)["one"], codes=True))).params["yes"]
+        dn.estimate(
+            dn.tally(dn.respond_all(design, answers(["one"], rng)["one"], codes=True))
+        ).params["yes"]
         for _ in range(ESTIMATES)
     ]
-    return PEOPLE * np.var(values), PEOPLE * variance(design, PEOPLE, shares=[1 - SHARE, SHARE])
+    return PEOPLE * np.var(values), PEOPLE * variance(
+        design, PEOPLE, shares=[1 - SHARE, SHARE]
+    )
 
 
 def main() -> None:
@@ -51,7 +59,9 @@ def main() -> None:
 
     warnings.simplefilter("ignore", dn.errors.ImplausibleResponses)
     rng = np.random.default_rng(13)
-    print("| items | one drawn: measured | predicted | splitting: measured | predicted | ratio measured | predicted |")
+    print(
+        "| items | one drawn: measured | predicted | splitting: measured | predicted | ratio measured | predicted |"
+    )
     print("|" + "---|" * 7)
     for items in ITEMS:
         (one, expected), (all_, predicted) = drawn(items, rng), split(items, rng)

@@ -57,14 +57,24 @@ def bench(name: str, build: Callable[[], Design]) -> None:
             100 if design.name == "k_ary" else None,
         ),
         ("respond, fast ÷ k-ary by hand", times["hand"] / times["respond, fast"], None),
-        ("respond, NumPy ÷ k-ary by hand", times["hand"] / times["respond, NumPy"], None),
-        ("end to end ÷ the best peer's rate at k = 1,024", N / whole / PEERS[design.name], 20 if k == 1024 else None),
+        (
+            "respond, NumPy ÷ k-ary by hand",
+            times["hand"] / times["respond, NumPy"],
+            None,
+        ),
+        (
+            "end to end ÷ the best peer's rate at k = 1,024",
+            N / whole / PEERS[design.name],
+            20 if k == 1024 else None,
+        ),
     ]
     told = ", ".join(
-        f"{each} {N / times[each] / 1e6:,.1f} M/s" for each in ("respond, fast", "respond, NumPy", "tally")
+        f"{each} {N / times[each] / 1e6:,.1f} M/s"
+        for each in ("respond, fast", "respond, NumPy", "tally")
     )
     table(
-        f"{name}, n = {N:,}  [{told}, estimate {times['estimate']:.2f} s, end to end {N / whole / 1e6:.1f} M/s]", rows
+        f"{name}, n = {N:,}  [{told}, estimate {times['estimate']:.2f} s, end to end {N / whole / 1e6:.1f} M/s]",
+        rows,
     )
 
 

@@ -31,7 +31,9 @@ def ratio(design: Design) -> float:
     answers = np.repeat(np.arange(len(people), dtype=np.uint8), people)
     times = race(
         {
-            "one by one": lambda: local.tally(design, local.draw_all(design, answers, fast=True), fast=True),
+            "one by one": lambda: local.tally(
+                design, local.draw_all(design, answers, fast=True), fast=True
+            ),
             "in law": lambda: law.tallies(design, people, SURVEYS),
         },
         rounds=3,
@@ -41,8 +43,15 @@ def ratio(design: Design) -> float:
 
 def main() -> None:
     """Print the ratios."""
-    designs = {"warner": warner(0.5), "christofides": christofides(0.5, middle=0.01), "k_ary_16": k_ary(16, 1)}
-    rows: list[Row] = [(f"{name}: surveys in law / one by one", ratio(each), LEAST) for name, each in designs.items()]
+    designs = {
+        "warner": warner(0.5),
+        "christofides": christofides(0.5, middle=0.01),
+        "k_ary_16": k_ary(16, 1),
+    }
+    rows: list[Row] = [
+        (f"{name}: surveys in law / one by one", ratio(each), LEAST)
+        for name, each in designs.items()
+    ]
     table(f"{SURVEYS:,} surveys of {PEOPLE:,} people", rows)
 
 

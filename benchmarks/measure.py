@@ -11,7 +11,9 @@ from collections.abc import Callable, Mapping
 Row = tuple[str, float, float | None]
 
 
-def race(candidates: Mapping[str, Callable[[], object]], rounds: int = 9) -> dict[str, float]:
+def race(
+    candidates: Mapping[str, Callable[[], object]], rounds: int = 9
+) -> dict[str, float]:
     """Return the fewest seconds that each candidate took; each runs once before the clock is read."""
     for run in candidates.values():
         run()
@@ -29,5 +31,9 @@ def table(title: str, rows: list[Row]) -> None:
     """Print ratios, each with the bar that it has to reach."""
     print(f"\n{title}")
     for name, ratio, bar in rows:
-        verdict = "" if bar is None else f"  (at least {bar:g}: {'reached' if ratio >= bar else 'MISSED'})"
+        verdict = (
+            ""
+            if bar is None
+            else f"  (at least {bar:g}: {'reached' if ratio >= bar else 'MISSED'})"
+        )
         print(f"  {name:<64} {ratio:8.2f}{verdict}")

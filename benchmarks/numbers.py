@@ -52,7 +52,11 @@ def hybrid(values: Vector, rng: np.random.Generator, *, epsilon: float) -> Vecto
     """Send by one of the two, at random."""
     share = 1 - np.exp(-epsilon / 2) if epsilon > _SWITCH else 0.0
     chosen = rng.random(len(values)) < share
-    return np.where(chosen, piecewise(values, rng, epsilon=epsilon), duchi(values, rng, epsilon=epsilon))
+    return np.where(
+        chosen,
+        piecewise(values, rng, epsilon=epsilon),
+        duchi(values, rng, epsilon=epsilon),
+    )
 
 
 def ours(values: Vector, rng: np.random.Generator, *, epsilon: float) -> Vector:  # noqa: ARG001 - a source of its own
@@ -69,7 +73,9 @@ def published_variance(mechanism: str, y: float, epsilon: float) -> float:
     by_pieces = y**2 / (h - 1) + (h + 3) / (3 * (h - 1) ** 2)
     share = 1 - 1 / h if epsilon > _SWITCH else 0.0
     mixed = share * by_pieces + (1 - share) * by_duchi
-    return float({"duchi": by_duchi, "piecewise": by_pieces, "hybrid": mixed}[mechanism])
+    return float(
+        {"duchi": by_duchi, "piecewise": by_pieces, "hybrid": mixed}[mechanism]
+    )
 
 
 def scores(design: dn.NumberDesign) -> Vector:
@@ -80,13 +86,17 @@ def scores(design: dn.NumberDesign) -> Vector:
 def theory(design: dn.NumberDesign) -> Vector:
     """Return the variance of one response at each value of the grid."""
     levels = np.linspace(-1, 1, design.scale.levels)
-    return np.interp(GRID, levels, scores(design) ** 2 @ design.channel.floats()) - GRID**2
+    return (
+        np.interp(GRID, levels, scores(design) ** 2 @ design.channel.floats()) - GRID**2
+    )
 
 
 def measured(mechanism: Mechanism, rows: int) -> Vector:
     """Return the variance at each value of the grid, about the value itself."""
     rng = np.random.default_rng(7)
-    return np.array([np.mean((mechanism(np.full(rows, y), rng) - y) ** 2) for y in GRID.round(2)])
+    return np.array(
+        [np.mean((mechanism(np.full(rows, y), rng) - y) ** 2) for y in GRID.round(2)]
+    )
 
 
 def main(rows: int = ROWS) -> None:
@@ -96,7 +106,8 @@ def main(rows: int = ROWS) -> None:
         design = dn.number_design(-1, 1, epsilon)
         told = theory(design)
         found = {
-            each.__name__: measured(partial(each, epsilon=epsilon), rows) for each in (duchi, piecewise, hybrid, ours)
+            each.__name__: measured(partial(each, epsilon=epsilon), rows)
+            for each in (duchi, piecewise, hybrid, ours)
         }
         off = np.abs(found["ours"] / told - 1).max()
         width = len(design.symbols) - design.scale.levels + 1
@@ -105,7 +116,9 @@ def main(rows: int = ROWS) -> None:
             f"{len(GRID)} values"
         )
         for name, variances in found.items():
-            print(f"  {name:10} worst {variances.max():8.4f}   average {_average(variances):8.4f}")
+            print(
+                f"  {name:10} worst {variances.max():8.4f}   average {_average(variances):8.4f}"
+            )
         print(
             f"  theory     worst {told.max():8.4f}   average {_average(told):8.4f}   "
             f"measured is off by {off:.2%} at most"
@@ -117,7 +130,9 @@ def main(rows: int = ROWS) -> None:
             failed.append(f"{epsilon:g}")
     if failed:
         sys.exit(f"missed at ε = {', '.join(failed)}")
-    print("within 5 % of theory, and at most the smallest of the others in the worst case and on average, at every ε")
+    print(
+        "within 5 % of theory, and at most the smallest of the others in the worst case and on average, at every ε"
+    )
 
 
 def _average(variances: Vector) -> float:

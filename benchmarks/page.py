@@ -40,7 +40,14 @@ from deniable.errors import ImplausibleResponses
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BAR = 20  # times the fastest peer, on every mechanism that a peer has
-PACKAGES = ("pure-ldp", "multi-freq-ldpy", "ldp-toolbox", "qif", "opendp", "diffprivlib")
+PACKAGES = (
+    "pure-ldp",
+    "multi-freq-ldpy",
+    "ldp-toolbox",
+    "qif",
+    "opendp",
+    "diffprivlib",
+)
 CELLS = 2_000_000  # floats that plain NumPy holds at a time while it draws bits
 
 Cells = Sequence[str]
@@ -56,7 +63,16 @@ class Table(NamedTuple):
 
     def written(self) -> str:
         lines = [self.header, ["---"] * len(self.header), *self.rows]
-        return "\n".join([f"## {self.title}", "", self.told, "", *(f"| {' | '.join(line)} |" for line in lines), ""])
+        return "\n".join(
+            [
+                f"## {self.title}",
+                "",
+                self.told,
+                "",
+                *(f"| {' | '.join(line)} |" for line in lines),
+                "",
+            ]
+        )
 
 
 class Standing(NamedTuple):
@@ -71,7 +87,9 @@ class Standing(NamedTuple):
 
 def row_names() -> dict[str, list[str]]:
     """The names of the rows that every run makes, by the title of their table; those of peers' errors differ."""
-    sizes = [f"{name}, k = {k:,}, ε = {epsilon:g}" for epsilon, k, name in _accuracies()]
+    sizes = [
+        f"{name}, k = {k:,}, ε = {epsilon:g}" for epsilon, k, name in _accuracies()
+    ]
     drawn = [f"{count} threads, k = {k:,}" for count in (2,) for k in (2, 16, 1024)]
     return {
         "Speed, end to end": [mechanism.label for mechanism in MECHANISMS],
@@ -95,7 +113,9 @@ def plain(mechanism: Mechanism) -> float:
     answers = answers_of(k, PEOPLE)
     if mechanism.name == "k-ary":
         drawn = by_hand(answers, k, float(design.channel.probability(0, given=0)))
-        return PEOPLE / race({"": lambda: np.bincount(drawn(), minlength=k)}, rounds=3)[""]
+        return (
+            PEOPLE / race({"": lambda: np.bincount(drawn(), minlength=k)}, rounds=3)[""]
+        )
     if mechanism.name.startswith("unary"):
         few = answers[: PEOPLE * 16 // max(k, 16)]
         return len(few) / race({"": lambda: unary_by_hand(few, k)}, rounds=2)[""]
@@ -117,9 +137,15 @@ def unary_by_hand(answers: np.ndarray[Any, Any], k: int) -> np.ndarray[Any, Any]
 def standings(measured: list[dict[str, Any]]) -> Iterable[Standing]:
     for mechanism in MECHANISMS:
         progress(mechanism.label)
-        best = max(mechanism.rivals(measured), key=lambda row: row["total"], default=None)
-        rate, named = (best["total"], f"{best['peer']}, {best['mech']}") if best else (0, "—")
-        yield Standing(mechanism, ours(mechanism.build(mechanism.k)), plain(mechanism), rate, named)
+        best = max(
+            mechanism.rivals(measured), key=lambda row: row["total"], default=None
+        )
+        rate, named = (
+            (best["total"], f"{best['peer']}, {best['mech']}") if best else (0, "—")
+        )
+        yield Standing(
+            mechanism, ours(mechanism.build(mechanism.k)), plain(mechanism), rate, named
+        )
 
 
 def copied() -> Callable[[], object]:
@@ -144,7 +170,11 @@ def uniform() -> Callable[[], object]:
 
 LIMITS: dict[str, tuple[Callable[[], Callable[[], object]], float, str]] = {
     "a copy in memory": (copied, 8 * 32_000_000, "bytes"),
-    "the keystream, AES-256 in counter mode": (keystream, 8 * 32 * MOST_FILLED, "bytes"),
+    "the keystream, AES-256 in counter mode": (
+        keystream,
+        8 * 32 * MOST_FILLED,
+        "bytes",
+    ),
     "numpy.bincount of 64-bit codes, 1,024 cells": (counted, PEOPLE, "codes"),
     "numpy's random floats, PCG64, not secure": (uniform, PEOPLE, "floats"),
 }
@@ -155,12 +185,21 @@ LIMITS: dict[str, tuple[Callable[[], Callable[[], object]], float, str]] = {
 
 def machine() -> str:
     processor = next(
-        (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")),
+        (
+            line.split(":")[1].strip()
+            for line in _lines("/proc/cpuinfo")
+            if line.startswith("model name")
+        ),
         platform.processor() or platform.machine(),
     )
-    packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "cryptography"))
+    packages = ", ".join(
+        f"{name} {version(name)}" for name in ("numpy", "numba", "cryptography")
+    )
     load = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
-    ordinary = not hasattr(os, "sched_getscheduler") or os.sched_getscheduler(0) == os.SCHED_OTHER
+    ordinary = (
+        not hasattr(os, "sched_getscheduler")
+        or os.sched_getscheduler(0) == os.SCHED_OTHER
+    )
     return (
         f"{processor}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}, "
         f"Python {platform.python_version()}, {packages}. "
@@ -174,7 +213,9 @@ def peers_told(peers: Sequence[str]) -> str:
     if not peers:
         return ""
     asked = f"import importlib.metadata as m; print(', '.join(f'{{n}} {{m.version(n)}}' for n in {PACKAGES!r}))"
-    found = subprocess.run([peers[0], "-c", asked], check=True, capture_output=True, text=True).stdout
+    found = subprocess.run(
+        [peers[0], "-c", asked], check=True, capture_output=True, text=True
+    ).stdout
     return f" Other packages: {found.strip()}; with as many respondents as go through in {BUDGET:g} s."
 
 
@@ -195,7 +236,9 @@ def rate(number: float) -> str:
 def _smallest_ratio(found: list[Standing]) -> str:
     least = min((each.ours / each.peer for each in found if each.peer), default=None)
     if least is None:
-        return "Other packages were left out: `../shared` is not beside this repository."
+        return (
+            "Other packages were left out: `../shared` is not beside this repository."
+        )
     return f"The smallest ratio is {least:,.0f}; at least {BAR} is wanted: {'reached' if least >= BAR else 'MISSED'}."
 
 
@@ -217,25 +260,37 @@ def speed_table(found: list[Standing]) -> Table:
         f"fastest of the packages that have the mechanism. {_smallest_ratio(found)}"
     )
     return Table(
-        "Speed, end to end", told, ["mechanism", "ours", "plain NumPy", "fastest peer", "which", "ours ÷ peer"], rows
+        "Speed, end to end",
+        told,
+        ["mechanism", "ours", "plain NumPy", "fastest peer", "which", "ours ÷ peer"],
+        rows,
     )
 
 
 def limits_table() -> Table:
     times = race({name: make() for name, (make, _, _) in LIMITS.items()}, rounds=5)
-    rows = [[name, f"{rate(size / times[name])}", unit] for name, (_, size, unit) in LIMITS.items()]
+    rows = [
+        [name, f"{rate(size / times[name])}", unit]
+        for name, (_, size, unit) in LIMITS.items()
+    ]
     told = "One core. A k-ary response takes 8 bytes of the keystream, and is then counted once."
     return Table("What the machine allows", told, ["limit", "rate", "of"], rows)
 
 
 def _accuracies() -> Iterable[tuple[float, int, str]]:
     return (
-        (epsilon, k, name) for epsilon in mechanisms.EPSILONS for k in mechanisms.SIZES for name in mechanisms.DESIGNS
+        (epsilon, k, name)
+        for epsilon in mechanisms.EPSILONS
+        for k in mechanisms.SIZES
+        for name in mechanisms.DESIGNS
     )
 
 
 def accuracy_table(found: list[mechanisms.Accuracy]) -> Table:
-    least = {(each.k, each.epsilon): min(e.error for e in found if e[1:3] == each[1:3]) for each in found}
+    least = {
+        (each.k, each.epsilon): min(e.error for e in found if e[1:3] == each[1:3])
+        for each in found
+    }
     rows = [
         [
             f"{each.name}, k = {each.k:,}, ε = {each.epsilon:g}",
@@ -250,11 +305,20 @@ def accuracy_table(found: list[mechanisms.Accuracy]) -> Table:
         "next to the smallest of the same k and ε. "
         f"The speed is that of a survey of {mechanisms.PEOPLE:,}, end to end."
     )
-    return Table("Error at equal ε", told, ["mechanism", "n · error²", "÷ the smallest", "speed"], rows)
+    return Table(
+        "Error at equal ε",
+        told,
+        ["mechanism", "n · error²", "÷ the smallest", "speed"],
+        rows,
+    )
 
 
 def peers_table(measured: list[dict[str, Any]]) -> Table:
-    rows = [_peer_row(mechanism, row) for mechanism in MECHANISMS for row in mechanism.rivals(measured)]
+    rows = [
+        _peer_row(mechanism, row)
+        for mechanism in MECHANISMS
+        for row in mechanism.rivals(measured)
+    ]
     told = (
         "The largest error of any share: the peer's, seen once, and ours with as many respondents, its mean and "
         "standard deviation over surveys. Ours is unbiased, and projected onto the simplex beside peers that clip "
@@ -302,7 +366,14 @@ def growth_table(found: list[growth.Growth]) -> Table:
 
 
 def threads_table(found: list[threads.Gain]) -> Table:
-    rows = [[f"{each.threads} threads, k = {each.k:,}", f"{each.gain:.2f}", f"{each.loop:.2f}"] for each in found]
+    rows = [
+        [
+            f"{each.threads} threads, k = {each.k:,}",
+            f"{each.gain:.2f}",
+            f"{each.loop:.2f}",
+        ]
+        for each in found
+    ]
     least = min(each.gain for each in found if each.threads == 2)
     told = (
         "Drawing with several threads ÷ one, and what a loop gains that shares nothing. "
@@ -325,7 +396,9 @@ def main(*peers: str) -> None:
     progress("limits of the machine")
     limits = limits_table()
     progress("threads")
-    gained = [each for count in threads.thread_counts() for each in threads.gains(count)]
+    gained = [
+        each for count in threads.thread_counts() for each in threads.gains(count)
+    ]
     progress("other packages" if peers else "other packages are left out")
     measured = measured_peers(*peers) if peers else []
     stand = list(standings(measured))
@@ -342,10 +415,14 @@ def main(*peers: str) -> None:
     chart.draw(stand, found, rising)
     minutes = (time.perf_counter() - started) / 60
     head = (
-        f"# Benchmarks\n\nWritten by `make bench`, which took {minutes:.0f} min; change nothing here by hand. {told}\n"
+        f"# Benchmarks\n\nWritten by `make bench`, which took {minutes:.0f} "
+        f"min; change nothing here by hand. {told}\n"
     )
     picture = "![Speed, error beside speed, and growth](pictures/benchmarks.png)\n"
-    PAGE.write_text("\n".join([head, picture, *(table.written() for table in tables)]).rstrip() + "\n")
+    PAGE.write_text(
+        "\n".join([head, picture, *(table.written() for table in tables)]).rstrip()
+        + "\n"
+    )
     progress(f"written: {PAGE.name}")
 
 

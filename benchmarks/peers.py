@@ -28,7 +28,12 @@ from deniable.errors import ImplausibleResponses
 EPSILON, PEOPLE = 1, 1_000_000
 BUDGET = 1  # seconds that one timing of a peer may take; the script lets n shrink until it does
 GROUPS = "pureldp,mfldpy,qif,toolbox,opendp,diffprivlib"
-TELLS = {("multi-freq-ldpy", "subset selection"): "the true answer stands first: its ε is not kept"}
+TELLS = {
+    (
+        "multi-freq-ldpy",
+        "subset selection",
+    ): "the true answer stands first: its ε is not kept"
+}
 """Peers that break the ε they claim, found by running them (`peers.md`, section 1b)."""
 
 BOUNDED = ("clipped", "IBU")
@@ -48,17 +53,43 @@ class Mechanism(NamedTuple):
         return f"{self.name}, k = {self.k:,}"
 
     def rivals(self, measured: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        return [row for row in measured if row["k"] == self.k and any(word in row["mech"] for word in self.words)]
+        return [
+            row
+            for row in measured
+            if row["k"] == self.k and any(word in row["mech"] for word in self.words)
+        ]
 
 
 _OPTIMIZED = partial(dn.unary, epsilon=EPSILON, optimized=True)
-_KRR = ("k-RR", "GRR", "DE (", "randomized_response + IBU", "randomized_response_bool", "Binary", "Exponential")
+_KRR = (
+    "k-RR",
+    "GRR",
+    "DE (",
+    "randomized_response + IBU",
+    "randomized_response_bool",
+    "Binary",
+    "Exponential",
+)
 MECHANISMS = [
-    *(Mechanism("k-ary", k, partial(dn.k_ary, epsilon=EPSILON), _KRR) for k in (2, 16, 1024)),
-    *(Mechanism("unary", k, partial(dn.unary, epsilon=EPSILON), ("SUE",)) for k in (16, 128, 1024)),
+    *(
+        Mechanism("k-ary", k, partial(dn.k_ary, epsilon=EPSILON), _KRR)
+        for k in (2, 16, 1024)
+    ),
+    *(
+        Mechanism("unary", k, partial(dn.unary, epsilon=EPSILON), ("SUE",))
+        for k in (16, 128, 1024)
+    ),
     *(Mechanism("unary, optimized", k, _OPTIMIZED, ("OUE",)) for k in (16, 128, 1024)),
-    *(Mechanism("subset", k, partial(dn.subset, epsilon=EPSILON), ("subset",)) for k in (16, 128)),
-    Mechanism("local hashing", 1024, partial(dn.local_hashing, epsilon=EPSILON), ("OLH", "FLH")),
+    *(
+        Mechanism("subset", k, partial(dn.subset, epsilon=EPSILON), ("subset",))
+        for k in (16, 128)
+    ),
+    Mechanism(
+        "local hashing",
+        1024,
+        partial(dn.local_hashing, epsilon=EPSILON),
+        ("OLH", "FLH"),
+    ),
     Mechanism("Hadamard", 1024, partial(dn.hadamard, epsilon=EPSILON), ("Hadamard",)),
 ]
 
@@ -69,10 +100,16 @@ def answers_of(k: int, n: int) -> NDArray[np.int64]:
     return np.random.default_rng(1).choice(k, n, p=weights / weights.sum())
 
 
-def surveyed(design: dn.Design, answers: NDArray[np.int64], threads: int = 1) -> dn.Estimate:
+def surveyed(
+    design: dn.Design, answers: NDArray[np.int64], threads: int = 1
+) -> dn.Estimate:
     """One survey end to end: respond, tally and estimate."""
-    responses = dn.engines.local.draw_all(design, answers, codes=True, fast=True, threads=threads)
-    return dn.estimate(dn.engines.local.tally(design, responses, fast=True, threads=threads))
+    responses = dn.engines.local.draw_all(
+        design, answers, codes=True, fast=True, threads=threads
+    )
+    return dn.estimate(
+        dn.engines.local.tally(design, responses, fast=True, threads=threads)
+    )
 
 
 def ours(design: dn.Design) -> float:
@@ -107,11 +144,15 @@ def our_error(design: dn.Design, n: int, *, bounded: bool) -> Error:
     found = []
     for _ in range(min(60, max(12, 3_000_000 // n))):
         result = surveyed(design, answers)
-        found.append(np.abs((result.projected() if bounded else result).value - truth).max())
+        found.append(
+            np.abs((result.projected() if bounded else result).value - truth).max()
+        )
     return Error(float(np.mean(found)), float(np.std(found, ddof=1)))
 
 
-def measured_peers(python: str, script: str, budget: float = BUDGET) -> list[dict[str, Any]]:
+def measured_peers(
+    python: str, script: str, budget: float = BUDGET
+) -> list[dict[str, Any]]:
     """Run the script on the peers, and return its rows; its own table goes to the error stream, as progress."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "peers.json"
@@ -123,11 +164,15 @@ def measured_peers(python: str, script: str, budget: float = BUDGET) -> list[dic
 def main(python: str, script: str) -> None:
     warnings.simplefilter("ignore", ImplausibleResponses)
     measured = measured_peers(python, script)
-    print("| design | k | ours, M/s | fastest peer | its M/s | ratio |\n|---|---|---|---|---|---|")
+    print(
+        "| design | k | ours, M/s | fastest peer | its M/s | ratio |\n|---|---|---|---|---|---|"
+    )
     least = math.inf
     for mechanism in MECHANISMS:
         speed = ours(mechanism.build(mechanism.k))
-        best = max(mechanism.rivals(measured), key=lambda row: row["total"], default=None)
+        best = max(
+            mechanism.rivals(measured), key=lambda row: row["total"], default=None
+        )
         start = f"| {mechanism.name} | {mechanism.k} | {speed / 1e6:.2f} |"
         if best is None:
             print(f"{start} none | | |")

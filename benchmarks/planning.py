@@ -38,14 +38,25 @@ def grid() -> float:
     """Print a line for each design, share and number; return the largest distance."""
     draws = np.random.default_rng(2026)
     worst = 0.0
-    print(f"{'design':<20} {'share':>6} {'n':>6} {'power':>7} {'seen':>7} {'width':>7} {'seen':>7} {'points':>7}")
+    print(
+        f"{'design':<20} {'share':>6} {'n':>6} {'power':>7} {'seen':>7} {'width':>7} {'seen':>7} {'points':>7}"
+    )
     for name, design in DESIGNS.items():
         for share in SHARES:
             for n in RESPONDENTS:
-                power, width, _ = dn.simulate.studies(design, n, IN_GRID, share=share, draws=draws).lines
-                gaps = [abs(float(each["planned"]) - float(each["simulated"])) for each in (power, width)]
+                power, width, _ = dn.simulate.studies(
+                    design, n, IN_GRID, share=share, draws=draws
+                ).lines
+                gaps = [
+                    abs(float(each["planned"]) - float(each["simulated"]))
+                    for each in (power, width)
+                ]
                 worst = max(worst, *gaps)
-                numbers = [float(each[key]) for each in (power, width) for key in ("planned", "simulated")]
+                numbers = [
+                    float(each[key])
+                    for each in (power, width)
+                    for key in ("planned", "simulated")
+                ]
                 cells = " ".join(f"{each:7.3f}" for each in numbers)
                 print(f"{name:<20} {share:>6} {n:>6,} {cells} {100 * max(gaps):7.2f}")
     return worst
@@ -79,12 +90,16 @@ def main() -> int:
     law = in_law()
     each, width = one_by_one()
     planned = dn.plan.how_wide(DESIGNS["forced 1/6, 1/6"], 1_000, share=0.1).value
-    print(f"largest distance: {100 * worst:.2f} points; at most {100 * POINTS:g} were asked for")
+    print(
+        f"largest distance: {100 * worst:.2f} points; at most {100 * POINTS:g} were asked for"
+    )
     print(
         f"{STUDIES:,} studies of 1,000: {law:.2f} s in law, {each:.1f} s one by one; less than {SECONDS:g} s asked for"
     )
     print(f"mean width of default intervals {width:.4f}, planned {planned:.4f}")
-    return int(worst > POINTS or max(law, each) >= SECONDS or abs(width - planned) > POINTS)
+    return int(
+        worst > POINTS or max(law, each) >= SECONDS or abs(width - planned) > POINTS
+    )
 
 
 if __name__ == "__main__":

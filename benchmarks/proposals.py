@@ -36,25 +36,42 @@ class Raised(NamedTuple):
 
 def counted(stages: Ladder, counts: Sequence[Sequence[int]]) -> StageTallies:
     """Return tallies of people at stages."""
-    finest = tuple(Tally(design, np.array(each)) for design, each in zip(stages, counts, strict=True))
+    finest = tuple(
+        Tally(design, np.array(each))
+        for design, each in zip(stages, counts, strict=True)
+    )
     return StageTallies(stages, finest, finest)
 
 
-def raised(people: tuple[int, int], target: float, share: float, rng: np.random.Generator) -> Raised:
+def raised(
+    people: tuple[int, int], target: float, share: float, rng: np.random.Generator
+) -> Raised:
     """Ask everybody, propose, raise the second part of the people, and put all together."""
     sent = floats(FIRST.channel)
     stay, rise = (
-        np.array([rng.multinomial(number, sent[:, x]) for x, number in enumerate((n - carriers, carriers))])
-        for n, carriers in zip(people, rng.binomial(people, share).tolist(), strict=True)
+        np.array(
+            [
+                rng.multinomial(number, sent[:, x])
+                for x, number in enumerate((n - carriers, carriers))
+            ]
+        )
+        for n, carriers in zip(
+            people, rng.binomial(people, share).tolist(), strict=True
+        )
     )  # each by answer and response
     now = counted(dn.ladder([FIRST]), [(stay + rise).sum(axis=0).tolist()])
     promise = propose(now, target, _warner, most=MOST, willing=people[1] / sum(people))
     if promise.design is None:
         raise RuntimeError("the target is reached already; expected one that is not.")
     law = relaxed(sent, floats(promise.design.channel))
-    fine = np.sum([rng.multinomial(rise[x, o], law[:, o, x]) for x in (0, 1) for o in (0, 1)], axis=0)
+    fine = np.sum(
+        [rng.multinomial(rise[x, o], law[:, o, x]) for x in (0, 1) for o in (0, 1)],
+        axis=0,
+    )
     stages = dn.ladder([FIRST, promise.design])
-    return Raised(promise, combine(counted(stages, [stay.sum(axis=0).tolist(), fine.tolist()])))
+    return Raised(
+        promise, combine(counted(stages, [stay.sum(axis=0).tolist(), fine.tolist()]))
+    )
 
 
 def relaxed(coarse: np.ndarray, fine: np.ndarray) -> np.ndarray:
@@ -99,14 +116,20 @@ def kept(surveys: Sequence[Raised], share: float) -> Kept:
 
 
 def main() -> None:
-    print("| stay, raised | share | told / promised, means | within 5 % | in the range | error in fact / promised |")
+    print(
+        "| stay, raised | share | told / promised, means | within 5 % | in the range | error in fact / promised |"
+    )
     print("|" + "---|" * 6)
     for people, target in (FEW, MANY):
         for share in SHARES:
             rng = np.random.default_rng(19)
-            found = kept([raised(people, target, share, rng) for _ in range(SURVEYS)], share)
+            found = kept(
+                [raised(people, target, share, rng) for _ in range(SURVEYS)], share
+            )
             cells = f"{found.ratio:.3f} | {found.near:.0%} | {found.held:.0%} | {found.actual:.2f}"
-            print(f"| {people[0]:,}, {people[1]:,} | {share:.1%} | {cells} |", flush=True)
+            print(
+                f"| {people[0]:,}, {people[1]:,} | {share:.1%} | {cells} |", flush=True
+            )
 
 
 if __name__ == "__main__":

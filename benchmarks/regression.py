@@ -49,13 +49,23 @@ def main() -> int:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     fair = sm.datasets.fair.load_pandas().data
     fair["affair"] = (fair["affairs"] > 0).astype(int)
-    fair["rating"] = 5 - fair["rate_marriage"].astype(int)  # the others against "very good", the most frequent
-    missed = study("affair", "affair ~ rate_marriage + " + TERMS, dn.warner(EPSILON), fair, runs)
+    fair["rating"] = 5 - fair["rate_marriage"].astype(
+        int
+    )  # the others against "very good", the most frequent
+    missed = study(
+        "affair", "affair ~ rate_marriage + " + TERMS, dn.warner(EPSILON), fair, runs
+    )
     fair["kids"] = fair["children"].clip(upper=4).astype(int)
     kids = "kids ~ age + yrs_married + religious"
     missed |= study("kids", kids, dn.k_ary(5, EPSILON), fair, runs, drawn=True)
     study("kids", kids, dn.k_ary(5, EPSILON), fair, runs // 4, bar=False)
-    missed |= study("rating", "rating ~ age + yrs_married + religious", dn.k_ary(5, EPSILON), fair, runs)
+    missed |= study(
+        "rating",
+        "rating ~ age + yrs_married + religious",
+        dn.k_ary(5, EPSILON),
+        fair,
+        runs,
+    )
     missed |= speed()
     return int(missed)
 
@@ -74,22 +84,39 @@ def study(
     rng, source = np.random.default_rng(2024), SeededBytes(2025)
     direct = dn.regress(formula, people, design=dn.direct(design.categories))
     truth = direct.values
-    ends = np.cumsum(direct.predict()["estimate"].to_numpy().reshape(len(people), -1), axis=1)[:, :-1]
+    ends = np.cumsum(
+        direct.predict()["estimate"].to_numpy().reshape(len(people), -1), axis=1
+    )[:, :-1]
     drawn_values, drawn_errors, held = [], [], []
     for _ in range(runs):
         who = rng.integers(len(people), size=len(people))
         sample = people.iloc[who].reset_index(drop=True)
         if drawn:
             sample[question] = (rng.random((len(people), 1)) > ends[who]).sum(axis=1)
-        sent = dn.respond_all(design, sample[question].to_numpy(), codes=True, source=source).columns["response"]
-        found = dn.regress(formula, sample.assign(**{question: sent}), design=design, errors="robust")
+        sent = dn.respond_all(
+            design, sample[question].to_numpy(), codes=True, source=source
+        ).columns["response"]
+        found = dn.regress(
+            formula, sample.assign(**{question: sent}), design=design, errors="robust"
+        )
         drawn_values.append(found.values)
         drawn_errors.append(list(found.bse.values()))
-        held.append([low <= each <= high for (low, high), each in zip(found.conf_int().values(), truth, strict=True)])
+        held.append(
+            [
+                low <= each <= high
+                for (low, high), each in zip(
+                    found.conf_int().values(), truth, strict=True
+                )
+            ]
+        )
     told = compared(np.array(drawn_values), np.array(drawn_errors))
     share = np.mean(held, axis=0)
-    answers = "answers drawn from the direct regression" if drawn else "answers as they are"
-    print(f"\n{formula}, {answers}, ε = {EPSILON}, {len(people):,} rows, {runs} repetitions")
+    answers = (
+        "answers drawn from the direct regression" if drawn else "answers as they are"
+    )
+    print(
+        f"\n{formula}, {answers}, ε = {EPSILON}, {len(people):,} rows, {runs} repetitions"
+    )
     heads = ("direct", "mean", "spread", "std err", "ratio", "±", "ran off", "held")
     print(f"  {'':<24}" + "".join(f"{each:>9}" for each in heads))
     for at, name in enumerate(direct.names):
@@ -99,8 +126,13 @@ def study(
             + "".join(f"{each:9.4f}" for each in numbers)
             + f"{told.ratio[at]:9.3f}{told.noise[at]:9.3f}{told.off[at]:9d}{share[at]:9.3f}"
         )
-    print(f"  ratios of standard error to spread {told.ratio.min():.3f} … {told.ratio.max():.3f}, on average ", end="")
-    print(f"{told.ratio.mean():.3f}; at most {told.off.max()} of {runs} repetitions ran off")
+    print(
+        f"  ratios of standard error to spread {told.ratio.min():.3f} … {told.ratio.max():.3f}, on average ",
+        end="",
+    )
+    print(
+        f"{told.ratio.mean():.3f}; at most {told.off.max()} of {runs} repetitions ran off"
+    )
     if not bar:
         return False
     far = np.abs(told.ratio - 1) > ERROR + 2 * told.noise
@@ -147,21 +179,29 @@ def speed() -> bool:
     eta = frame.to_numpy() @ np.linspace(-0.5, 0.5, COVARIATES) - 1
     frame["truth"] = (rng.random(ROWS) < 1 / (1 + np.exp(-eta))).astype(int)
     design = dn.warner(EPSILON)
-    frame["sent"] = dn.respond_all(design, frame["truth"].to_numpy(), codes=True).columns["response"]
+    frame["sent"] = dn.respond_all(
+        design, frame["truth"].to_numpy(), codes=True
+    ).columns["response"]
     right = " + ".join(names)
     columns = sm.add_constant(frame[names])
     best = race(
         {
             "ours": lambda: dn.regress(f"sent ~ {right}", frame, design=design),
-            "statsmodels, columns": lambda: sm.Logit(frame["truth"], columns).fit(disp=0),
-            "statsmodels, formula": lambda: smf.logit(f"truth ~ {right}", frame).fit(disp=0),
+            "statsmodels, columns": lambda: sm.Logit(frame["truth"], columns).fit(
+                disp=0
+            ),
+            "statsmodels, formula": lambda: smf.logit(f"truth ~ {right}", frame).fit(
+                disp=0
+            ),
         },
         rounds=3,
     )
     ratio = best["ours"] / best["statsmodels, columns"]
     print(f"\n{ROWS:,} rows × {COVARIATES} covariates")
     for name, seconds in best.items():
-        print(f"  {name:<24}{seconds / best['statsmodels, columns']:8.2f} × a plain logit on the truth")
+        print(
+            f"  {name:<24}{seconds / best['statsmodels, columns']:8.2f} × a plain logit on the truth"
+        )
     print(f"  at most {SLOWER:g}: {'reached' if ratio <= SLOWER else 'MISSED'}")
     return bool(ratio > SLOWER)
 

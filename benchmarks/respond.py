@@ -80,7 +80,9 @@ def bench_respond(k: int) -> None:
             "fast": lambda: local.draw_all(design, x, fast=True),
             "fast, 2 threads": lambda: local.draw_all(design, x, fast=True, threads=2),
             "numpy": lambda: local.draw_all(design, x, fast=False),
-            "numpy, 2 threads": lambda: local.draw_all(design, x, fast=False, threads=2),
+            "numpy, 2 threads": lambda: local.draw_all(
+                design, x, fast=False, threads=2
+            ),
             "loop": spin(None),
             "two loops": spin(pool),
         }
@@ -92,10 +94,20 @@ def bench_respond(k: int) -> None:
         ("NumPy ÷ by hand", times["hand"] / times["numpy"], 1.2),
         ("fast, two threads ÷ one", times["fast"] / times["fast, 2 threads"], 1.6),
         ("NumPy, two threads ÷ one", times["numpy"] / times["numpy, 2 threads"], None),
-        ("a loop that shares nothing, two threads ÷ one", 2 * times["loop"] / times["two loops"], None),
+        (
+            "a loop that shares nothing, two threads ÷ one",
+            2 * times["loop"] / times["two loops"],
+            None,
+        ),
     ]
-    speeds = ", ".join(f"{name} {N / seconds / 1e6:,.0f}" for name, seconds in times.items() if "loop" not in name)
-    table(f"respond, k_ary({k}, ε = 1), {x.dtype}, n = {N:,}  [M/s here: {speeds}]", rows)
+    speeds = ", ".join(
+        f"{name} {N / seconds / 1e6:,.0f}"
+        for name, seconds in times.items()
+        if "loop" not in name
+    )
+    table(
+        f"respond, k_ary({k}, ε = 1), {x.dtype}, n = {N:,}  [M/s here: {speeds}]", rows
+    )
 
 
 def bench_tally(k: int) -> None:
@@ -105,7 +117,9 @@ def bench_tally(k: int) -> None:
         {
             "bincount": lambda: np.bincount(responses, minlength=k),
             "fast": lambda: local.tally(design, responses, fast=True),
-            "fast, 2 threads": lambda: local.tally(design, responses, fast=True, threads=2),
+            "fast, 2 threads": lambda: local.tally(
+                design, responses, fast=True, threads=2
+            ),
             "numpy": lambda: local.tally(design, responses, fast=False),
         }
     )

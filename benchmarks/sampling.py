@@ -52,14 +52,22 @@ class Population:
         carries = rng.random(len(village)) < shares[village] * (0.6 + 0.8 * sex)
         other = 1 + (rng.random(len(village)) < 0.4)
         age = rng.integers(3, size=len(village))
-        return cls(village, np.where(carries, 0, other), sex, age, rng.integers(1, 5, len(village)))
+        return cls(
+            village,
+            np.where(carries, 0, other),
+            sex,
+            age,
+            rng.integers(1, 5, len(village)),
+        )
 
     def sample(self, rng: np.random.Generator) -> tuple[Ints, NDArray[np.float64]]:
         """Draw two villages of each stratum, and about 15 people of each; return the people and their weights."""
         people, weights = [], []
         starts = np.searchsorted(self.village, np.arange(STRATA * VILLAGES + 1))
         for stratum in range(STRATA):
-            for village in stratum * VILLAGES + rng.choice(VILLAGES, DRAWN, replace=False):
+            for village in stratum * VILLAGES + rng.choice(
+                VILLAGES, DRAWN, replace=False
+            ):
                 there = np.arange(starts[village], starts[village + 1])
                 count = int(rng.integers(PEOPLE - 3, PEOPLE + 1))
                 people.append(rng.choice(there, count, replace=False))
@@ -71,10 +79,15 @@ class Population:
         return {int(each): float(count) for each, count in Counter(of.tolist()).items()}
 
 
-def responded(design: dn.Design, category: Ints, rng: np.random.Generator) -> dn.Responses[dn.Design]:
+def responded(
+    design: dn.Design, category: Ints, rng: np.random.Generator
+) -> dn.Responses[dn.Design]:
     """Draw a response for each category, by the channel in floats: this is no draw for people."""
     below = np.cumsum(design.channel.floats(), axis=0)[:, category]
-    return dn.Responses(design, {"response": (rng.random(len(category)) > below).sum(axis=0).astype(np.uint8)})
+    return dn.Responses(
+        design,
+        {"response": (rng.random(len(category)) > below).sum(axis=0).astype(np.uint8)},
+    )
 
 
 FORCED, CARDS = dn.forced_response("2/3", "1/6", "1/6"), dn.kuk("4/5", "1/5", draws=2)
@@ -90,12 +103,16 @@ def asked_once(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str,
     return responded(FORCED, (category == 0).astype(np.int64), rng), {}
 
 
-def asked_for_three(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+def asked_for_three(
+    category: Ints, rng: np.random.Generator
+) -> tuple[Any, dict[str, Any]]:
     """Ask everybody for one of three categories."""
     return responded(THREE, category, rng), {}
 
 
-def asked_with_devices(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+def asked_with_devices(
+    category: Ints, rng: np.random.Generator
+) -> tuple[Any, dict[str, Any]]:
     """Ask half of the people with forced responses and half with Kuk's cards."""
     carries, cards = (category == 0).astype(np.int64), rng.random(len(category)) < 0.5
     sent = [
@@ -105,14 +122,18 @@ def asked_with_devices(category: Ints, rng: np.random.Generator) -> tuple[Any, d
     return sent, {}
 
 
-def asked_in_stages(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+def asked_in_stages(
+    category: Ints, rng: np.random.Generator
+) -> tuple[Any, dict[str, Any]]:
     """Ask everybody along a ladder of which half reach the second stage; the stages of one person are never joined."""
     carries = (category == 0).astype(np.int64)
     columns = {
         name: responded(stage, carries, rng).columns["response"]
         for name, stage in zip(STAGES.columns, STAGES, strict=True)
     }
-    return dn.Responses(STAGES, columns), {"reached": rng.integers(1, 3, size=len(category))}
+    return dn.Responses(STAGES, columns), {
+        "reached": rng.integers(1, 3, size=len(category))
+    }
 
 
 def dealt(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
@@ -123,11 +144,15 @@ def dealt(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]
     return dn.Responses(deck, {"response": sent.astype(np.uint8)}), {}
 
 
-def asked_one_of_two(category: Ints, rng: np.random.Generator) -> tuple[Any, dict[str, Any]]:
+def asked_one_of_two(
+    category: Ints, rng: np.random.Generator
+) -> tuple[Any, dict[str, Any]]:
     """Ask everybody about one of two attributes, drawn at random."""
     other = rng.random(len(category)) < 0.5
     answer = np.where(other, category == 1, category == 0).astype(np.int64)
-    sent = responded(FORCED, answer, rng).columns["response"] + np.where(other, ITEMS.hands[1].start, 0)
+    sent = responded(FORCED, answer, rng).columns["response"] + np.where(
+        other, ITEMS.hands[1].start, 0
+    )
     return dn.Responses(ITEMS, {"response": sent.astype(np.uint8)}), {}
 
 
@@ -141,18 +166,30 @@ ASKED: dict[str, tuple[Asking, str]] = {
 }
 
 
-def estimates(ask: Asking, everybody: Population, rng: np.random.Generator) -> dict[str, tuple[SampledEstimate, float]]:
+def estimates(
+    ask: Asking, everybody: Population, rng: np.random.Generator
+) -> dict[str, tuple[SampledEstimate, float]]:
     """Draw a sample and return each estimate with the truth about its first category."""
     rows, weights = everybody.sample(rng)
     sent, given = ask(everybody.category[rows], rng)
 
     def estimate(sampling: dn.Sampling, **options: Any) -> SampledEstimate:
-        found: SampledEstimate = dn.estimate(sent, sampling=sampling, **given, **options)
+        found: SampledEstimate = dn.estimate(
+            sent, sampling=sampling, **given, **options
+        )
         return found
 
     carries = everybody.category == 0
-    village, sex, age = everybody.village[rows], everybody.sex[rows], everybody.age[rows]
-    known: dict[str, Any] = {"weights": weights, "strata": village // VILLAGES, "clusters": village}
+    village, sex, age = (
+        everybody.village[rows],
+        everybody.sex[rows],
+        everybody.age[rows],
+    )
+    known: dict[str, Any] = {
+        "weights": weights,
+        "strata": village // VILLAGES,
+        "clusters": village,
+    }
     plain = dn.Sampling(**known)
     replicates = {
         "jackknife": "jackknife",
@@ -161,7 +198,10 @@ def estimates(ask: Asking, everybody: Population, rng: np.random.Generator) -> d
         "bootstrap": dn.Replicates("bootstrap", count=_DRAWS),
     }
     share, whole = float(carries.mean()), len(carries)
-    raked = {"sex": everybody.totals(everybody.sex), "age": everybody.totals(everybody.age)}
+    raked = {
+        "sex": everybody.totals(everybody.sex),
+        "age": everybody.totals(everybody.age),
+    }
     post = plain.post_stratify(sex, raked["sex"])
     mean = estimate(plain)
     young = everybody.age == 0
@@ -185,7 +225,11 @@ def estimates(ask: Asking, everybody: Population, rng: np.random.Generator) -> d
             share * whole,
         ),
         "raked, jackknife": (
-            estimate(dn.Sampling(**known, replicates="jackknife").rake({"sex": sex, "age": age}, raked)),
+            estimate(
+                dn.Sampling(**known, replicates="jackknife").rake(
+                    {"sex": sex, "age": age}, raked
+                )
+            ),
             share,
         ),
     }
@@ -206,14 +250,21 @@ def few_clusters(samples: int = SAMPLES) -> None:
                 of = np.repeat(np.arange(clusters), 20)
                 for _ in range(samples):
                     shares = rng.beta(share * spread, (1 - share) * spread, clusters)
-                    sent = responded(design, (rng.random(len(of)) < shares[of]).astype(np.int64), rng)
+                    sent = responded(
+                        design, (rng.random(len(of)) < shares[of]).astype(np.int64), rng
+                    )
                     weights = rng.choice([1.0, 2.0, 4.0], clusters)[of]
-                    found = dn.estimate(sent, sampling=dn.Sampling(weights, clusters=of))
-                    ends = [found.interval("yes", method=each) for each in (None, "normal")]
+                    found = dn.estimate(
+                        sent, sampling=dn.Sampling(weights, clusters=of)
+                    )
+                    ends = [
+                        found.interval("yes", method=each) for each in (None, "normal")
+                    ]
                     held.append([low <= share <= high for low, high in ends])
                 rates = np.mean(held, axis=0)
                 print(
-                    f"{title}, share {share}, {clusters:2} clusters: {rates[0]:.1%}, normal {rates[1]:.1%}", flush=True
+                    f"{title}, share {share}, {clusters:2} clusters: {rates[0]:.1%}, normal {rates[1]:.1%}",
+                    flush=True,
                 )
 
 
@@ -227,20 +278,32 @@ def main(samples: int = SAMPLES) -> None:
             held: dict[str, list[float]] = {}
             for _ in range(samples):
                 for name, (found, truth) in estimates(ask, everybody, rng).items():
-                    methods = {"": None, " (normal)": "normal"} if name in ("mean", "total", "domain") else {"": None}
+                    methods = (
+                        {"": None, " (normal)": "normal"}
+                        if name in ("mean", "total", "domain")
+                        else {"": None}
+                    )
                     for told, method in methods.items():
                         low, high = found.conf_int(method=method)[name_of]
                         held.setdefault(name + told, []).append(low <= truth <= high)
                     if name == "mean":
-                        held.setdefault("design effect", []).append(found.design_effect[name_of])
+                        held.setdefault("design effect", []).append(
+                            found.design_effect[name_of]
+                        )
             effect = np.mean(held.pop("design effect"))
             seen = (everybody.category == 0).mean()
-            print(f"{title}, share {seen:.3f}, {samples:,} samples, design effect {effect:.2f}")
+            print(
+                f"{title}, share {seen:.3f}, {samples:,} samples, design effect {effect:.2f}"
+            )
             for name, each in held.items():
                 rate = float(np.mean(each))
                 outside += not 0.93 <= rate <= 0.97
-                print(f"  {name:24} {rate:7.1%}{'' if 0.93 <= rate <= 0.97 else '  <—'}")
-    print(f"{outside} outside of 93 to 97 %; a rate has an error of {(0.95 * 0.05 / samples) ** 0.5:.1%}")
+                print(
+                    f"  {name:24} {rate:7.1%}{'' if 0.93 <= rate <= 0.97 else '  <—'}"
+                )
+    print(
+        f"{outside} outside of 93 to 97 %; a rate has an error of {(0.95 * 0.05 / samples) ** 0.5:.1%}"
+    )
     few_clusters(samples)
     comparisons(samples)
     records(samples)
@@ -260,12 +323,22 @@ def comparisons(samples: int = SAMPLES) -> None:
     so that an odds ratio is 1, differences and correlations 0, and every rejection is a false alarm.
     """
     for clusters in (12, 30, 60):
-        rng, held, alarms = np.random.default_rng(clusters), Counter[str](), Counter[str]()
+        rng, held, alarms = (
+            np.random.default_rng(clusters),
+            Counter[str](),
+            Counter[str](),
+        )
         of, spread = np.repeat(np.arange(clusters), 20), (1 - _ALIKE) / _ALIKE
         for _ in range(samples):
             sample = dn.Sampling(rng.choice([1.0, 2.0, 4.0], clusters)[of], clusters=of)
-            shares = [rng.beta(share * spread, (1 - share) * spread, clusters)[of] for share in (0.2, 0.4)]
-            one, two = (responded(FORCED, (rng.random(len(of)) < each).astype(np.int64), rng) for each in shares)
+            shares = [
+                rng.beta(share * spread, (1 - share) * spread, clusters)[of]
+                for share in (0.2, 0.4)
+            ]
+            one, two = (
+                responded(FORCED, (rng.random(len(of)) < each).astype(np.int64), rng)
+                for each in shares
+            )
             sex = rng.choice(["f", "m"], len(of))
             table = dn.cross_table(one, two, rows="a", columns="b", sampling=sample)
             groups = dn.estimate(one, sampling=sample, by=sex)
@@ -286,7 +359,10 @@ def comparisons(samples: int = SAMPLES) -> None:
             alarms["groups are alike"] += groups.homogeneity().p_value < 0.05
             alarms["independence"] += table.independence().p_value < 0.05
         told = [f"{name} {count / samples:.1%}" for name, count in held.items()]
-        told += [f"false alarms of {name} {count / samples:.1%}" for name, count in alarms.items()]
+        told += [
+            f"false alarms of {name} {count / samples:.1%}"
+            for name, count in alarms.items()
+        ]
         print(f"{clusters} clusters of 20: {', '.join(told)}", flush=True)
 
 
@@ -301,13 +377,25 @@ def records(samples: int = SAMPLES) -> None:
     scale: dict[str, Any] = {"low": 1, "high": 5}
     bloom = dn.Bloom(64, hashes=2, cohorts=32)
     designs: dict[str, tuple[Any, dict[str, Any]]] = {
-        "lpp_club, ε = 3": (dn.lpp_club(names[:3], 3, **scale), {"scaling": "conditional"}),
-        "lpp_club, ε = 3, fixed": (dn.lpp_club(names[:3], 3, **scale), {"scaling": "fixed"}),
+        "lpp_club, ε = 3": (
+            dn.lpp_club(names[:3], 3, **scale),
+            {"scaling": "conditional"},
+        ),
+        "lpp_club, ε = 3, fixed": (
+            dn.lpp_club(names[:3], 3, **scale),
+            {"scaling": "fixed"},
+        ),
         "pckv_ue, ε = 3": (dn.pckv_ue(names[:3], 3, padding=3, **scale), {}),
         "pckv_grr, ε = 3": (dn.pckv_grr(names[:3], 3, padding=3, **scale), {}),
         "one_edge, ε = 2": (dn.one_edge(names, 2), {}),
-        "strings, ε = 4": (dn.string_design(bloom, 4, optimized=True), {"candidates": 4}),
-        "strings, ε = 4, a third unlisted": (dn.string_design(bloom, 4, optimized=True), {"candidates": 3}),
+        "strings, ε = 4": (
+            dn.string_design(bloom, 4, optimized=True),
+            {"candidates": 4},
+        ),
+        "strings, ε = 4, a third unlisted": (
+            dn.string_design(bloom, 4, optimized=True),
+            {"candidates": 3},
+        ),
     }
     of, spread = np.repeat(np.arange(30), 30), (1 - _ALIKE) / _ALIKE
     for title, (design, options) in designs.items():
@@ -315,35 +403,71 @@ def records(samples: int = SAMPLES) -> None:
         for number in range(samples):
             weights, texts = rng.choice([1.0, 2.0, 4.0], 30)[of], names
             if design.asks == "key-value":
-                shares = rng.beta(np.array(SHARES) * spread, (1 - np.array(SHARES)) * spread, (30, 3))[of]
-                level = np.clip(rng.normal(mean, 0.3, 30)[of, None] + rng.uniform(-1, 1, shares.shape), 1, 5)
+                shares = rng.beta(
+                    np.array(SHARES) * spread, (1 - np.array(SHARES)) * spread, (30, 3)
+                )[of]
+                level = np.clip(
+                    rng.normal(mean, 0.3, 30)[of, None]
+                    + rng.uniform(-1, 1, shares.shape),
+                    1,
+                    5,
+                )
                 has = rng.random(shares.shape) < shares
                 sent: list[Any] = [
-                    {names[at]: float(level[who, at]) for at in np.flatnonzero(has[who])} for who in range(len(of))
+                    {
+                        names[at]: float(level[who, at])
+                        for at in np.flatnonzero(has[who])
+                    }
+                    for who in range(len(of))
                 ]
             else:
                 shares = rng.dirichlet(np.array(truth) * spread, 30)[of]
-                own = (rng.random((len(of), 1)) > np.cumsum(shares, axis=1)).sum(axis=1).clip(0, 3)
-                heavy = rng.binomial(2, rng.beta(6.5, 3.5, 30)[of]) / 2  # of weights with a mean of 0.65
-                sent = [{names[at]: each} for at, each in zip(own, heavy.tolist(), strict=True)]
+                own = (
+                    (rng.random((len(of), 1)) > np.cumsum(shares, axis=1))
+                    .sum(axis=1)
+                    .clip(0, 3)
+                )
+                heavy = (
+                    rng.binomial(2, rng.beta(6.5, 3.5, 30)[of]) / 2
+                )  # of weights with a mean of 0.65
+                sent = [
+                    {names[at]: each}
+                    for at, each in zip(own, heavy.tolist(), strict=True)
+                ]
                 if design.asks == "strings":
                     texts = [f"{name} {number}" for name in names]
                     sent = [texts[at] for at in own]
             rows = dn.respond_all(design, sent, source=_Bytes(rng))
-            more = {"candidates": texts[: options["candidates"]]} if design.asks == "strings" else options
-            found = dn.estimate(rows, sampling=dn.Sampling(weights, clusters=of), **more)
+            more = (
+                {"candidates": texts[: options["candidates"]]}
+                if design.asks == "strings"
+                else options
+            )
+            found = dn.estimate(
+                rows, sampling=dn.Sampling(weights, clusters=of), **more
+            )
             told: list[bool] = []
             aim = mean if design.asks == "key-value" else 0.65
             for method in (None, "normal"):
                 ends = found.conf_int(method=method)
-                told += [ends[name].low <= share <= ends[name].high for name, share in zip(texts, SHARES, strict=False)]
+                told += [
+                    ends[name].low <= share <= ends[name].high
+                    for name, share in zip(texts, SHARES, strict=False)
+                ]
                 if design.asks != "strings":
-                    told += [ends[f"mean of {name}"].low <= aim <= ends[f"mean of {name}"].high for name in names[:3]]
+                    told += [
+                        ends[f"mean of {name}"].low
+                        <= aim
+                        <= ends[f"mean of {name}"].high
+                        for name in names[:3]
+                    ]
             held.append(told)
         rates = np.mean(held, axis=0).reshape(2, -1, 3)
         for what, each in zip(("share", "mean"), rates.swapaxes(0, 1), strict=False):
             cells = ", ".join(f"{one:.1%} ({two:.1%})" for one, two in each.T)
-            print(f"{title}, {what} at {', '.join(map(str, SHARES))}: {cells}", flush=True)
+            print(
+                f"{title}, {what} at {', '.join(map(str, SHARES))}: {cells}", flush=True
+            )
 
 
 if __name__ == "__main__":

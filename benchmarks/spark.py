@@ -42,7 +42,9 @@ def write_answers(folder: Path, categories: int, n: int) -> str:
     codes = workloads.answers(categories, n).astype(np.int32)
     (folder / "answers").mkdir()
     for number, part in enumerate(np.array_split(codes, PARTITIONS)):
-        pq.write_table(pa.table({"answer": part}), folder / "answers" / f"{number}.parquet")
+        pq.write_table(
+            pa.table({"answer": part}), folder / "answers" / f"{number}.parquet"
+        )
     return str(folder / "answers")
 
 
@@ -62,7 +64,9 @@ def speed(session: SparkSession, folder: Path, n: int) -> bool:
     drawn = partial(engine.respond_all, design, answers, "answer", out=out, codes=True)
     times = race(
         {
-            "nothing": erased(lambda: answers.mapInArrow(nothing, answers.schema).write.parquet(out)),
+            "nothing": erased(
+                lambda: answers.mapInArrow(nothing, answers.schema).write.parquet(out)
+            ),
             "in order": erased(partial(drawn, keep_order=True)),
             "respond": erased(drawn),
         },
@@ -79,9 +83,17 @@ def speed(session: SparkSession, folder: Path, n: int) -> bool:
     table(
         f"Spark local[2], k_ary(16, ε = 1), Parquet to Parquet, n = {n:,}",
         [
-            ("respond ÷ mapInArrow doing nothing, rows in a second", times["nothing"] / times["respond"], BAR),
+            (
+                "respond ÷ mapInArrow doing nothing, rows in a second",
+                times["nothing"] / times["respond"],
+                BAR,
+            ),
             ("the same with keep_order", times["nothing"] / times["in order"], None),
-            ("tally ÷ Spark's own GROUP BY of the column, rows in a second", times["count"] / times["tally"], None),
+            (
+                "tally ÷ Spark's own GROUP BY of the column, rows in a second",
+                times["count"] / times["tally"],
+                None,
+            ),
             ("respond, million rows in a second", n / times["respond"] / 1e6, None),
             ("tally, million rows in a second", n / times["tally"] / 1e6, None),
         ],
@@ -91,30 +103,58 @@ def speed(session: SparkSession, folder: Path, n: int) -> bool:
 
 def twice(session: SparkSession, folder: Path, n: int) -> int:
     """Kill every task half-way; return how many answers have two responses, anywhere and whenever one looks."""
-    answers = session.range(0, n, 1, PARTITIONS).selectExpr("id", "CAST(id % 16 AS INT) AS answer")
+    answers = session.range(0, n, 1, PARTITIONS).selectExpr(
+        "id", "CAST(id % 16 AS INT) AS answer"
+    )
     out = folder / "killed"
-    with patch.object(engine, "Drawing", partial(support.DyingDrawing, notes=str(folder))):
+    with patch.object(
+        engine, "Drawing", partial(support.DyingDrawing, notes=str(folder))
+    ):
         sent = engine.respond_all(
-            workloads.design(16), answers, "answer", out=str(out), keep=["id"], codes=True, keep_order=True
+            workloads.design(16),
+            answers,
+            "answer",
+            out=str(out),
+            keep=["id"],
+            codes=True,
+            keep_order=True,
         )
     killed = len(list(folder.glob("note-?-0.dying")))
-    files = [path for path in out.rglob("*") if path.is_file() and not path.name.endswith((".crc", "_SUCCESS"))]
-    ids = np.concatenate([pq.read_table(path, partitioning=None)["id"].to_numpy() for path in files])
-    several, missing = int((np.bincount(ids, minlength=n) > 1).sum()), n - len(np.unique(ids))
+    files = [
+        path
+        for path in out.rglob("*")
+        if path.is_file() and not path.name.endswith((".crc", "_SUCCESS"))
+    ]
+    ids = np.concatenate(
+        [pq.read_table(path, partitioning=None)["id"].to_numpy() for path in files]
+    )
+    several, missing = (
+        int((np.bincount(ids, minlength=n) > 1).sum()),
+        n - len(np.unique(ids)),
+    )
     changed = differing(sent, session.read.parquet(str(out)))
-    print(f"\nSpark local[2], n = {n:,}: {killed} of {PARTITIONS} tasks killed half-way, and run again")
-    print(f"  answers with two responses among all files: {several}; with none: {missing}")
+    print(
+        f"\nSpark local[2], n = {n:,}: {killed} of {PARTITIONS} tasks killed half-way, and run again"
+    )
+    print(
+        f"  answers with two responses among all files: {several}; with none: {missing}"
+    )
     print(f"  answers whose response differs when the lineage is read again: {changed}")
     return several + missing + changed + (killed != PARTITIONS)
 
 
 def differing(one: DataFrame, other: DataFrame) -> int:
     renamed = other.selectExpr("id", "response AS again")
-    return int(one.join(renamed, "id", "full").where("NOT (response <=> again)").count())
+    return int(
+        one.join(renamed, "id", "full").where("NOT (response <=> again)").count()
+    )
 
 
 def main(n: int = N, killed: int = KILLED) -> int:
-    with tempfile.TemporaryDirectory() as folder, support.one_process({"spark.driver.memory": "4g"}) as session:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        support.one_process({"spark.driver.memory": "4g"}) as session,
+    ):
         fast = speed(session, Path(folder), n)
         wrong = twice(session, Path(folder), killed)
     return 0 if fast and not wrong else 1

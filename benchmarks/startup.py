@@ -22,14 +22,23 @@ def run(statement: str) -> None:
 
 
 def main() -> None:
-    times = race({name: lambda code=code: run(code) for name, code in STATEMENTS.items()}, rounds=15)  # type: ignore[misc]
+    times = race(
+        {name: lambda code=code: run(code) for name, code in STATEMENTS.items()},
+        rounds=15,
+    )  # type: ignore[misc]
     bare = times["bare interpreter"]
     print(f"\nstartup, over a bare interpreter of {1000 * bare:.0f} ms")
     for name, seconds in times.items():
         more = seconds - bare
         bar = MOST.get(name)
-        verdict = "" if bar is None else f"  (at most {1000 * bar:.0f} ms: {'reached' if more <= bar else 'MISSED'})"
-        print(f"  {name:<40} + {1000 * more:6.1f} ms  = {seconds / bare:5.2f} ×{verdict}")
+        verdict = (
+            ""
+            if bar is None
+            else f"  (at most {1000 * bar:.0f} ms: {'reached' if more <= bar else 'MISSED'})"
+        )
+        print(
+            f"  {name:<40} + {1000 * more:6.1f} ms  = {seconds / bare:5.2f} ×{verdict}"
+        )
 
 
 if __name__ == "__main__":

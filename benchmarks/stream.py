@@ -33,20 +33,32 @@ def chunks(n: int) -> Iterator[NDArray[Any]]:
 
 def measure(n: int) -> dict[str, float]:
     design = workloads.design(CATEGORIES)
-    local.tally_stream(design, local.draw_stream(design, chunks(CHUNK), fast=True), fast=True)  # compiled beforehand
+    local.tally_stream(
+        design, local.draw_stream(design, chunks(CHUNK), fast=True), fast=True
+    )  # compiled beforehand
     start = time.perf_counter()
-    counted = local.tally_stream(design, local.draw_stream(design, chunks(n), fast=True), fast=True)
+    counted = local.tally_stream(
+        design, local.draw_stream(design, chunks(n), fast=True), fast=True
+    )
     seconds = time.perf_counter() - start
     assert counted.respondents == n
-    return {"seconds": seconds, "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024}
+    return {
+        "seconds": seconds,
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
 
 
 def main() -> None:
-    print(f"\nstream, k_ary({CATEGORIES}, ε = 1), chunks of {CHUNK:,}: generator → responses → tally")
+    print(
+        f"\nstream, k_ary({CATEGORIES}, ε = 1), chunks of {CHUNK:,}: generator → responses → tally"
+    )
     first: float | None = None
     for n in SIZES:
         run = subprocess.run(
-            [sys.executable, "-m", "benchmarks.stream", str(n)], capture_output=True, text=True, check=True
+            [sys.executable, "-m", "benchmarks.stream", str(n)],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         found = json.loads(run.stdout)
         each = found["seconds"] / n

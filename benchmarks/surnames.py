@@ -20,8 +20,18 @@ from scipy.stats import binom
 
 from deniable.types.strings import draw as engine
 from deniable.types.strings.count import NoisyTally
-from deniable.types.strings.design import Bloom, NoisySampling, StringDesign, schedule, string_design
-from deniable.types.strings.estimate import Candidates, StringEstimate, string_detection_limit
+from deniable.types.strings.design import (
+    Bloom,
+    NoisySampling,
+    StringDesign,
+    schedule,
+    string_design,
+)
+from deniable.types.strings.estimate import (
+    Candidates,
+    StringEstimate,
+    string_detection_limit,
+)
 from deniable.types.strings.estimate import estimate as estimate_strings
 
 ROWS = 1_000_000
@@ -51,7 +61,11 @@ def surnames() -> tuple[list[str], np.ndarray]:
     shares = np.array([float(line.split()[1]) for line in lines if line.strip()])
     # Behind the third digit all are told as 0.000: what the running sum still gains is spread over them.
     rare = shares == 0
-    shares[rare] = (running[-1] - shares.sum()) / max(rare.sum(), 1) if running[-1] > shares.sum() else 1e-5
+    shares[rare] = (
+        (running[-1] - shares.sum()) / max(rare.sum(), 1)
+        if running[-1] > shares.sum()
+        else 1e-5
+    )
     return names, shares / shares.sum()
 
 
@@ -64,11 +78,26 @@ def rows(count: int) -> list[str]:
 def candidates() -> list[str]:
     names, _ = surnames()
     known = set(names)
-    return [*names, *(name for name in dict.fromkeys(each[::-1] for each in names) if name not in known)]
+    return [
+        *names,
+        *(
+            name
+            for name in dict.fromkeys(each[::-1] for each in names)
+            if name not in known
+        ),
+    ]
 
 
-def judge(title: str, design: StringDesign, found: StringEstimate, truth: Counter[str], count: int) -> bool:
-    limit = string_detection_limit(design, count, candidates=found.tested, fdr=FDR, target=SURE)
+def judge(
+    title: str,
+    design: StringDesign,
+    found: StringEstimate,
+    truth: Counter[str],
+    count: int,
+) -> bool:
+    limit = string_detection_limit(
+        design, count, candidates=found.tested, fdr=FDR, target=SURE
+    )
     above = {name for name, number in truth.items() if number / count > limit}
     named = set(found.params)
     false = {name for name in named if name not in truth}
@@ -83,32 +112,52 @@ def judge(title: str, design: StringDesign, found: StringEstimate, truth: Counte
     return good
 
 
-def climb(title: str, stages: Sequence[StringDesign], texts: list[str], names: list[str]) -> bool:
+def climb(
+    title: str, stages: Sequence[StringDesign], texts: list[str], names: list[str]
+) -> bool:
     """Respond at the first stage, raise the same responses stage by stage, and estimate at each."""
     truth, bloom = Counter(texts), stages[0].bloom
-    encoded = engine.encode(bloom, texts, engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts")))
+    encoded = engine.encode(
+        bloom, texts, engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts"))
+    )
     source, hashed = Repeated(title), Candidates(bloom, names)
     good, responses = True, engine.respond(stages[0], encoded, source=source)
     for number, stage in enumerate(stages):
         if number:
-            responses = engine.upgrade(stages[number - 1], stage, responses, encoded, source=source)
-        found = estimate_strings(engine.tally(stage, encoded.cohorts, responses), hashed, fdr=FDR)
+            responses = engine.upgrade(
+                stages[number - 1], stage, responses, encoded, source=source
+            )
+        found = estimate_strings(
+            engine.tally(stage, encoded.cohorts, responses), hashed, fdr=FDR
+        )
         good &= judge(f"{title}, stage {number + 1}", stage, found, truth, len(texts))
     return good
 
 
-def noisy(bloom: Bloom, sampling: NoisySampling, samples: int, texts: list[str], names: list[str]) -> None:
+def noisy(
+    bloom: Bloom,
+    sampling: NoisySampling,
+    samples: int,
+    texts: list[str],
+    names: list[str],
+) -> None:
     """RAPPOR as it was: samples of permanent bits, with estimates after some of them."""
-    encoded = engine.encode(bloom, texts, engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts")))
+    encoded = engine.encode(
+        bloom, texts, engine.draw_cohorts(bloom, len(texts), source=Repeated("cohorts"))
+    )
     source, hashed = Repeated("noisy"), Candidates(bloom, names)
     kept = engine.permanent(sampling, bloom, encoded, source=source)
     total = np.zeros((bloom.cohorts, bloom.bits), np.int64)
     truth = Counter(texts)
     for number in range(1, samples + 1):
-        ones, sizes = engine.count_ones(bloom, encoded.cohorts, engine.sample(sampling, bloom, kept, source=source))
+        ones, sizes = engine.count_ones(
+            bloom, encoded.cohorts, engine.sample(sampling, bloom, kept, source=source)
+        )
         total = total + ones
         if number in (1, 2, 4, samples):
-            found = estimate_strings(NoisyTally(bloom, sampling, number, total, sizes), hashed, fdr=FDR)
+            found = estimate_strings(
+                NoisyTally(bloom, sampling, number, total, sizes), hashed, fdr=FDR
+            )
             false = sum(name not in truth for name in found.params)
             print(
                 f"| noisy sampling, K = {number} | {sampling.response_epsilon(number, bloom.hashes):.2f} | "
@@ -119,20 +168,35 @@ def noisy(bloom: Bloom, sampling: NoisySampling, samples: int, texts: list[str],
 
 def main(count: int = ROWS) -> int:
     texts, names, started = rows(count), candidates(), time.time()
-    print(f"{count:,} rows, {len(set(texts)):,} different names; {len(names):,} candidates, half of which nobody has")
-    print(f"false discoveries allowed: {FDR:.0%} on average; a name at the limit is found with probability {SURE}\n")
-    print("| design | ε, response | ε, bit | limit | above it | found | found in all | false | unexplained | bar |")
+    print(
+        f"{count:,} rows, {len(set(texts)):,} different names; {len(names):,} candidates, half of which nobody has"
+    )
+    print(
+        f"false discoveries allowed: {FDR:.0%} on average; a name at the limit is found with probability {SURE}\n"
+    )
+    print(
+        "| design | ε, response | ε, bit | limit | above it | found | found in all | false | unexplained | bar |"
+    )
     print("|---|---|---|---|---|---|---|---|---|---|")
     one, two = Bloom(128, hashes=1, cohorts=512), Bloom(128, hashes=2, cohorts=256)
-    optimized = [string_design(one, epsilon, optimized=True) for epsilon in (2, 3, 4, 5, 6)]
+    optimized = [
+        string_design(one, epsilon, optimized=True) for epsilon in (2, 3, 4, 5, 6)
+    ]
     symmetric = [string_design(one, epsilon) for epsilon in (2, 4, 6)]
     sampling = NoisySampling.of("3/4", "3/4", "1/2")
     matched = schedule(two, sampling, 8)
     good = climb("optimized, 1 hash", optimized, texts, names)
     good &= climb("symmetric, 1 hash", symmetric, texts, names)
-    good &= climb("as RAPPOR's samples 1, 2, 4, 8", [matched[at - 1] for at in (1, 2, 4, 8)], texts, names)
+    good &= climb(
+        "as RAPPOR's samples 1, 2, 4, 8",
+        [matched[at - 1] for at in (1, 2, 4, 8)],
+        texts,
+        names,
+    )
     noisy(two, sampling, 8, texts, names)
-    print(f"\n{time.time() - started:.0f} seconds. The bar is {'reached' if good else 'MISSED'} at every stage.")
+    print(
+        f"\n{time.time() - started:.0f} seconds. The bar is {'reached' if good else 'MISSED'} at every stage."
+    )
     return 0 if good else 1
 
 

@@ -34,22 +34,33 @@ class Gain(NamedTuple):
 
 def thread_counts() -> list[int]:
     """Two threads, four, … up to the cores of the machine."""
-    return [count for count in (2, 4, 8, 16, 32) if count <= max(os.cpu_count() or 2, 2)]
+    return [
+        count for count in (2, 4, 8, 16, 32) if count <= max(os.cpu_count() or 2, 2)
+    ]
 
 
 def gains(threads: int) -> list[Gain]:
     """Race one thread against several, and a loop alone against as many of it."""
     with ThreadPoolExecutor(threads) as pool:
-        calls: dict[str, Callable[[], object]] = {"loop": spin(None), "loops": spin(pool, threads)}
+        calls: dict[str, Callable[[], object]] = {
+            "loop": spin(None),
+            "loops": spin(pool, threads),
+        }
         for k in SIZES:
             for count in (1, threads):
-                calls[f"{k} {count}"] = _drawing(workloads.design(k), workloads.answers(k, N), count)
+                calls[f"{k} {count}"] = _drawing(
+                    workloads.design(k), workloads.answers(k, N), count
+                )
         times = race(calls, rounds=7)
     loop = threads * times["loop"] / times["loops"]
-    return [Gain(k, threads, times[f"{k} 1"] / times[f"{k} {threads}"], loop) for k in SIZES]
+    return [
+        Gain(k, threads, times[f"{k} 1"] / times[f"{k} {threads}"], loop) for k in SIZES
+    ]
 
 
-def _drawing(design: Design, answers: NDArray[Any], threads: int) -> Callable[[], object]:
+def _drawing(
+    design: Design, answers: NDArray[Any], threads: int
+) -> Callable[[], object]:
     return lambda: local.draw_all(design, answers, fast=True, threads=threads)
 
 
@@ -57,7 +68,9 @@ def main() -> None:
     for threads in thread_counts():
         found = gains(threads)
         bar = BAR if threads == 2 else None
-        rows: list[Row] = [(f"k_ary({each.k}, ε = 1)", each.gain, bar) for each in found]
+        rows: list[Row] = [
+            (f"k_ary({each.k}, ε = 1)", each.gain, bar) for each in found
+        ]
         rows.append(("a loop that shares nothing", found[0].loop, None))
         table(f"{threads} threads ÷ one, n = {N:,}", rows)
 

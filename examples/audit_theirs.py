@@ -13,7 +13,9 @@ import random
 import deniable as dn
 
 chance = random.SystemRandom()
-CONFIDENCE = 1 - 1e-9  # whoever audits at every build does not want to be called out for nothing
+CONFIDENCE = (
+    1 - 1e-9
+)  # whoever audits at every build does not want to be called out for nothing
 DRINKS = ("water", "tea", "coffee", "milk", "wine", "beer", "gin", "rum")
 
 
@@ -35,7 +37,14 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=40_000)
     draws = parser.parse_args().draws
     for mechanism, expected in ((theirs, "violated"), (mended, "consistent")):
-        found = dn.audit(mechanism, DRINKS, epsilon=1, draws=draws, level=CONFIDENCE, checks=["worst event", "size"])
+        found = dn.audit(
+            mechanism,
+            DRINKS,
+            epsilon=1,
+            draws=draws,
+            level=CONFIDENCE,
+            checks=["worst event", "size"],
+        )
         print(f"== {mechanism.__name__}: {found.verdict}")
         print(found)
         assert found.verdict == expected

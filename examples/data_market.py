@@ -37,8 +37,12 @@ def main() -> None:
         anna, bert = market.sell("smokes", "Anna", 1), market.sell("smokes", "Bert", 1)
         print(f"Anna and Bert hold the same response: {anna.response == bert.response}")
         upgrade = market.sell("smokes", "Anna", 2)
-        print(f"Anna's upgrade costs {upgrade.price} EUR, the difference; spent so far: ε = {ledger.status().epsilon}")
-        print(f"pooled, stages 0 to 2 tell what the finest one does: {dn.coalition_loss(STAGES, [0, 1, 2]).same}")
+        print(
+            f"Anna's upgrade costs {upgrade.price} EUR, the difference; spent so far: ε = {ledger.status().epsilon}"
+        )
+        print(
+            f"pooled, stages 0 to 2 tell what the finest one does: {dn.coalition_loss(STAGES, [0, 1, 2]).same}"
+        )
         try:
             market.sell("smokes", "Bert", 2)
         except dn.errors.NotAllowed as refused:
@@ -50,7 +54,9 @@ def main() -> None:
 
         bought = []
         for number in range(sellers):
-            ledger, market = stall(Path(place), f"seller {number}", "yes" if number % 4 == 0 else "no")
+            ledger, market = stall(
+                Path(place), f"seller {number}", "yes" if number % 4 == 0 else "no"
+            )
             market.consent("smokes", "an institute", up_to=1)
             bought.append(market.sell("smokes", "an institute", 1).response)
             ledger.close()

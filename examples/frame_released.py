@@ -21,7 +21,11 @@ def simulated(rows: int) -> pd.DataFrame:
     region = rng.choice(["north", "south", "west"], rows, p=[0.5, 0.3, 0.2])
     smokes = rng.random(rows) < np.where(region == "west", 0.3, 0.2)
     sleeps = rng.random(rows) < np.where(smokes, 0.4, 0.25)
-    columns = {"region": region, "smokes": np.where(smokes, "yes", "no"), "sleeps": np.where(sleeps, "badly", "well")}
+    columns = {
+        "region": region,
+        "smokes": np.where(smokes, "yes", "no"),
+        "sleeps": np.where(sleeps, "badly", "well"),
+    }
     return pd.DataFrame(columns).astype("category")
 
 
@@ -30,19 +34,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--rows", type=int, default=200_000)
     truth = simulated(parser.parse_args().rows)
-    smokes, sleeps = dn.k_ary(["no", "yes"], epsilon=1), dn.k_ary(["well", "badly"], epsilon=1)
+    smokes, sleeps = (
+        dn.k_ary(["no", "yes"], epsilon=1),
+        dn.k_ary(["well", "badly"], epsilon=1),
+    )
 
     started = time.perf_counter()
     released = pd.DataFrame({"region": truth["region"]})
-    for name, design in (("smokes", smokes), ("sleeps", sleeps)):  # once: a second draw would reveal as much again
+    for name, design in (
+        ("smokes", smokes),
+        ("sleeps", sleeps),
+    ):  # once: a second draw would reveal as much again
         labels = list(dn.respond_all(design, truth[name]))
         released[name] = pd.Categorical(labels, categories=design.symbols)
-    print(f"{len(released):,} rows released in {time.perf_counter() - started:.1f} s; both columns together: ε = 2")
+    print(
+        f"{len(released):,} rows released in {time.perf_counter() - started:.1f} s; both columns together: ε = 2"
+    )
 
     # From here on only `released` and the two designs are used, as by whoever receives the file.
     started = time.perf_counter()
     table = dn.cross_table(
-        (smokes, released["smokes"]), (sleeps, released["sleeps"]), rows="smokes", columns="sleeps badly"
+        (smokes, released["smokes"]),
+        (sleeps, released["sleeps"]),
+        rows="smokes",
+        columns="sleeps badly",
     )
     print(table)
     print(table.odds_ratio().summary())

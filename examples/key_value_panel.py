@@ -23,7 +23,10 @@ def simulated(people: int) -> list[dict[str, float]]:
     rng = np.random.default_rng(17)
     seen = rng.random((people, 5)) < SEEN
     stars = np.clip(np.round(rng.normal(LIKED, 0.7, (people, 5))), 1, 5)
-    return [{FILMS[at]: float(rated[at]) for at in np.flatnonzero(own)} for own, rated in zip(seen, stars, strict=True)]
+    return [
+        {FILMS[at]: float(rated[at]) for at in np.flatnonzero(own)}
+        for own, rated in zip(seen, stars, strict=True)
+    ]
 
 
 def main() -> None:
@@ -42,7 +45,9 @@ def main() -> None:
     second = []
     for answer, sent in list(zip(answers, first, strict=True))[::3]:
         parts = settle(coarse, answer, sent)  # stays with the person
-        raised = [(part.item, dn.upgrade(step, part.response, part.answer)) for part in parts]
+        raised = [
+            (part.item, dn.upgrade(step, part.response, part.answer)) for part in parts
+        ]
         second.append(released(fine, raised))
     print(f"{len(second):,} of them at ε = {fine.epsilon:.2f}, both responses together")
     found = dn.estimate(dn.tally(fine, second))

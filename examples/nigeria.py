@@ -36,11 +36,17 @@ def main() -> None:
     parser.add_argument("--rows", type=Path, default=ROWS)
     path = parser.parse_args().rows
     if not path.exists():
-        print(f"Left out: the rows of the survey are not part of this project, and {path.name} is not where it is")
-        print("looked for. Export `nigeria` from the R package rr to CSV, and name the file with --rows.")
+        print(
+            f"Left out: the rows of the survey are not part of this project, and {path.name} is not where it is"
+        )
+        print(
+            "looked for. Export `nigeria` from the R package rr to CSV, and name the file with --rows."
+        )
         return
     rows = pd.read_csv(path)
-    rows = rows.rename(columns=lambda name: name.removeprefix("cov.").replace("asset.index", "asset"))
+    rows = rows.rename(
+        columns=lambda name: name.removeprefix("cov.").replace("asset.index", "asset")
+    )
     rows["contact"] = rows["rr.q1"]
     rows["decades"] = rows["age"] / 10
 
@@ -55,15 +61,23 @@ def main() -> None:
     logit = dn.regress(formula, rows, design=design)
     print(logit.summary())
     outer = logit.with_errors("outer").bse
-    ours = zip(LOGIT, logit.params.values(), outer.values(), logit.bse.values(), strict=True)
-    print("\nbeside rr               ours        rr   error, outer        rr   error, observed")
+    ours = zip(
+        LOGIT, logit.params.values(), outer.values(), logit.bse.values(), strict=True
+    )
+    print(
+        "\nbeside rr               ours        rr   error, outer        rr   error, observed"
+    )
     for name, value, product, observed in ours:
         theirs, error = LOGIT[name]
-        print(f"{name:18s}{value:10.5f}{theirs:10.5f}{product:15.5f}{error:10.5f}{observed:18.5f}")
+        print(
+            f"{name:18s}{value:10.5f}{theirs:10.5f}{product:15.5f}{error:10.5f}{observed:18.5f}"
+        )
         assert abs(value - theirs) < AGREE
         assert abs(product - error) < AGREE
     print(f"\n{logit.effects().summary()}")
-    print("\nAll values agree. rr prints errors of the outer product; ours are those of the observed information.")
+    print(
+        "\nAll values agree. rr prints errors of the outer product; ours are those of the observed information."
+    )
 
 
 if __name__ == "__main__":

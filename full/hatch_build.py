@@ -17,7 +17,9 @@ class CustomMetadataHook(MetadataHookInterface):
 
     def update(self, metadata: dict[str, Any]) -> None:
         """Fill the fields that the project declares dynamic."""
-        core = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        core = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+            "project"
+        ]
         name, version = core["name"], core["version"]
         metadata |= {field: core[field] for field in SAME}
         metadata["readme"] = {
@@ -26,5 +28,7 @@ class CustomMetadataHook(MetadataHookInterface):
         }
         metadata["dependencies"] = [f"{name}[standard]=={version}"]
         metadata["optional-dependencies"] = {
-            extra: [f"{name}[{extra}]=={version}"] for extra in core["optional-dependencies"] if extra != "standard"
+            extra: [f"{name}[{extra}]=={version}"]
+            for extra in core["optional-dependencies"]
+            if extra != "standard"
         }

@@ -16,7 +16,10 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 NAME = "deniable"
-PINNED = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^ ;\\]+)(?: ; ([^\\]+?))? ?\\?$", re.MULTILINE)
+PINNED = re.compile(
+    r"^([A-Za-z0-9._-]+)(?:\[[^\]]*\])?==([^ ;\\]+)(?: ; ([^\\]+?))? ?\\?$",
+    re.MULTILINE,
+)
 
 
 def components(lock: str) -> list[dict[str, Any]]:
@@ -24,7 +27,13 @@ def components(lock: str) -> list[dict[str, Any]]:
     found = []
     for name, version, marker in PINNED.findall(lock):
         purl = f"pkg:pypi/{re.sub(r'[-_.]+', '-', name).lower()}@{version}"
-        each: dict[str, Any] = {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl}
+        each: dict[str, Any] = {
+            "type": "library",
+            "bom-ref": purl,
+            "name": name,
+            "version": version,
+            "purl": purl,
+        }
         if marker:
             each["properties"] = [{"name": "python:marker", "value": marker.strip()}]
         found.append(each)
@@ -33,7 +42,9 @@ def components(lock: str) -> list[dict[str, Any]]:
 
 def document(lock: bytes, name: str) -> dict[str, Any]:
     """The whole document of a lock."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
     digest = hashlib.sha256(lock).hexdigest()
     own = f"pkg:pypi/{NAME}@{project['version']}"
     parts = components(lock.decode())
@@ -51,13 +62,20 @@ def document(lock: bytes, name: str) -> dict[str, Any]:
                 "purl": own,
                 "licenses": [{"license": {"id": project["license"]}}],
             },
-            "properties": [{"name": "lock", "value": name}, {"name": "lock:sha256", "value": digest}],
+            "properties": [
+                {"name": "lock", "value": name},
+                {"name": "lock:sha256", "value": digest},
+            ],
         },
         "components": parts,
-        "dependencies": [{"ref": own, "dependsOn": [each["bom-ref"] for each in parts]}],
+        "dependencies": [
+            {"ref": own, "dependsOn": [each["bom-ref"] for each in parts]}
+        ],
     }
 
 
 if __name__ == "__main__":
     path = Path(sys.argv[1])
-    print(json.dumps(document(path.read_bytes(), path.name), indent=1, ensure_ascii=False))
+    print(
+        json.dumps(document(path.read_bytes(), path.name), indent=1, ensure_ascii=False)
+    )

@@ -20,4 +20,6 @@ class OwnSections(griffe.Extension):
         if obj.docstring:
             text = EXAMPLE.sub("Examples:", obj.docstring.value)
             text = OWN.sub(r"**\1:** ", text)
-            obj.docstring.value = CITED.sub(r"[\\[\1\\]](../../theory/references.md#\1)", text)
+            obj.docstring.value = CITED.sub(
+                r"[\\[\1\\]](../../theory/references.md#\1)", text
+            )

@@ -22,7 +22,9 @@ import deniable
 
 ROOT = Path(__file__).parents[1]
 BIBLIOGRAPHY = ROOT / "docs" / "theory" / "references.bib"
-REPORT = ROOT / "reproduced" / "report.html"  # of `deniable-papers all --out reproduced`, which takes minutes
+REPORT = (
+    ROOT / "reproduced" / "report.html"
+)  # of `deniable-papers all --out reproduced`, which takes minutes
 KEY = re.compile(r"(?<!\])\[([A-Z][A-Za-z]*\d{2}[a-z]?)\](?![(\[:])")
 
 PAPERS = {  # files of the root that are pages, too
@@ -32,7 +34,11 @@ PAPERS = {  # files of the root that are pages, too
     "CODE_OF_CONDUCT.md": "code-of-conduct.md",
     "examples/README.md": "examples/index.md",
 }
-EXAMPLES = ("*.ipynb", "*.py", "*.toml")  # which lie beside their list, to be downloaded
+EXAMPLES = (
+    "*.ipynb",
+    "*.py",
+    "*.toml",
+)  # which lie beside their list, to be downloaded
 
 ROOMS = {  # in the order in which they are used; a room that is not listed comes after them, under its own name
     "verbs": "The steps: respond, tally, estimate",
@@ -67,7 +73,9 @@ def rooms() -> dict[str, list[tuple[str, str, object]]]:
             found.setdefault(name, []).extend(_namespace(f"dn.{name}", home))
         else:
             thing = getattr(deniable, name)
-            found.setdefault(home.split(".")[1], []).append((f"dn.{name}", _home(thing, f"{home}.{name}"), thing))
+            found.setdefault(home.split(".")[1], []).append(
+                (f"dn.{name}", _home(thing, f"{home}.{name}"), thing)
+            )
     return {room: names for room, names in found.items() if names}
 
 
@@ -87,7 +95,8 @@ def _defined(module: ModuleType) -> list[str]:
     return [
         name
         for name, thing in vars(module).items()
-        if not name.startswith("_") and getattr(thing, "__module__", None) == module.__name__
+        if not name.startswith("_")
+        and getattr(thing, "__module__", None) == module.__name__
     ]
 
 
@@ -100,12 +109,22 @@ def _home(thing: object, otherwise: str) -> str:
 
 def room_page(room: str, names: list[tuple[str, str, object]]) -> str:
     """The reference of one room: its names in a list, then each with what mkdocstrings reads in the source."""
-    lines = [] if room != "verbs" else ["---", "search:", "  boost: 4", "---"]  # who searches a verb wants this page
-    lines += [f"# {_title(room)}", "", f"{_sentence(import_module(f'deniable.{room}'))}", ""]
+    lines = (
+        [] if room != "verbs" else ["---", "search:", "  boost: 4", "---"]
+    )  # who searches a verb wants this page
+    lines += [
+        f"# {_title(room)}",
+        "",
+        f"{_sentence(import_module(f'deniable.{room}'))}",
+        "",
+    ]
     once = {home: (told, thing) for told, home, thing in reversed(names)}
     once = dict(reversed(once.items()))
     lines += ["| name | what it is |", "| --- | --- |"]
-    lines += [f"| [`{told}`](#{home}) | {_sentence(thing)} |" for home, (told, thing) in once.items()]
+    lines += [
+        f"| [`{told}`](#{home}) | {_sentence(thing)} |"
+        for home, (told, thing) in once.items()
+    ]
     for home, (told, thing) in once.items():
         if inspect.isclass(thing) or inspect.isfunction(thing):
             lines += [
@@ -122,7 +141,11 @@ def room_page(room: str, names: list[tuple[str, str, object]]) -> str:
 
 def _sentence(thing: object) -> str:
     """The first sentence of a docstring, fit for a cell of a table."""
-    if not (isinstance(thing, ModuleType) or inspect.isclass(thing) or inspect.isfunction(thing)):
+    if not (
+        isinstance(thing, ModuleType)
+        or inspect.isclass(thing)
+        or inspect.isfunction(thing)
+    ):
         return f"`{thing}`".replace("|", "\\|")
     paragraph = (inspect.getdoc(thing) or "").partition("\n\n")[0]
     return " ".join(paragraph.split()).replace("|", "\\|")
@@ -140,7 +163,10 @@ def api_index(found: dict[str, list[tuple[str, str, object]]]) -> str:
         "| --- | --- |",
     ]
     for room, names in found.items():
-        listed = ", ".join(f"[`{told.removeprefix('dn.')}`]({room}.md#{home})" for told, home, _ in names)
+        listed = ", ".join(
+            f"[`{told.removeprefix('dn.')}`]({room}.md#{home})"
+            for told, home, _ in names
+        )
         lines.append(f"| [{_title(room)}]({room}.md) | {listed} |")
     return "\n".join(lines) + "\n"
 
@@ -167,14 +193,26 @@ def command_page(name: str, command: Any) -> str:
             f"    {usage}",
             "",
         ]
-        shown = [record for record in (param.get_help_record(context) for param in each.get_params(context)) if record]
+        shown = [
+            record
+            for record in (
+                param.get_help_record(context) for param in each.get_params(context)
+            )
+            if record
+        ]
         options = [(left, right) for left, right in shown if "--help" not in left]
         if options:
             lines += ["| option | what it does |", "| --- | --- |"]
-            lines += [f"| <code>{_cell(left)}</code> | {_cell(right)} |" for left, right in options]
+            lines += [
+                f"| <code>{_cell(left)}</code> | {_cell(right)} |"
+                for left, right in options
+            ]
             lines.append("")
         if hasattr(each, "list_commands"):
-            subs = [(sub, each.get_command(context, sub)) for sub in each.list_commands(context)]
+            subs = [
+                (sub, each.get_command(context, sub))
+                for sub in each.list_commands(context)
+            ]
             lines += ["| command | what it does |", "| --- | --- |"]
             lines += [
                 f"| [`{sub}`](#{path.replace(' ', '-')}-{sub}) | {_cell((one.help or '').partition(chr(10) * 2)[0])} |"
@@ -198,13 +236,18 @@ def _context(command: Any, path: str) -> Any:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "&#124;").replace("<", "&lt;").replace("*", "\\*")
+    return (
+        " ".join(text.split())
+        .replace("|", "&#124;")
+        .replace("<", "&lt;")
+        .replace("*", "\\*")
+    )
 
 
 def _paragraphs(text: str | None) -> str:
-    return "\n\n".join(" ".join(each.split()) for each in (text or "").replace("\b", "").split("\n\n")).replace(
-        "<", "&lt;"
-    )
+    return "\n\n".join(
+        " ".join(each.split()) for each in (text or "").replace("\b", "").split("\n\n")
+    ).replace("<", "&lt;")
 
 
 def cli_index(found: dict[str, Any]) -> str:
@@ -221,7 +264,9 @@ def cli_index(found: dict[str, Any]) -> str:
         "| command | what it does |",
         "| --- | --- |",
     ]
-    lines += [f"| [`deniable {name}`]({name}.md) | {COMMANDS[name][1]} |" for name in found]
+    lines += [
+        f"| [`deniable {name}`]({name}.md) | {COMMANDS[name][1]} |" for name in found
+    ]
     return "\n".join([*lines, "", _paragraphs(EPILOG), ""])
 
 
@@ -229,13 +274,27 @@ def bibliography() -> str:
     """The works that pages and docstrings cite by a key such as [War65]."""
     lines = ["# Works that are cited", ""]
     text = BIBLIOGRAPHY.read_text(encoding="utf-8")
-    for key, body in re.findall(r"^@\w+\{(\w+),\n(.*?)^\}", text, flags=re.MULTILINE | re.DOTALL):
-        fields = {name: _plain(value) for name, value in re.findall(r"^\s*(\w+)\s*=\s*\{(.*)\},?$", body, re.MULTILINE)}
+    for key, body in re.findall(
+        r"^@\w+\{(\w+),\n(.*?)^\}", text, flags=re.MULTILINE | re.DOTALL
+    ):
+        fields = {
+            name: _plain(value)
+            for name, value in re.findall(
+                r"^\s*(\w+)\s*=\s*\{(.*)\},?$", body, re.MULTILINE
+            )
+        }
         where = next(
-            (fields[each] for each in ("journal", "booktitle", "school", "publisher", "note") if each in fields), ""
+            (
+                fields[each]
+                for each in ("journal", "booktitle", "school", "publisher", "note")
+                if each in fields
+            ),
+            "",
         )
         authors = fields["author"].replace(" and ", "; ")
-        lines += [f'- <a id="{key}"></a>**[{key}]** {authors}: *{fields["title"]}*. {where}, {fields["year"]}.']
+        lines += [
+            f'- <a id="{key}"></a>**[{key}]** {authors}: *{fields["title"]}*. {where}, {fields["year"]}.'
+        ]
     return "\n".join(lines) + "\n"
 
 
@@ -260,7 +319,12 @@ def notebook_page(path: Path) -> str:
     first = next(at for at, part in enumerate(parts) if part.startswith("# "))
     title, _, rest = parts[first].partition("\n")
     download = f"[Download this notebook]({path.name}){{ download }}, or [see all examples](index.md)."
-    return "\n\n".join([*parts[:first], title, download, rest.strip(), *parts[first + 1 :]]) + "\n"
+    return (
+        "\n\n".join(
+            [*parts[:first], title, download, rest.strip(), *parts[first + 1 :]]
+        )
+        + "\n"
+    )
 
 
 def _cell_parts(cell: dict[str, Any]) -> Iterator[str]:
@@ -272,7 +336,9 @@ def _cell_parts(cell: dict[str, Any]) -> Iterator[str]:
     for output in cell["outputs"]:
         shown = output.get("data", {"text/plain": output.get("text", "")})
         text = {kind: "".join(each) for kind, each in shown.items()}
-        if "image/svg+xml" in text:  # as a picture, so that names within one do not meet those of another
+        if (
+            "image/svg+xml" in text
+        ):  # as a picture, so that names within one do not meet those of another
             packed = base64.b64encode(text["image/svg+xml"].encode()).decode()
             yield f'<img class="notebook" alt="What this cell draws" src="data:image/svg+xml;base64,{packed}">'
         elif "text/html" in text:
@@ -285,17 +351,31 @@ def _cell_parts(cell: dict[str, Any]) -> Iterator[str]:
 
 def notebooks() -> dict[str, Path]:
     """Every notebook, by the place of its page."""
-    return {f"examples/{path.stem}.md": path for path in sorted((ROOT / "examples").glob("*.ipynb"))}
+    return {
+        f"examples/{path.stem}.md": path
+        for path in sorted((ROOT / "examples").glob("*.ipynb"))
+    }
 
 
 def pages() -> dict[str, str]:
     """Every page that is made, by its place below docs/."""
     found, typed = rooms(), commands()
-    made = {"reference/python/index.md": api_index(found), "reference/shell/index.md": cli_index(typed)}
-    made |= {f"reference/python/{room}.md": room_page(room, names) for room, names in found.items()}
-    made |= {f"reference/shell/{name}.md": command_page(name, command) for name, command in typed.items()}
+    made = {
+        "reference/python/index.md": api_index(found),
+        "reference/shell/index.md": cli_index(typed),
+    }
+    made |= {
+        f"reference/python/{room}.md": room_page(room, names)
+        for room, names in found.items()
+    }
+    made |= {
+        f"reference/shell/{name}.md": command_page(name, command)
+        for name, command in typed.items()
+    }
     made["theory/references.md"] = bibliography()
-    made |= {page: paper(name) for name, page in PAPERS.items() if (ROOT / name).exists()}
+    made |= {
+        page: paper(name) for name, page in PAPERS.items() if (ROOT / name).exists()
+    }
     made |= {place: notebook_page(path) for place, path in notebooks().items()}
     return made
 
@@ -307,7 +387,10 @@ def _rooms_and_commands() -> str:
     lines = ["", "## Python", "", "[All names on one page](python/index.md)", ""]
     lines += [f"- [{_title(room)}](python/{room}.md)" for room in rooms()]
     lines += ["", "## Shell", "", "[All commands on one page](shell/index.md)", ""]
-    lines += [f"- [`deniable {name}`](shell/{name}.md): {words}" for name, (_, words) in COMMANDS.items()]
+    lines += [
+        f"- [`deniable {name}`](shell/{name}.md): {words}"
+        for name, (_, words) in COMMANDS.items()
+    ]
     return "\n".join(lines) + "\n"
 
 
@@ -321,8 +404,13 @@ def linked(markdown: str, place: str) -> str:
     bibliography_at = posixpath.normpath(posixpath.join(up, "theory/references.md"))
     for file, page in PAPERS.items():
         away = posixpath.normpath(posixpath.join(up, "..", file))
-        markdown = markdown.replace(f"]({away}", f"]({posixpath.normpath(posixpath.join(up, page))}")
-    away, here = (posixpath.normpath(posixpath.join(up, *each, "examples")) for each in (("..",), ()))
+        markdown = markdown.replace(
+            f"]({away}", f"]({posixpath.normpath(posixpath.join(up, page))}"
+        )
+    away, here = (
+        posixpath.normpath(posixpath.join(up, *each, "examples"))
+        for each in (("..",), ())
+    )
     markdown = markdown.replace(f"]({away}/", f"]({here}/")
     if place == "theory/references.md" or place in notebooks():
         return markdown
@@ -331,10 +419,19 @@ def linked(markdown: str, place: str) -> str:
     if place == "reference/index.md":
         markdown += _rooms_and_commands()
     if place == "guides/reproduce.md" and REPORT.exists():
-        markdown = markdown.replace("\n\n", "\n\n**[The whole report, with its figures](report.html)**\n\n", 1)
+        markdown = markdown.replace(
+            "\n\n", "\n\n**[The whole report, with its figures](report.html)**\n\n", 1
+        )
     markdown = markdown.replace("references.bib)", "references.md)")
-    parts = re.split(r"(^```.*?^```$|^(?: {4}.*\n?)+|`[^`\n]+`)", markdown, flags=re.MULTILINE | re.DOTALL)
-    parts[::2] = [KEY.sub(lambda key: f"[\\[{key[1]}\\]]({bibliography_at}#{key[1]})", part) for part in parts[::2]]
+    parts = re.split(
+        r"(^```.*?^```$|^(?: {4}.*\n?)+|`[^`\n]+`)",
+        markdown,
+        flags=re.MULTILINE | re.DOTALL,
+    )
+    parts[::2] = [
+        KEY.sub(lambda key: f"[\\[{key[1]}\\]]({bibliography_at}#{key[1]})", part)
+        for part in parts[::2]
+    ]
     return "".join(parts)
 
 
@@ -344,13 +441,23 @@ def linked(markdown: str, place: str) -> str:
 def on_config(config: Any) -> Any:
     """Put the pages that are made where the navigation says `(reference)`."""
     reference = {
-        "Python": ["reference/python/index.md", *(f"reference/python/{room}.md" for room in rooms())],
-        "Shell": ["reference/shell/index.md", *(f"reference/shell/{name}.md" for name in commands())],
+        "Python": [
+            "reference/python/index.md",
+            *(f"reference/python/{room}.md" for room in rooms()),
+        ],
+        "Shell": [
+            "reference/shell/index.md",
+            *(f"reference/shell/{name}.md" for name in commands()),
+        ],
     }
     for section in config.nav:
         for title, entries in section.items():
             if title == "Reference":
-                section[title] = [entries[0], *({key: pages} for key, pages in reference.items()), *entries[1:]]
+                section[title] = [
+                    entries[0],
+                    *({key: pages} for key, pages in reference.items()),
+                    *entries[1:],
+                ]
     return config
 
 
@@ -360,10 +467,22 @@ def on_files(files: Any, config: Any) -> Any:
 
     for place, text in pages().items():
         files.append(File.generated(config, place, content=text))
-    for path in (path for kind in EXAMPLES for path in sorted((ROOT / "examples").glob(kind))):
-        files.append(File.generated(config, f"examples/{path.name}", content=path.read_text(encoding="utf-8")))
+    for path in (
+        path for kind in EXAMPLES for path in sorted((ROOT / "examples").glob(kind))
+    ):
+        files.append(
+            File.generated(
+                config,
+                f"examples/{path.name}",
+                content=path.read_text(encoding="utf-8"),
+            )
+        )
     if REPORT.exists():
-        files.append(File.generated(config, "guides/report.html", content=REPORT.read_text(encoding="utf-8")))
+        files.append(
+            File.generated(
+                config, "guides/report.html", content=REPORT.read_text(encoding="utf-8")
+            )
+        )
     return files
 
 
@@ -382,14 +501,19 @@ def on_post_page(output: str, **_: Any) -> str:
     """Name what the theme leaves without a name for those who listen: sections of the navigation, and the search."""
     output = SECTION.sub(r'\1aria-label="\4"\3\4\5', output)
     return output.replace(
-        'data-md-component="search" role="dialog"', 'data-md-component="search" role="dialog" aria-label="Search"'
+        'data-md-component="search" role="dialog"',
+        'data-md-component="search" role="dialog" aria-label="Search"',
     )
 
 
 def on_post_build(config: Any) -> None:
     """Take addresses out of the theme's script that it would load things from: nothing of the site asks the network."""
     for script in Path(config.site_dir, "assets", "javascripts").glob("bundle.*.js"):
-        text = re.sub(r"https://unpkg\.com/[\w@./-]+", "about:blank", script.read_text(encoding="utf-8"))
+        text = re.sub(
+            r"https://unpkg\.com/[\w@./-]+",
+            "about:blank",
+            script.read_text(encoding="utf-8"),
+        )
         script.write_text(text, encoding="utf-8")
     for trace in Path(config.site_dir).rglob("*.map"):
         trace.unlink()

@@ -99,7 +99,9 @@ def _small_primes() -> int:
     prime = bytearray([1]) * SMALL
     for number in range(2, math.isqrt(SMALL) + 1):
         if prime[number]:
-            prime[number * number :: number] = bytes(len(range(number * number, SMALL, number)))
+            prime[number * number :: number] = bytes(
+                len(range(number * number, SMALL, number))
+            )
     return math.prod(number for number in range(2, SMALL) if prime[number])
 
 
@@ -124,7 +126,9 @@ def encode(token: bytes, key: Key, salt: bytes) -> int:
     length = key.modulus.bit_length() - 1
     size = (length + 7) // 8
     seed = _HASH(bytes(8) + _HASH(token).digest() + salt).digest()
-    block = int.from_bytes(b"\x01" + salt, "big") ^ int.from_bytes(_mask(seed, size - _HASH_SIZE - 1), "big")
+    block = int.from_bytes(b"\x01" + salt, "big") ^ int.from_bytes(
+        _mask(seed, size - _HASH_SIZE - 1), "big"
+    )
     encoded = (block << 8 * _HASH_SIZE | int.from_bytes(seed, "big")) << 8 | 0xBC
     return encoded & (1 << length) - 1
 
@@ -132,7 +136,9 @@ def encode(token: bytes, key: Key, salt: bytes) -> int:
 def _mask(seed: bytes, size: int) -> bytes:
     """Return so many bytes that hang on a seed: MGF1 with SHA-384 [MKJR16, appendix B.2.1]."""
     blocks = -(-size // _HASH_SIZE)
-    return b"".join(_HASH(seed + index.to_bytes(4, "big")).digest() for index in range(blocks))[:size]
+    return b"".join(
+        _HASH(seed + index.to_bytes(4, "big")).digest() for index in range(blocks)
+    )[:size]
 
 
 def blind(token: bytes, key: Key, source: Source = SYSTEM) -> tuple[int, int]:
@@ -154,7 +160,9 @@ def blind(token: bytes, key: Key, source: Source = SYSTEM) -> tuple[int, int]:
             that was made to be recognized.
     """
     if len(token) < _PREFIX:
-        raise InvalidRequest(f"the token has {len(token)} bytes; expected {_PREFIX} or more, from `prepare`.")
+        raise InvalidRequest(
+            f"the token has {len(token)} bytes; expected {_PREFIX} or more, from `prepare`."
+        )
     encoded = encode(token, key, _drawn(_SALT, source))
     if math.gcd(encoded, key.modulus) != 1:
         raise InvalidRequest(
@@ -164,7 +172,9 @@ def blind(token: bytes, key: Key, source: Source = SYSTEM) -> tuple[int, int]:
     factor = 0
     while math.gcd(factor, key.modulus) != 1:
         factor = 1 + below(key.modulus - 1, source)
-    return encoded * pow(factor, EXPONENT, key.modulus) % key.modulus, pow(factor, -1, key.modulus)
+    return encoded * pow(factor, EXPONENT, key.modulus) % key.modulus, pow(
+        factor, -1, key.modulus
+    )
 
 
 def unblind(token: bytes, signed: int, unblinder: int, key: Key) -> int:

@@ -130,7 +130,11 @@ def pick(size: int, count: int, source: Source = SYSTEM) -> tuple[int, ...]:
     number = below(math.comb(size, count), source)
     picks: list[int] = []
     for candidate in range(size):
-        holding = math.comb(size - candidate - 1, count - len(picks) - 1) if len(picks) < count else 0
+        holding = (
+            math.comb(size - candidate - 1, count - len(picks) - 1)
+            if len(picks) < count
+            else 0
+        )
         if number < holding:
             picks.append(candidate)
         else:
@@ -202,5 +206,7 @@ def bits(words: int, source: Source = SYSTEM) -> int:
     """
     chunk = source.read(WORD * words)
     if len(chunk) != WORD * words:
-        raise OutOfRandomness(f"the source returned {len(chunk)} bytes; expected {WORD * words}.")
+        raise OutOfRandomness(
+            f"the source returned {len(chunk)} bytes; expected {WORD * words}."
+        )
     return int.from_bytes(chunk, "little")

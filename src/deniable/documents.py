@@ -61,7 +61,9 @@ class Document(Sealed):
         try:
             return cls.from_body(body)
         except RecursionError:
-            raise UnreadableFile(f"this {cls.SCHEMA} is nested too deep; expected a few levels at most.") from None
+            raise UnreadableFile(
+                f"this {cls.SCHEMA} is nested too deep; expected a few levels at most."
+            ) from None
 
 
 class HashedDocument(Document):
@@ -111,14 +113,21 @@ class Response(Document):
 
 def digest(body: Mapping[str, Any]) -> str:
     """Return the content hash: SHA-256 of the canonical JSON (sorted keys, no spaces, UTF-8)."""
-    canonical = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    canonical = json.dumps(
+        body, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
     return "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def seal(kind: str, body: Mapping[str, Any], *, indent: int | None = None) -> str:
     """Return the JSON text of a body with its schema and its content hash."""
     sealed = {"schema": f"deniable/{kind}/{VERSION}", **body}
-    return json.dumps({**sealed, "hash": digest(sealed)}, ensure_ascii=False, allow_nan=False, indent=indent)
+    return json.dumps(
+        {**sealed, "hash": digest(sealed)},
+        ensure_ascii=False,
+        allow_nan=False,
+        indent=indent,
+    )
 
 
 def unseal(kind: str, text: str | bytes) -> dict[str, Any]:
@@ -132,7 +141,10 @@ def unseal(kind: str, text: str | bytes) -> dict[str, Any]:
     expected = f"deniable/{kind}/{VERSION}"
     if schema != expected:
         schema_text = quoted(schema, 80) if isinstance(schema, str) else "missing"
-        raise UnreadableFile(f"the schema is {schema_text}; expected {expected!r}.", _advice(kind, schema))
+        raise UnreadableFile(
+            f"the schema is {schema_text}; expected {expected!r}.",
+            _advice(kind, schema),
+        )
     claimed = document.pop("hash", None)
     if not isinstance(claimed, str) or claimed != _digest_or_none(document):
         raise UnreadableFile(
@@ -152,7 +164,9 @@ def field(body: Mapping[str, Any], name: str, *kinds: type) -> Any:
     value = body.get(name)
     if not isinstance(value, kinds) or isinstance(value, bool):
         expected = " or ".join(kind.__name__ for kind in kinds)
-        raise UnreadableFile(f"the field {name!r} is missing or of the wrong type; expected {expected}.")
+        raise UnreadableFile(
+            f"the field {name!r} is missing or of the wrong type; expected {expected}."
+        )
     return value
 
 
@@ -164,14 +178,20 @@ def integer_field(body: Mapping[str, Any], name: str) -> int:
     """
     value = field(body, name, int, str)
     if not str(value).isascii() or not str(value).isdecimal() or len(str(value)) > 4000:
-        raise UnreadableFile(f"the field {name!r} is not a whole number; expected digits only.")
+        raise UnreadableFile(
+            f"the field {name!r} is not a whole number; expected digits only."
+        )
     return int(value)
 
 
 def _parse_json(kind: str, text: str | bytes) -> dict[str, Any]:
     if not isinstance(text, str | bytes):
-        raise UnreadableFile(f"this is {kind_of(text)}; expected the text of a {kind}, as to_json() wrote it.")
-    name = text[:200].decode(errors="replace") if isinstance(text, bytes) else text[:200]
+        raise UnreadableFile(
+            f"this is {kind_of(text)}; expected the text of a {kind}, as to_json() wrote it."
+        )
+    name = (
+        text[:200].decode(errors="replace") if isinstance(text, bytes) else text[:200]
+    )
     if name and not set(name) & set("{}[]\n"):
         raise UnreadableFile(
             f"this is not a {kind}, but looks like the name of a file; expected its content.",

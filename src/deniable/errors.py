@@ -34,7 +34,10 @@ def quoted(value: object, most: int = 40) -> str:
         >>> quoted("yes"), quoted("a long answer", most=9), quoted(12.5)
         ("'yes'", "'a long…'", '12.5')
     """
-    if getattr(getattr(value, "dtype", None), "kind", " ") in "biufU" and getattr(value, "ndim", 1) == 0:
+    if (
+        getattr(getattr(value, "dtype", None), "kind", " ") in "biufU"
+        and getattr(value, "ndim", 1) == 0
+    ):
         value = value.item()  # type: ignore[attr-defined]  # a scalar of NumPy, which would name its type
     text = repr(value)
     if len(text) <= most:
@@ -55,7 +58,11 @@ def kind_of(value: object) -> str:
         ('a str', 'an int', 'None')
     """
     name = type(value).__name__
-    return "None" if value is None else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    return (
+        "None"
+        if value is None
+        else f"{'an' if name[:1].lower() in 'aeiou' else 'a'} {name}"
+    )
 
 
 def nearest(word: str, known: Sequence[str]) -> str:
@@ -69,7 +76,9 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
     folded = {each.casefold(): each for each in reversed(known)}
     close = [folded[each] for each in get_close_matches(word.casefold(), list(folded))]
-    return f"Did you mean {' or '.join(quoted(each) for each in close)}?" if close else ""
+    return (
+        f"Did you mean {' or '.join(quoted(each) for each in close)}?" if close else ""
+    )
 
 
 def counted(number: int, noun: str) -> str:
@@ -119,7 +128,9 @@ class InvalidRequest(DeniableError, ValueError):
     """A level, a method or an option that does not exist or does not fit."""
 
 
-def require(fits: bool, given: object, name: str, expected: str, hint: str = "") -> None:
+def require(
+    fits: bool, given: object, name: str, expected: str, hint: str = ""
+) -> None:
     """Refuse something of the wrong type, without repeating it.
 
     Raises:
@@ -129,7 +140,9 @@ def require(fits: bool, given: object, name: str, expected: str, hint: str = "")
         raise InvalidRequest(f"{name} is {kind_of(given)}; expected {expected}.", hint)
 
 
-def require_options(*, truths: dict[str, object] | None = None, texts: dict[str, object] | None = None) -> None:
+def require_options(
+    *, truths: dict[str, object] | None = None, texts: dict[str, object] | None = None
+) -> None:
     """Refuse options that are no truth value, or no text; None stands for what was not given.
 
     Raises:
@@ -137,7 +150,11 @@ def require_options(*, truths: dict[str, object] | None = None, texts: dict[str,
     """
     for name, value in (truths or {}).items():
         # NumPy has a truth value of its own, and is not imported here.
-        if not (value is None or isinstance(value, bool) or type(value).__name__ in ("bool", "bool_")):
+        if not (
+            value is None
+            or isinstance(value, bool)
+            or type(value).__name__ in ("bool", "bool_")
+        ):
             raise InvalidRequest(f"{name} is {quoted(value)}; expected True or False.")
     for name, value in (texts or {}).items():
         require(value is None or isinstance(value, str), value, name, "text")
@@ -155,7 +172,14 @@ class NotOrdered(DeniableError, ValueError):
         nearest: designs near the second that can follow the first, the best one first.
     """
 
-    def __init__(self, problem: str, hint: str = "", *, proof: object = None, nearest: tuple[object, ...] = ()) -> None:
+    def __init__(
+        self,
+        problem: str,
+        hint: str = "",
+        *,
+        proof: object = None,
+        nearest: tuple[object, ...] = (),
+    ) -> None:
         super().__init__(problem, hint)
         self.proof = proof
         self.nearest = nearest
@@ -179,7 +203,13 @@ class OverBudget(DeniableError, ValueError):
     """
 
     def __init__(
-        self, problem: str, hint: str = "", *, needed: float = 0.0, budget: float = 0.0, excess: float = 0.0
+        self,
+        problem: str,
+        hint: str = "",
+        *,
+        needed: float = 0.0,
+        budget: float = 0.0,
+        excess: float = 0.0,
     ) -> None:
         super().__init__(problem, hint)
         self.needed = needed

@@ -41,9 +41,15 @@ def rational(number: Rational, *, name: str = "number") -> Fraction:
     try:
         if isinstance(number, bool):
             raise TypeError
-        if isinstance(number, numbers.Rational):  # an array's integer is taken out of its 64 bits
+        if isinstance(
+            number, numbers.Rational
+        ):  # an array's integer is taken out of its 64 bits
             return Fraction(int(number.numerator), int(number.denominator))
-        return _parse_rational(str(number)) if isinstance(number, numbers.Real | Decimal | str) else Fraction(number)
+        return (
+            _parse_rational(str(number))
+            if isinstance(number, numbers.Real | Decimal | str)
+            else Fraction(number)
+        )
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         raise InvalidNumber(
             f"{name} is {quoted(number, 60)}; expected a finite number.",
@@ -59,7 +65,9 @@ def probability(number: Rational, *, name: str = "probability") -> Fraction:
     """
     value = rational(number, name=name)
     if not 0 <= value <= 1:
-        raise InvalidNumber(f"{name} is {shown(number)}; expected a probability from 0 to 1.")
+        raise InvalidNumber(
+            f"{name} is {shown(number)}; expected a probability from 0 to 1."
+        )
     return value
 
 
@@ -154,7 +162,8 @@ def log_above(ratio: Ratio) -> float:
     digits = _DIGITS
     while True:  # the logarithm of a rational other than 1 is no float, so at some precision both bounds agree
         low, high = (
-            float_above(Fraction(_log(Fraction(ratio), rounding, digits))) for rounding in (ROUND_FLOOR, ROUND_CEILING)
+            float_above(Fraction(_log(Fraction(ratio), rounding, digits)))
+            for rounding in (ROUND_FLOOR, ROUND_CEILING)
         )
         if low == high:
             return high
@@ -200,7 +209,10 @@ def _exp(exponent: Fraction, rounding: str) -> Fraction:
 
 def _log(ratio: Fraction, rounding: str, digits: int) -> Decimal:
     # Near 1 a logarithm is as small as the distance from 1, which must keep its own digits.
-    near = ratio.denominator.bit_length() - abs(ratio.numerator - ratio.denominator).bit_length()
+    near = (
+        ratio.denominator.bit_length()
+        - abs(ratio.numerator - ratio.denominator).bit_length()
+    )
     context = Context(prec=digits + max(0, near) * 31 // 100, rounding=rounding)
     return _step(context.ln(_decimal(ratio, context)), context)
 
@@ -210,4 +222,8 @@ def _decimal(value: Fraction, context: Context) -> Decimal:
 
 
 def _step(value: Decimal, context: Context) -> Decimal:
-    return context.next_minus(value) if context.rounding == ROUND_FLOOR else context.next_plus(value)
+    return (
+        context.next_minus(value)
+        if context.rounding == ROUND_FLOOR
+        else context.next_plus(value)
+    )

@@ -22,11 +22,18 @@ EXTRAS = {
 """The packages that modules of `deniable` import, by the extra that brings them."""
 
 COMMANDS = dict.fromkeys(_STANDARD, "pip install deniable") | {
-    package: f"pip install 'deniable[{extra}]'" for extra, packages in EXTRAS.items() for package in packages
+    package: f"pip install 'deniable[{extra}]'"
+    for extra, packages in EXTRAS.items()
+    for package in packages
 }
 """The command that installs each package, by the name under which it is imported."""
 
-_IMPORTING = {"importlib", "importlib._bootstrap", "importlib._bootstrap_external", "_frozen_importlib"}
+_IMPORTING = {
+    "importlib",
+    "importlib._bootstrap",
+    "importlib._bootstrap_external",
+    "_frozen_importlib",
+}
 
 
 class MissingPackages:
@@ -45,7 +52,10 @@ class MissingPackages:
             return
         from deniable.errors import MissingExtra
 
-        error = MissingExtra(f"{importer} needs the package {name!r}, which is not installed.", f"Run: {command}")
+        error = MissingExtra(
+            f"{importer} needs the package {name!r}, which is not installed.",
+            f"Run: {command}",
+        )
         error.name = name
         raise error
 

@@ -43,10 +43,18 @@ def verify(message: bytes, signature: bytes, public: bytes) -> bool:
         >>> verify(b"", bytes(64), bytes(32))
         False
     """
-    y_coordinate = public[:-1] + bytes([public[-1] & 0x7F]) if len(public) == KEY_BYTES else b""
-    if not y_coordinate or y_coordinate in _SMALL_ORDER or int.from_bytes(y_coordinate, "little") >= _PRIME:
+    y_coordinate = (
+        public[:-1] + bytes([public[-1] & 0x7F]) if len(public) == KEY_BYTES else b""
+    )
+    if (
+        not y_coordinate
+        or y_coordinate in _SMALL_ORDER
+        or int.from_bytes(y_coordinate, "little") >= _PRIME
+    ):
         return False
-    is_valid = _verify_alone if find_spec("cryptography") is None else _verify_with_openssl
+    is_valid = (
+        _verify_alone if find_spec("cryptography") is None else _verify_with_openssl
+    )
     return is_valid(message, signature, public)
 
 
@@ -64,12 +72,20 @@ def _verify_with_openssl(message: bytes, signature: bytes, public: bytes) -> boo
 def _verify_alone(message: bytes, signature: bytes, public: bytes) -> bool:
     """Verify with the standard library: R = SB − kA, with k the hash of R, A and the message. Nothing is secret."""
     key = _decode(public)
-    commitment, scalar = signature[:KEY_BYTES], int.from_bytes(signature[KEY_BYTES:], "little")
+    commitment, scalar = (
+        signature[:KEY_BYTES],
+        int.from_bytes(signature[KEY_BYTES:], "little"),
+    )
     if key is None or len(signature) != 2 * KEY_BYTES or scalar >= _ORDER:
         return False
     x, y, z, t = key
-    challenge = int.from_bytes(hashlib.sha512(commitment + public + message).digest(), "little") % _ORDER
-    difference = _add(_multiply(scalar, _base_point()), _multiply(challenge, (-x, y, z, -t)))
+    challenge = (
+        int.from_bytes(hashlib.sha512(commitment + public + message).digest(), "little")
+        % _ORDER
+    )
+    difference = _add(
+        _multiply(scalar, _base_point()), _multiply(challenge, (-x, y, z, -t))
+    )
     return _encode(difference) == commitment
 
 

@@ -132,15 +132,25 @@ def _respond(design: Any, answer: object, **options: Any) -> Any:
     if not options and getattr(design, "required", None) == {}:
         return operation(design, "respond")(design, answer)
     source = options.get("source", SYSTEM)
-    require(hasattr(source, "read"), source, "the source", "random bytes that can be read")
+    require(
+        hasattr(source, "read"), source, "the source", "random bytes that can be read"
+    )
     options["source"] = None if source is SYSTEM else source
     return _call("respond", design, (design, answer), options)
 
 
 @overload
-def respond_all(design: RespondingAll[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
+def respond_all(
+    design: RespondingAll[P, R], *args: P.args, **kwargs: P.kwargs
+) -> R: ...
 @overload
-def respond_all(design: RespondingAll[..., R], answers: object, *, engine: Engine | None, **options: Any) -> R: ...
+def respond_all(
+    design: RespondingAll[..., R],
+    answers: object,
+    *,
+    engine: Engine | None,
+    **options: Any,
+) -> R: ...
 def respond_all(  # type: ignore[misc]  # it takes all that a type of question takes
     design: Any, answers: object, *, engine: Engine | None = None, **options: Any
 ) -> Any:
@@ -183,9 +193,17 @@ def respond_all(  # type: ignore[misc]  # it takes all that a type of question t
     if getattr(design, "asks", None) not in FOLDERS:
         _refuse_design("respond_all", design)
     source = options.get("source")
-    require(source is None or hasattr(source, "read"), source, "the source", "random bytes that can be read")
     require(
-        engine is None or hasattr(engine, "respond_all"), engine, "the engine", "one, such as dn.engines.local.Local()"
+        source is None or hasattr(source, "read"),
+        source,
+        "the source",
+        "random bytes that can be read",
+    )
+    require(
+        engine is None or hasattr(engine, "respond_all"),
+        engine,
+        "the engine",
+        "one, such as dn.engines.local.Local()",
     )
     if _is_of_spark(answers):
         raise InvalidRequest(
@@ -197,22 +215,36 @@ def respond_all(  # type: ignore[misc]  # it takes all that a type of question t
         sent = _checked(operation(design, "respond_all"), (design, answers), options)
     else:
         sent = engine.respond_all(design, answers, **_without_none(options))
-    return sent.with_names(index_of(answers), name_of(answers)) if design.keeps_order else sent
+    return (
+        sent.with_names(index_of(answers), name_of(answers))
+        if design.keeps_order
+        else sent
+    )
 
 
 @overload
-def tally(design: ResponsesTo[TallyingResponses[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
+def tally(
+    design: ResponsesTo[TallyingResponses[P, R]], *args: P.args, **kwargs: P.kwargs
+) -> R: ...
 @overload
 def tally(  # type: ignore[overload-overlap]  # with by= a mapping of groups comes back
     design: Tallying[P, R], *args: P.args, **kwargs: P.kwargs
 ) -> R: ...
 @overload
 def tally(
-    design: Design | Responses[Design], responses: object = None, *, weights: object, codes: bool | None = None
+    design: Design | Responses[Design],
+    responses: object = None,
+    *,
+    weights: object,
+    codes: bool | None = None,
 ) -> WeightedTally: ...
 @overload
 def tally(
-    design: Mapping[Any, Design], responses: object, *, devices: object, codes: bool | None = None
+    design: Mapping[Any, Design],
+    responses: object,
+    *,
+    devices: object,
+    codes: bool | None = None,
 ) -> list[Tally]: ...
 @overload
 def tally(
@@ -308,7 +340,9 @@ def _count_all(design: Any, responses: Any, options: Mapping[str, Any]) -> Any:
 @overload
 def estimate(tally: Estimating[P, R], *args: P.args, **kwargs: P.kwargs) -> R: ...
 @overload
-def estimate(tally: ResponsesTo[EstimatingSampled[P, R]], *args: P.args, **kwargs: P.kwargs) -> R: ...
+def estimate(
+    tally: ResponsesTo[EstimatingSampled[P, R]], *args: P.args, **kwargs: P.kwargs
+) -> R: ...
 @overload
 def estimate(
     tally: Responses[Design],
@@ -336,7 +370,11 @@ def estimate(
     denominator: object = None,
 ) -> SampledEstimate: ...
 def estimate(  # type: ignore[misc]  # it takes all that a type of question takes
-    tally: Any, candidates: object = None, *, sampling: Sampling | None = None, **options: Any
+    tally: Any,
+    candidates: object = None,
+    *,
+    sampling: Sampling | None = None,
+    **options: Any,
 ) -> Any:
     """Estimate from a tally what is true of the people: shares, means, degrees, or which strings there are.
 
@@ -396,14 +434,20 @@ def estimate(  # type: ignore[misc]  # it takes all that a type of question take
     if isinstance(tally, GroupedTally):
         return _estimate_groups(tally, options)
     if _are_shares_sent(tally):
-        return _call("estimate", tally.design, (_count(tally, {}),), {**options, "sent": tally})
-    of_samples = hasattr(tally, "noisy") and hasattr(tally, "asks")  # RAPPOR's samples have no design of their own
+        return _call(
+            "estimate", tally.design, (_count(tally, {}),), {**options, "sent": tally}
+        )
+    of_samples = hasattr(tally, "noisy") and hasattr(
+        tally, "asks"
+    )  # RAPPOR's samples have no design of their own
     if not isinstance(tally, AdditiveTally) and not of_samples:
         _refuse_tally(tally)
     return _call("estimate", tally if of_samples else tally.design, (tally,), options)
 
 
-def _call(verb: str, design: Any, given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+def _call(
+    verb: str, design: Any, given: tuple[Any, ...], options: Mapping[str, Any]
+) -> Any:
     """Call the function that a verb is for this design, with the options that were given."""
     if getattr(design, "asks", None) not in FOLDERS:
         _refuse_design(verb, design)
@@ -417,17 +461,23 @@ def _parameters(function: Callable[..., Any]) -> dict[str, bool]:
     return {each.name: each.default is inspect.Parameter.empty for each in known}
 
 
-def _checked(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+def _checked(
+    function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]
+) -> Any:
     return function(*given, **_used(function, given, options))
 
 
-def _used(function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> dict[str, Any]:
+def _used(
+    function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return the options that were given, if they are all that a function takes and needs."""
     used = _without_none(options)
     known = _parameters(function)
     for name in used:
         if name not in known:
-            fitting = [option for option in list(known)[len(given) :] if option != "sent"]
+            fitting = [
+                option for option in list(known)[len(given) :] if option != "sent"
+            ]
             raise InvalidRequest(
                 f"{name} does not go with a design that asks for {_asked(given[0])}; expected "
                 f"{' or '.join(fitting) or 'no options'}."
@@ -460,7 +510,9 @@ def _count(responses: Responses[Any], options: Mapping[str, Any]) -> Any:
     return _checked(operation(responses.design, "count_sent"), (responses,), options)
 
 
-def _count_weighted(design: Any, responses: Any, weights: Any, options: Mapping[str, Any]) -> WeightedTally:
+def _count_weighted(
+    design: Any, responses: Any, weights: Any, options: Mapping[str, Any]
+) -> WeightedTally:
     from deniable.designs import Design
     from deniable.tallies.responses import Responses
     from deniable.tallies.weighted import tally_weighted
@@ -480,37 +532,58 @@ def _count_weighted(design: Any, responses: Any, weights: Any, options: Mapping[
     return tally_weighted(_checked(_read_rows, (design, responses), options), weights)
 
 
-def _read_rows(design: Any, responses: Any, *, codes: bool | None = None) -> Responses[Any]:
+def _read_rows(
+    design: Any, responses: Any, *, codes: bool | None = None
+) -> Responses[Any]:
     from deniable.tallies.responses import Responses
 
     return Responses.of(design, responses, codes=codes)
 
 
-def _estimate_sampled(given: Any, sampling: Sampling, options: Mapping[str, Any]) -> SampledEstimate:
+def _estimate_sampled(
+    given: Any, sampling: Sampling, options: Mapping[str, Any]
+) -> SampledEstimate:
     from deniable.tallies.responses import Responses
 
-    if isinstance(given, list | tuple) and given and all(isinstance(each, Responses) for each in given):
+    if (
+        isinstance(given, list | tuple)
+        and given
+        and all(isinstance(each, Responses) for each in given)
+    ):
         from deniable.estimates.sampling import estimate_devices
 
         return _checked(estimate_devices, (given, sampling), options)  # type: ignore[no-any-return]
     if not isinstance(given, Responses):
-        of = f"responses to a design that asks for {given.design.asks}" if isinstance(given, Responses) else ""
+        of = (
+            f"responses to a design that asks for {given.design.asks}"
+            if isinstance(given, Responses)
+            else ""
+        )
         raise InvalidRequest(
             f"a sampling describes rows, and these are {of or 'a ' + type(given).__name__}; expected responses to a "
             f"design for {' or '.join(FOLDERS)}, a row for each person.",
             "Hand over what respond_all() returned, or dn.Responses.of(design, column); of several devices "
             "dn.Responses.of(designs, column, devices=…).",
         )
-    return _checked(operation(given.design, "estimate_sampled"), (given, sampling), options)  # type: ignore[no-any-return]
+    return _checked(  # type: ignore[no-any-return]
+        operation(given.design, "estimate_sampled"), (given, sampling), options
+    )
 
 
 def _count_devices(
-    designs: Mapping[Any, Design], responses: Any, devices: Any, options: Mapping[str, Any]
+    designs: Mapping[Any, Design],
+    responses: Any,
+    devices: Any,
+    options: Mapping[str, Any],
 ) -> list[Tally]:
     from deniable.tallies.devices import count_devices
 
     codes = options.get("codes")
-    if responses is None or devices is None or _without_none(options).keys() - {"codes"}:
+    if (
+        responses is None
+        or devices is None
+        or _without_none(options).keys() - {"codes"}
+    ):
         raise InvalidRequest(
             "the designs come in a mapping; expected a design for each device, the responses, and devices= row by row."
         )
@@ -519,7 +592,12 @@ def _count_devices(
 
 
 def _count_groups(
-    design: Any, responses: Any, by: Any, weights: Any, devices: object, options: Mapping[str, Any]
+    design: Any,
+    responses: Any,
+    by: Any,
+    weights: Any,
+    devices: object,
+    options: Mapping[str, Any],
 ) -> GroupedTally:
     from deniable.groups.tallies import tally_by
     from deniable.tallies.responses import Responses
@@ -545,10 +623,16 @@ def _count_groups(
     def weigh(rows: Any, own: Any) -> WeightedTally:
         return _count_weighted(of, rows, own, options)
 
-    return tally_by(count, of, sent, by, reached) if weights is None else tally_by(weigh, of, sent, by, weights)
+    return (
+        tally_by(count, of, sent, by, reached)
+        if weights is None
+        else tally_by(weigh, of, sent, by, weights)
+    )
 
 
-def _estimate_groups(tally: GroupedTally, options: Mapping[str, Any]) -> GroupedEstimate:
+def _estimate_groups(
+    tally: GroupedTally, options: Mapping[str, Any]
+) -> GroupedEstimate:
     from deniable.estimates.sampling import estimate_tally
     from deniable.groups.estimates import estimate_groups
 
@@ -563,8 +647,15 @@ def _refuse_design(verb: str, given: object) -> NoReturn:
         "tally": "For example dn.tally(dn.respond_all(design, answers)), or dn.tally(design, codes).",
         "estimate": "For example dn.estimate(dn.tally(responses)).",
     }
-    expected = "a design, or what respond_all() returned" if verb == "tally" else "a design, such as k_ary() builds"
-    raise InvalidRequest(f"{verb} was given a {type(given).__name__} first; expected {expected}.", hints[verb])
+    expected = (
+        "a design, or what respond_all() returned"
+        if verb == "tally"
+        else "a design, such as k_ary() builds"
+    )
+    raise InvalidRequest(
+        f"{verb} was given a {type(given).__name__} first; expected {expected}.",
+        hints[verb],
+    )
 
 
 def _is_of_spark(given: object) -> bool:
@@ -578,7 +669,9 @@ def _are_responses(given: object) -> bool:
 
 
 def _are_shares_sent(given: Any) -> bool:
-    return _are_responses(given) and "sent" in _parameters(operation(given.design, "estimate"))
+    return _are_responses(given) and "sent" in _parameters(
+        operation(given.design, "estimate")
+    )
 
 
 def _refuse_tally(given: object) -> NoReturn:
@@ -589,4 +682,7 @@ def _refuse_tally(given: object) -> NoReturn:
         hint = "Count them first: dn.estimate(dn.tally(responses))."
     if isinstance(given, SeparateTallies):
         hint = "Estimate column by column: {column: dn.estimate(tallies[column]) for column in tallies.columns}."
-    raise InvalidRequest(f"estimate was given a {type(given).__name__}; expected a tally, as tally() returns.", hint)
+    raise InvalidRequest(
+        f"estimate was given a {type(given).__name__}; expected a tally, as tally() returns.",
+        hint,
+    )

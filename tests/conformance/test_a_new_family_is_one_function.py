@@ -47,7 +47,12 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(copy: Path, *words: str) -> str:
     environment = {**os.environ, "PYTHONPATH": str(copy), "COLUMNS": "200"}
     completed = subprocess.run(
-        [sys.executable, *words], env=environment, cwd=copy, capture_output=True, text=True, check=False
+        [sys.executable, *words],
+        env=environment,
+        cwd=copy,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert completed.returncode == 0, completed.stderr
     return completed.stdout
@@ -67,7 +72,9 @@ def test_python_offers_it_by_name(copy: Path) -> None:
 
 
 def test_the_shell_builds_and_lists_it(copy: Path) -> None:
-    body = json.loads(run(copy, "-m", "deniable", "design", "toy", "--odds", "2", "--json"))
+    body = json.loads(
+        run(copy, "-m", "deniable", "design", "toy", "--odds", "2", "--json")
+    )
     assert body["name"] == "toy"
     listed = run(copy, "-m", "deniable", "design", "list")
     group = listed.partition(Purpose.TELEMETRY)[2].partition(Purpose.ORDERED)[0]
@@ -90,9 +97,13 @@ def test_the_reference_lists_it(copy: Path) -> None:
 
 def test_every_family_is_in_the_list_once_and_has_a_purpose() -> None:
     text = Path(families.__file__).read_text(encoding="utf-8")
-    assert {name: text.count(f" import {name} as {name}\n") for name in FAMILIES} == dict.fromkeys(FAMILIES, 1)
+    assert {
+        name: text.count(f" import {name} as {name}\n") for name in FAMILIES
+    } == dict.fromkeys(FAMILIES, 1)
     assert text.count(" import ") == len(FAMILIES)
-    assert [name for name, family in FAMILIES.items() if family.purpose == Purpose.OTHER] == []
+    assert [
+        name for name, family in FAMILIES.items() if family.purpose == Purpose.OTHER
+    ] == []
 
 
 @pytest.fixture
@@ -111,4 +122,7 @@ def unlisted() -> Iterator[str]:
 
 
 def test_a_family_that_a_user_registers_is_listed_last(unlisted: str) -> None:
-    assert done("design", "list").stdout.partition(f"{Purpose.OTHER}:")[2].split()[0] == unlisted
+    assert (
+        done("design", "list").stdout.partition(f"{Purpose.OTHER}:")[2].split()[0]
+        == unlisted
+    )

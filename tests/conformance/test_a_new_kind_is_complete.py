@@ -34,7 +34,9 @@ from tests.support.ring import Ring, coarser, ring
 from tests.support.seeded import seeded
 
 FINE = ring(9, 3, 1)
-COARSE = Design("ring", FINE.categories, FINE.symbols, coarser(FINE.channel, Ring(5, 6, 1, 1)))  # type: ignore[arg-type]
+COARSE = Design(
+    "ring", FINE.categories, FINE.symbols, coarser(FINE.channel, Ring(5, 6, 1, 1))
+)  # type: ignore[arg-type]
 DESIGNS = [FINE, COARSE, ring(4, 2, 1, size=4), ring(7, 5, 2, size=6)]
 every = pytest.mark.parametrize("design", DESIGNS, ids=repr)
 
@@ -50,13 +52,17 @@ def _known() -> Iterator[None]:
 def test_what_it_reveals_is_what_brute_force_finds(design: Design) -> None:
     channel, rows = design.channel, table(design.channel)
     assert channel.parity == brute.parity(rows)
-    assert design.epsilon == pytest.approx(float(brute.log(brute.parity(rows))), rel=1e-12)  # type: ignore[arg-type]
+    assert design.epsilon == pytest.approx(
+        float(brute.log(brute.parity(rows))), rel=1e-12
+    )  # type: ignore[arg-type]
     response, likely, unlikely = channel.witness
     assert rows[response][likely] / rows[response][unlikely] == channel.parity
     for gamma in (Fraction(1), Fraction(3, 2), Fraction(100)):
         assert channel.delta(gamma) == brute.delta(rows, gamma)
     for symbol, category in product(range(channel.responses), range(channel.answers)):
-        assert channel.bayes_factors(symbol, category) == brute.bayes_factors(rows, symbol, category)
+        assert channel.bayes_factors(symbol, category) == brute.bayes_factors(
+            rows, symbol, category
+        )
         assert channel.extremes(symbol) == (max(rows[symbol]), min(rows[symbol]))
     assert dn.criteria.Epsilon(design.epsilon).check(design).holds
     assert not dn.criteria.Epsilon(design.epsilon / 2).check(design).holds
@@ -68,7 +74,9 @@ def test_what_it_reveals_is_what_brute_force_finds(design: Design) -> None:
 def test_draws_are_exact_one_by_one_and_in_bulk(design: Design) -> None:
     channel, rows = design.channel, table(design.channel)
     for answer in range(channel.answers):
-        assert distribution(channel, answer) == {i: rows[i][answer] for i in range(channel.responses)}
+        assert distribution(channel, answer) == {
+            i: rows[i][answer] for i in range(channel.responses)
+        }
     answers = [i % channel.answers for i in range(200)]
     alone, together = seeded("a ring"), seeded("a ring")
     single = [channel.draw(answer, alone) for answer in answers]
@@ -98,9 +106,17 @@ def test_responses_in_rows_are_packed_counted_and_checked(design: Design) -> Non
     coding, numbers = design.channel.coding, [0, 3, 3, 1]
     rows = coding.pack(numbers)
     assert coding.unpack(coding.from_bytes(coding.to_bytes(rows))) == numbers
-    assert coding.count(rows).tolist() == np.bincount(numbers, minlength=design.channel.responses).tolist()
-    assert coding.labels(rows, design.symbols).to_pylist() == [design.symbols[number] for number in numbers]
-    with pytest.raises(InvalidResponse, match=f"a whole number from 0 to {design.channel.responses - 1}"):
+    assert (
+        coding.count(rows).tolist()
+        == np.bincount(numbers, minlength=design.channel.responses).tolist()
+    )
+    assert coding.labels(rows, design.symbols).to_pylist() == [
+        design.symbols[number] for number in numbers
+    ]
+    with pytest.raises(
+        InvalidResponse,
+        match=f"a whole number from 0 to {design.channel.responses - 1}",
+    ):
         dn.tally(design, [design.channel.responses])
     with pytest.raises(InvalidResponse, match="expected one of 'a'"):
         dn.tally(design, ["z"])
@@ -116,9 +132,20 @@ def test_the_estimate_is_right_on_average_for_any_two_people(design: Design) -> 
         for sent in product(range(size), repeat=2):
             key = tuple(sorted(sent))
             if key not in values:
-                values[key] = np.array(list(estimated(design, [design.symbols[i] for i in sent]).params.values()))
-            mean += float(rows[sent[0]][answers[0]] * rows[sent[1]][answers[1]]) * values[key]
-        np.testing.assert_allclose(mean, np.bincount(answers, minlength=size) / 2, atol=1e-12)
+                values[key] = np.array(
+                    list(
+                        estimated(
+                            design, [design.symbols[i] for i in sent]
+                        ).params.values()
+                    )
+                )
+            mean += (
+                float(rows[sent[0]][answers[0]] * rows[sent[1]][answers[1]])
+                * values[key]
+            )
+        np.testing.assert_allclose(
+            mean, np.bincount(answers, minlength=size) / 2, atol=1e-12
+        )
 
 
 def estimated(design: Design, responses: object, **options: object) -> dn.Estimate:
@@ -131,17 +158,24 @@ def expected_tally(design: Design, people: list[int]) -> dn.Tally:
     """Return counts that are exactly what is expected of so many people of each category, times the total weight."""
     total = design.channel.total  # type: ignore[attr-defined]
     rows = table(design.channel)
-    counts = [int(sum((row[x] * n for x, n in enumerate(people)), Fraction(0)) * total) for row in rows]
+    counts = [
+        int(sum((row[x] * n for x, n in enumerate(people)), Fraction(0)) * total)
+        for row in rows
+    ]
     return dn.Tally(design, counts)
 
 
 @every
 @pytest.mark.parametrize("method", ["inversion", "likelihood"])
-def test_every_method_finds_the_shares_that_explain_the_counts(design: Design, method: str) -> None:
+def test_every_method_finds_the_shares_that_explain_the_counts(
+    design: Design, method: str
+) -> None:
     people = [5, 0, 2, *(1 for _ in range(design.channel.answers - 3))]
     shares = np.array(people) / sum(people)
     found = dn.estimate(expected_tally(design, people), method=method)
-    np.testing.assert_allclose(found.value, shares, atol=1e-5 if method == "likelihood" else 1e-12)
+    np.testing.assert_allclose(
+        found.value, shares, atol=1e-5 if method == "likelihood" else 1e-12
+    )
 
 
 @every
@@ -150,7 +184,9 @@ def test_intervals_hold_the_shares_that_explain_the_counts(design: Design) -> No
     found = dn.estimate(expected_tally(design, people))
     slow = ["profile"] if design is FINE else []  # EM takes its time
     for method in ("score", "normal", "chebyshev", "exact", *slow):
-        for ends, number in zip(found.conf_int(method=method).values(), people, strict=True):
+        for ends, number in zip(
+            found.conf_int(method=method).values(), people, strict=True
+        ):
             assert ends[0] - 1e-5 <= number / sum(people) <= ends[1] + 1e-5
     np.testing.assert_allclose(found.errors**2, np.diag(found.cov_params()), rtol=1e-6)
     assert str(found.summary())
@@ -159,10 +195,14 @@ def test_intervals_hold_the_shares_that_explain_the_counts(design: Design) -> No
 @every
 def test_the_covariance_is_that_of_the_formula(design: Design) -> None:
     rows = np.array(table(design.channel), float)
-    truth = np.arange(1, design.channel.answers + 1) / (design.channel.answers * (design.channel.answers + 1) / 2)
+    truth = np.arange(1, design.channel.answers + 1) / (
+        design.channel.answers * (design.channel.answers + 1) / 2
+    )
     inverse = np.linalg.inv(rows)
     wanted = ((inverse * (rows @ truth)) @ inverse.T - np.outer(truth, truth)) / 50
-    np.testing.assert_allclose(covariance(design, truth.tolist(), 50), wanted, atol=1e-12)
+    np.testing.assert_allclose(
+        covariance(design, truth.tolist(), 50), wanted, atol=1e-12
+    )
     assert minimax(design).risk >= 50 * np.trace(wanted) - 1e-9
 
 
@@ -170,7 +210,9 @@ def test_the_covariance_is_that_of_the_formula(design: Design) -> None:
 def test_it_is_planned_with(design: Design) -> None:
     even = [1 / design.channel.answers] * design.channel.answers
     wanted = np.diag(covariance(design, even, 100))
-    assert dn.plan.variance(design, 100, shares=even, category="c") == pytest.approx(wanted[2])
+    assert dn.plan.variance(design, 100, shares=even, category="c") == pytest.approx(
+        wanted[2]
+    )
     needed = dn.plan.sample_size(design, margin=0.05)
     assert dn.plan.width(design, needed) <= 0.1 < dn.plan.width(design, needed - 1)
 
@@ -198,7 +240,9 @@ def test_it_is_simulated_and_told(design: Design) -> None:
     people = {name: 40 + 10 * number for number, name in enumerate(design.categories)}
     drawn = tallies(design, people, 4_000, draws=np.random.default_rng(5))
     mean = np.array(table(design.channel), float) @ np.array(list(people.values()))
-    assert np.abs(drawn.mean(axis=0) - mean).max() < 6 * math.sqrt(sum(people.values()) / 4_000)
+    assert np.abs(drawn.mean(axis=0) - mean).max() < 6 * math.sqrt(
+        sum(people.values()) / 4_000
+    )
     assert privacy_texts.promise(design)[0].startswith("Whatever is sent")
     assert len(privacy_texts.frequencies(design)) == design.channel.answers
 
@@ -213,7 +257,13 @@ def test_it_is_relaxed_by_a_linear_program() -> None:
         dn.relax(FINE, COARSE)
     fine, coarse, step = table(FINE.channel), table(COARSE.channel), rung.step
     for given, new in product(range(5), repeat=2):
-        raised = sum((coarse[old][given] * step.kernel(new, old=old, given=given) for old in range(5)), Fraction(0))
+        raised = sum(
+            (
+                coarse[old][given] * step.kernel(new, old=old, given=given)
+                for old in range(5)
+            ),
+            Fraction(0),
+        )
         assert raised == fine[new][given]
 
 
@@ -223,6 +273,9 @@ def test_it_is_released_in_stages_in_bulk() -> None:
     old = local.draw_all(COARSE, answers, codes=True, source=seeded("ring, first"))
     new = upgrade(rung, old, answers, codes=True, source=seeded("ring, second"))
     source = seeded("ring, second")
-    single = [rung.step.upgrade(int(o), int(a), source) for o, a in zip(old, answers, strict=True)]
+    single = [
+        rung.step.upgrade(int(o), int(a), source)
+        for o, a in zip(old, answers, strict=True)
+    ]
     assert new.tolist() == single
     assert Counter(degrade(rung, new).tolist()).total() == n

@@ -41,7 +41,9 @@ def sent() -> Any:
 
 def test_it_is_in_the_list_only_while_a_test_asks_for_it() -> None:
     assert bearings.ASKS in FOLDERS
-    assert not any("bearings" in path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py"))
+    assert not any(
+        "bearings" in path.read_text(encoding="utf-8") for path in SOURCE.rglob("*.py")
+    )
 
 
 def test_its_verbs(sent: Any) -> None:
@@ -74,7 +76,10 @@ def test_its_errors(sent: Any) -> None:
         dn.tally(DESIGN, ["→ up"])  # type: ignore[call-overload]
     with pytest.raises(Incompatible):
         dn.tally(bearing_design(1), sent)  # type: ignore[call-overload]
-    with pytest.raises(InvalidRequest, match=r"cohorts does not go with a design that asks for bearings"):
+    with pytest.raises(
+        InvalidRequest,
+        match=r"cohorts does not go with a design that asks for bearings",
+    ):
         dn.respond_all(DESIGN, ANSWERS, cohorts=[1])  # type: ignore[arg-type, call-arg]
 
 
@@ -120,7 +125,12 @@ def test_its_sample(sent: Any) -> None:
     plain: Any = dn.estimate(dn.tally(sent))
     sampled: Any = dn.estimate(sent, sampling=dn.Sampling(np.ones(200)))
     assert sampled.params == pytest.approx(plain.params)
-    assert "n · north" in dn.estimate(sent, sampling=dn.Sampling(np.ones(200)), by=["n", "s"] * 100).params
+    assert (
+        "n · north"
+        in dn.estimate(
+            sent, sampling=dn.Sampling(np.ones(200)), by=["n", "s"] * 100
+        ).params
+    )
 
 
 def test_its_certificate_and_its_page() -> None:
@@ -139,7 +149,9 @@ def test_its_tables_and_pictures(sent: Any) -> None:
 
 
 def test_its_plan_and_its_audit() -> None:
-    assert dn.plan.sample_size(DESIGN, margin=0.1) == dn.plan.sample_size(DESIGN.device, margin=0.1)
+    assert dn.plan.sample_size(DESIGN, margin=0.1) == dn.plan.sample_size(
+        DESIGN.device, margin=0.1
+    )
     assert dn.audit(DESIGN, draws=2_000, checks=["worst event"]).verdict == "consistent"
 
 
@@ -152,11 +164,15 @@ def test_what_it_is_refused_by_tells_the_reason() -> None:
 
 
 def test_every_operation_is_defined_in_its_file() -> None:
-    names = {path.stem for path in Path(bearings.__file__).parent.glob("*.py")} - {"__init__"}
+    names = {path.stem for path in Path(bearings.__file__).parent.glob("*.py")} - {
+        "__init__"
+    }
     assert names <= set(FILES.values())
 
 
-NEWEST = re.compile(r"Drawn(Design|Tally|Estimate|Table)|drawn_items|drawn items|types\.drawn")
+NEWEST = re.compile(
+    r"Drawn(Design|Tally|Estimate|Table)|drawn_items|drawn items|types\.drawn"
+)
 
 
 @pytest.mark.xfail(
@@ -165,7 +181,13 @@ NEWEST = re.compile(r"Drawn(Design|Tally|Estimate|Table)|drawn_items|drawn items
 )
 def test_the_newest_type_is_named_in_few_files_outside_its_folder() -> None:
     sources = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.pyi")]
-    naming = [path for path in sources if NEWEST.search(path.read_text(encoding="utf-8"))]
-    outside = {path.relative_to(SOURCE).as_posix() for path in naming if SOURCE / "types/drawn" not in path.parents}
+    naming = [
+        path for path in sources if NEWEST.search(path.read_text(encoding="utf-8"))
+    ]
+    outside = {
+        path.relative_to(SOURCE).as_posix()
+        for path in naming
+        if SOURCE / "types/drawn" not in path.parents
+    }
     assert len(naming) > len(outside)
     assert len(outside) <= 3, sorted(outside)

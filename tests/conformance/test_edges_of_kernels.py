@@ -26,8 +26,15 @@ from deniable.order.ladders import Relaxation
 from deniable.types.key_value import draw as key_value
 from deniable.types.key_value.design import KeyValueDesign
 from deniable.types.key_value.schemes import GRID
-from tests.conformance.test_same_bytes_same_relaxations import every_relaxation, every_way, numbers, relaxations
-from tests.conformance.test_same_bytes_same_responses import designs as every_category_design
+from tests.conformance.test_same_bytes_same_relaxations import (
+    every_relaxation,
+    every_way,
+    numbers,
+    relaxations,
+)
+from tests.conformance.test_same_bytes_same_responses import (
+    designs as every_category_design,
+)
 from tests.support.hands import Counted
 from tests.support.seeded import Seeded
 from tests.support.thresholds import Edge, edges, open_bits
@@ -42,7 +49,12 @@ Bulk: TypeAlias = Callable[[list[Any], Source, bool], list[int]]
 
 @pytest.fixture(autouse=True)
 def _every_row_is_a_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("bulk.vectors", "bulk.kernels", "bulk.gradual", "types.key_value.draw"):
+    for name in (
+        "bulk.vectors",
+        "bulk.kernels",
+        "bulk.gradual",
+        "types.key_value.draw",
+    ):
         monkeypatch.setattr(import_module(f"deniable.{name}"), "CHUNK", 1)
 
 
@@ -51,7 +63,9 @@ def agree(found: Sequence[Edge], bulk: Bulk) -> None:
     script = b"".join(edge.script for edge in found)
     for fast in (False, True):
         source = Counted(script, Seeded("behind the script"))
-        assert bulk([edge.given for edge in found], source, fast) == [edge.sent for edge in found], fast
+        assert bulk([edge.given for edge in found], source, fast) == [
+            edge.sent for edge in found
+        ], fast
         assert source.used == len(script), fast
 
 
@@ -66,10 +80,16 @@ def test_responses(design: Design) -> None:
         for given in (0, answer):
             yield from edges(channel.draw, given, b"")
         if isinstance(channel, Bits):
-            yield from open_bits(channel.draw, answer, {0, answer}, -(-channel.size // 64))
+            yield from open_bits(
+                channel.draw, answer, {0, answer}, -(-channel.size // 64)
+            )
 
     def bulk(answers: list[int], source: Source, fast: bool) -> list[int]:
-        return numbers(local.draw_all(design, np.array(answers), codes=True, source=source, fast=fast))
+        return numbers(
+            local.draw_all(
+                design, np.array(answers), codes=True, source=source, fast=fast
+            )
+        )
 
     agree(list(found()), bulk)
 
@@ -98,7 +118,11 @@ def test_relaxations(name: str, down: bool) -> None:
         was = (rung.new if down else rung.old).channel.coding.pack(olds)
         if down:
             return numbers(gradual.degrade(rung, was, source=source, fast=fast))
-        return numbers(gradual.upgrade(rung, was, np.array(answers), codes=True, source=source, fast=fast))
+        return numbers(
+            gradual.upgrade(
+                rung, was, np.array(answers), codes=True, source=source, fast=fast
+            )
+        )
 
     agree(list(found()), bulk)
 
@@ -114,7 +138,10 @@ def pairs(rung: Relaxation, *, down: bool) -> list[tuple[int, int]]:
     return list(known.values())[:FEW]
 
 
-@pytest.mark.parametrize("name", ["two words for a fresh one", "a code without room for a mark", "a short divisor"])
+@pytest.mark.parametrize(
+    "name",
+    ["two words for a fresh one", "a code without room for a mark", "a short divisor"],
+)
 def test_these_codes_are_not_raised_in_one_pass(name: str) -> None:
     """They are there for the comparison by codes; raised in one pass they would not come to it."""
     prepared = prepare_step(relaxations()[name].step, vectors, down=False)
@@ -125,19 +152,31 @@ def test_these_codes_are_not_raised_in_one_pass(name: str) -> None:
 
 # Items
 
-ITEMS = [pytest.param(items, name, id=f"{name}, {items}") for items in (1, 5) for name in key_value_designs(items)]
+ITEMS = [
+    pytest.param(items, name, id=f"{name}, {items}")
+    for items in (1, 5)
+    for name in key_value_designs(items)
+]
 OWNED: tuple[dict[int, float], ...] = ({}, {0: 0.1}, {0: 1.0}, {0: -0.3})
 
 
 @pytest.mark.parametrize(("items", "name"), ITEMS)
 def test_items(items: int, name: str) -> None:
     design = key_value_designs(items)[name]
-    found = [edge for owned in (*OWNED, dict.fromkeys(range(items), 0.5)) for edge in edges_of(design, owned)]
+    found = [
+        edge
+        for owned in (*OWNED, dict.fromkeys(range(items), 0.5))
+        for edge in edges_of(design, owned)
+    ]
 
-    def bulk(people: list[dict[int, Fraction]], source: Source, fast: bool) -> list[int]:
+    def bulk(
+        people: list[dict[int, Fraction]], source: Source, fast: bool
+    ) -> list[int]:
         start = np.cumsum([0, *map(len, people)])
         item = np.array([item for owned in people for item in owned], np.int64)
-        weight = np.array([float(weight) for owned in people for weight in owned.values()])
+        weight = np.array(
+            [float(weight) for owned in people for weight in owned.values()]
+        )
         known = Edges(len(people), items, start, item, weight)
         return symbols(key_value.draw_all(design, known, source=source, fast=fast))
 
@@ -145,5 +184,8 @@ def test_items(items: int, name: str) -> None:
 
 
 def edges_of(design: KeyValueDesign, owned: dict[int, float]) -> Iterator[Edge]:
-    exactly = {item: Fraction(round(Fraction(weight) * GRID), GRID) for item, weight in owned.items()}
+    exactly = {
+        item: Fraction(round(Fraction(weight) * GRID), GRID)
+        for item, weight in owned.items()
+    }
     return edges(design.scheme.draw, exactly, b"")

@@ -26,7 +26,16 @@ from deniable.chance import Source
 from deniable.channel import KINDS
 from deniable.designs import FAMILIES
 from deniable.types.key_value.schemes import Unary
-from tests.support.certified import LARGE, at, certifiable, corrupted, leaves, prior_of, resealed, text_of
+from tests.support.certified import (
+    LARGE,
+    at,
+    certifiable,
+    corrupted,
+    leaves,
+    prior_of,
+    resealed,
+    text_of,
+)
 
 CHECKER = Path(checker.__file__)
 EVERY = [*certifiable(), *LARGE]
@@ -53,20 +62,45 @@ def test_a_genuine_certificate_is_accepted(name: str) -> None:
 
 def test_every_family_type_and_kind_is_certified() -> None:
     found = [certificate(name)["document"] for name in EVERY]
-    assert {each["schema"] for each in found} == {f"deniable/{schema}/1" for schema in subject_classes()}
+    assert {each["schema"] for each in found} == {
+        f"deniable/{schema}/1" for schema in subject_classes()
+    }
     told = json.dumps(found)
     assert {each["name"] for each in found if "name" in each} >= set(FAMILIES)
     shown = {kind for kind in KINDS if f'"kind": "{kind}"' in told}
-    assert shown == {kind for kind, known in KINDS.items() if known.__module__.startswith("deniable.")} - {"product"}
+    assert shown == {
+        kind
+        for kind, known in KINDS.items()
+        if known.__module__.startswith("deniable.")
+    } - {"product"}
 
 
 def test_the_checker_shares_nothing_with_the_package() -> None:
     source = CHECKER.read_text(encoding="utf-8")
     assert len(source.splitlines()) < 300
-    imports = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Import | ast.ImportFrom)]
-    names = {alias.name for node in imports if isinstance(node, ast.Import) for alias in node.names}
+    imports = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    names = {
+        alias.name
+        for node in imports
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
     names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
-    assert names == {"hashlib", "json", "math", "sys", "decimal", "fractions", "itertools", "pathlib", "typing"}
+    assert names == {
+        "hashlib",
+        "json",
+        "math",
+        "sys",
+        "decimal",
+        "fractions",
+        "itertools",
+        "pathlib",
+        "typing",
+    }
     assert not {"__import__", "eval", "exec", "open"} & {
         node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)
     }
@@ -75,16 +109,23 @@ def test_the_checker_shares_nothing_with_the_package() -> None:
 def test_it_runs_alone(tmp_path: Path) -> None:
     alone = tmp_path / "checker.py"
     alone.write_text(checker_source(), encoding="utf-8")
-    (tmp_path / "good.json").write_text(text_of(certificate("survey")), encoding="utf-8")
+    (tmp_path / "good.json").write_text(
+        text_of(certificate("survey")), encoding="utf-8"
+    )
     wrong = copy.deepcopy(certificate("survey"))
     wrong["claims"]["epsilon"] = "0.5"
     (tmp_path / "bad.json").write_text(text_of(resealed(wrong)), encoding="utf-8")
 
     def run(*files: str) -> Any:
         command = [sys.executable, "-I", "-S", str(alone), *files]
-        return subprocess.run(command, cwd=tmp_path, env={}, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            command, cwd=tmp_path, env={}, capture_output=True, text=True, check=False
+        )
 
-    assert (run("good.json").returncode, run("good.json", "bad.json").returncode) == (0, 1)
+    assert (run("good.json").returncode, run("good.json", "bad.json").returncode) == (
+        0,
+        1,
+    )
     assert "accepted: ε = 6.0" in run("good.json").stdout
     assert 'REJECTED: claims/epsilon is "0.5"' in run("bad.json").stderr
 
@@ -112,24 +153,40 @@ def another_witness(found: Any, path: Any) -> bool:
             part = next(each for each in part["questions"] if each["name"] == name)
             part = part.get("design", part.get("ladder"))
         elif "factors" in part:
-            part = next(each for each in part["factors"] if each["attribute"] == name)["design"]
+            part = next(each for each in part["factors"] if each["attribute"] == name)[
+                "design"
+            ]
     part = part.get("ends", part.get("choice", part))
     body = part["scheme"]["symbol"] if "scheme" in part else part.get("channel")
     if claims.get("rule") == "padded":
         scheme = dn.KeyValueDesign.from_json(json.dumps(resealed(part))).scheme
-        return isinstance(scheme, Unary) and scheme._ratio(int(claims["witness"]["marked"])) == scheme.parity
+        return (
+            isinstance(scheme, Unary)
+            and scheme._ratio(int(claims["witness"]["marked"])) == scheme.parity
+        )
     if "bloom" in part or body is None or "likely" not in claims["witness"]:
         return False
     channel = channels.from_body(body)
-    response, likely, unlikely = (int(claims["witness"][each], 0) for each in ("response", "likely", "unlikely"))
-    ratio = exact.ratio(channel.probability(response, given=likely), channel.probability(response, given=unlikely))
-    return ratio == (math.inf if claims["parity"] == "inf" else Fraction(claims["parity"]))
+    response, likely, unlikely = (
+        int(claims["witness"][each], 0) for each in ("response", "likely", "unlikely")
+    )
+    ratio = exact.ratio(
+        channel.probability(response, given=likely),
+        channel.probability(response, given=unlikely),
+    )
+    return ratio == (
+        math.inf if claims["parity"] == "inf" else Fraction(claims["parity"])
+    )
 
 
 def test_a_thousand_corrupted_certificates_are_rejected(seeded: Source) -> None:
     """Each has one leaf changed, dropped or moved, and all the hashes that an attacker would give it."""
     rejected, chance = 0, random.Random(seeded.read(16))
-    known = {name: list(leaves(certificate(name))) for name in EVERY if len(text_of(certificate(name))) < 15_000}
+    known = {
+        name: list(leaves(certificate(name)))
+        for name in EVERY
+        if len(text_of(certificate(name))) < 15_000
+    }
     for name in cycle(known):
         if rejected >= CORRUPTED:
             break

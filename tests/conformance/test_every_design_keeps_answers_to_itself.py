@@ -30,13 +30,21 @@ SECRETS = [
 
 
 @pytest.mark.parametrize("secret", SECRETS, ids=repr)
-def test_an_unknown_answer_is_refused_and_never_repeated(design: Design, secret: object) -> None:
+def test_an_unknown_answer_is_refused_and_never_repeated(
+    design: Design, secret: object
+) -> None:
     with pytest.raises(InvalidAnswer) as caught:
         respond(design, secret)  # type: ignore[arg-type]
     error = caught.value
     assert error.__cause__ is None
     assert error.__context__ is None
-    told = [str(error), repr(error), error.problem, error.hint, *traceback.format_exception_only(error)]
+    told = [
+        str(error),
+        repr(error),
+        error.problem,
+        error.hint,
+        *traceback.format_exception_only(error),
+    ]
     told.append(pickle.dumps(error).decode("latin-1"))
     for text in told:
         assert "zebra" not in text
@@ -54,7 +62,9 @@ def test_the_refusal_of_all_unknown_answers_reads_the_same(design: Design) -> No
     assert len(messages) == 1
 
 
-def test_questions_about_an_unknown_answer_do_not_repeat_it_either(design: Design) -> None:
+def test_questions_about_an_unknown_answer_do_not_repeat_it_either(
+    design: Design,
+) -> None:
     for ask in (
         lambda: design.category_number("zebra-7731"),
         lambda: design.probability(design.symbols[0], given="zebra-7731"),

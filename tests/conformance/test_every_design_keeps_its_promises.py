@@ -19,16 +19,34 @@ from tests.support import brute
 from tests.support.rational import table, transposed
 from tests.support.registered import every_design, parameters
 
-GAMMAS = [Fraction(1), Fraction(11, 10), Fraction(3, 2), Fraction(2), Fraction(5), Fraction(1000)]
+GAMMAS = [
+    Fraction(1),
+    Fraction(11, 10),
+    Fraction(3, 2),
+    Fraction(2),
+    Fraction(5),
+    Fraction(1000),
+]
 
-private = pytest.mark.parametrize("design", parameters(lambda design: design.parity < math.inf))
-revealing = pytest.mark.parametrize("design", parameters(lambda design: design.parity == math.inf))
+private = pytest.mark.parametrize(
+    "design", parameters(lambda design: design.parity < math.inf)
+)
+revealing = pytest.mark.parametrize(
+    "design", parameters(lambda design: design.parity == math.inf)
+)
 
 
 @every_design
 def test_the_labels_fit_the_channel(design: Design) -> None:
-    assert len(design.categories) == len(set(design.categories)) == design.channel.answers >= 2
-    assert len(design.symbols) == len(set(design.symbols)) == design.channel.responses >= 2
+    assert (
+        len(design.categories)
+        == len(set(design.categories))
+        == design.channel.answers
+        >= 2
+    )
+    assert (
+        len(design.symbols) == len(set(design.symbols)) == design.channel.responses >= 2
+    )
     for number, category in enumerate(design.categories):
         assert design.category_number(category) == number
     for number, symbol in enumerate(design.symbols):
@@ -83,21 +101,29 @@ def test_extremes_are_those_of_the_row(design: Design) -> None:
 def test_epsilon_is_the_smallest_float_not_below_the_logarithm(design: Design) -> None:
     assert isinstance(design.parity, Fraction)
     with localcontext() as context:
-        context.prec = 200  # comparisons of decimals are exact; this is for what is written here
+        context.prec = (
+            200  # comparisons of decimals are exact; this is for what is written here
+        )
         truth = brute.log(design.parity)
         assert Decimal(design.epsilon) >= truth
         assert Decimal(math.nextafter(design.epsilon, -math.inf)) < truth
 
 
-@pytest.mark.parametrize("design", parameters(lambda design: design.channel.responses <= 8))
+@pytest.mark.parametrize(
+    "design", parameters(lambda design: design.channel.responses <= 8)
+)
 @pytest.mark.parametrize("gamma", GAMMAS, ids=str)
-def test_delta_is_the_supremum_over_all_sets_of_responses(design: Design, gamma: Fraction) -> None:
+def test_delta_is_the_supremum_over_all_sets_of_responses(
+    design: Design, gamma: Fraction
+) -> None:
     assert design.channel.delta(gamma) == brute.delta(table(design.channel), gamma)
 
 
 @every_design
 @pytest.mark.parametrize("gamma", GAMMAS, ids=str)
-def test_delta_is_the_sum_of_the_positive_excesses(design: Design, gamma: Fraction) -> None:
+def test_delta_is_the_sum_of_the_positive_excesses(
+    design: Design, gamma: Fraction
+) -> None:
     columns = transposed(table(design.channel))
     worst = max(
         sum(max(Fraction(0), a - gamma * b) for a, b in zip(one, two, strict=True))
@@ -114,7 +140,9 @@ def test_where_a_response_excludes_an_answer_no_epsilon_holds(design: Design) ->
 
 
 @private
-def test_delta_falls_to_zero_at_the_certified_epsilon_and_not_before(design: Design) -> None:
+def test_delta_falls_to_zero_at_the_certified_epsilon_and_not_before(
+    design: Design,
+) -> None:
     assert isinstance(design.parity, Fraction)
     assert design.channel.delta(design.parity) == 0
     assert design.delta(design.epsilon) == 0
@@ -125,9 +153,13 @@ def test_delta_falls_to_zero_at_the_certified_epsilon_and_not_before(design: Des
 @every_design
 def test_delta_is_rounded_up(design: Design) -> None:
     for epsilon in (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(2)):
-        exactly = design.channel.delta(exact.exp_above(epsilon))  # a smaller δ than at e^ε itself
+        exactly = design.channel.delta(
+            exact.exp_above(epsilon)
+        )  # a smaller δ than at e^ε itself
         assert Fraction(design.delta(epsilon)) >= exactly
-        assert design.delta(epsilon) == pytest.approx(float(exactly), rel=1e-12, abs=1e-300)
+        assert design.delta(epsilon) == pytest.approx(
+            float(exactly), rel=1e-12, abs=1e-300
+        )
 
 
 @every_design
@@ -167,15 +199,36 @@ def test_a_design_is_a_value(design: Design) -> None:
 @every_design
 def test_its_text_tells_name_and_epsilon(design: Design) -> None:
     assert repr(design).startswith(f"{design.name}(")
-    told, _, proof = repr(design).rpartition("ε = ")[2].removesuffix(")").replace("∞", "inf").partition(", some ")
+    told, _, proof = (
+        repr(design)
+        .rpartition("ε = ")[2]
+        .removesuffix(")")
+        .replace("∞", "inf")
+        .partition(", some ")
+    )
     told = told.replace(",", "")
     assert bool(proof) == (design.epsilon == math.inf), (
         "it says that a response proves something exactly where one does"
     )
-    assert design.epsilon <= float(told) <= design.epsilon * (1 + 1e-3), "rounded up, to four digits"
+    assert design.epsilon <= float(told) <= design.epsilon * (1 + 1e-3), (
+        "rounded up, to four digits"
+    )
 
 
-FINEST = ("1e-30", "1e-20", "3e-20", "1e-19", "2e-19", "1e-18", "1e-15", "1e-9", "1/10", "1", "20", "44")
+FINEST = (
+    "1e-30",
+    "1e-20",
+    "3e-20",
+    "1e-19",
+    "2e-19",
+    "1e-18",
+    "1e-15",
+    "1e-9",
+    "1/10",
+    "1",
+    "20",
+    "44",
+)
 ASKED = [
     pytest.param(family, example, id=f"{family.name}-{number}")
     for family in FAMILIES.values()
@@ -185,7 +238,9 @@ ASKED = [
 
 
 @pytest.mark.parametrize(("family", "example"), ASKED)
-def test_an_epsilon_is_kept_after_rounding_or_refused(family: Family, example: Mapping[str, Any]) -> None:
+def test_an_epsilon_is_kept_after_rounding_or_refused(
+    family: Family, example: Mapping[str, Any]
+) -> None:
     kept = 0
     for epsilon in FINEST:
         try:
@@ -193,6 +248,10 @@ def test_an_epsilon_is_kept_after_rounding_or_refused(family: Family, example: M
         except (InvalidDesign, InvalidRequest):
             continue
         gamma, delta = exact.exp_below(epsilon), Fraction(example.get("delta", 0))
-        assert (design.channel.delta(gamma) <= delta) if delta else (design.parity <= gamma), epsilon
+        assert (
+            (design.channel.delta(gamma) <= delta)
+            if delta
+            else (design.parity <= gamma)
+        ), epsilon
         kept += 1
     assert kept >= 1

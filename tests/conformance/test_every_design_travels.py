@@ -68,7 +68,9 @@ def test_no_edited_byte_makes_another_design(design: Design) -> None:
                 read = Design.from_json(edited)
             except (UnreadableFile, InvalidDesign):
                 continue
-            assert read == design, f"byte {at} became {other}, and another design came out"
+            assert read == design, (
+                f"byte {at} became {other}, and another design came out"
+            )
             assert json.loads(edited) == json.loads(original)
 
 
@@ -89,11 +91,19 @@ def test_hashes_do_not_depend_on_the_process() -> None:
         "for family in FAMILIES.values():\n"
         "    for design in family.designs(): print(design.hash)"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == [design.hash for family in FAMILIES.values() for design in family.designs()]
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert run.stdout.split() == [
+        design.hash for family in FAMILIES.values() for design in family.designs()
+    ]
 
 
 def test_hashes_do_not_depend_on_the_version() -> None:
     """Files that people hold name these hashes. A change here needs a new schema version."""
-    known = {name: family.designs()[0].hash for name, family in FAMILIES.items() if name in HASHES}
+    known = {
+        name: family.designs()[0].hash
+        for name, family in FAMILIES.items()
+        if name in HASHES
+    }
     assert known == HASHES

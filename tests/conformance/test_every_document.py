@@ -42,12 +42,32 @@ DESIGNS: list[Any] = [
     dn.number_design(0, "80.5", 1),
     dn.drawn_items({"smokes": dn.warner(1), "age": dn.k_ary(3, 1)}),
 ]
-STORED = StoredReceipt("sha256:ab", "sha256:cd", ({"question": "q", "symbol": "yes"},), {"en": {"q": ["much"]}}, "ef")
+STORED = StoredReceipt(
+    "sha256:ab",
+    "sha256:cd",
+    ({"question": "q", "symbol": "yes"},),
+    {"en": {"q": ["much"]}},
+    "ef",
+)
 HASHED: list[Any] = [
     *DESIGNS,
     CohortDesign(STRINGS, cohort=1),
     dn.Prices(STAGES, ["1.50", 2], currency="EUR"),
-    Receipt("l", 1, first_link("l"), "release", "q", "sha256:ab", "", "2026-01-01", 0.0, 0.5, 0.0, 0.5, {"a": "b"}),
+    Receipt(
+        "l",
+        1,
+        first_link("l"),
+        "release",
+        "q",
+        "sha256:ab",
+        "",
+        "2026-01-01",
+        0.0,
+        0.5,
+        0.0,
+        0.5,
+        {"a": "b"},
+    ),
     KEYS[0],
     small(),
     STORED,
@@ -56,7 +76,9 @@ HASHED: list[Any] = [
 ]
 _KEY = Ed25519PrivateKey.generate()
 SIGNED = AuthorSignature(
-    "sha256:ab", _KEY.public_key().public_bytes_raw().hex(), _KEY.sign(signed_definition("sha256:ab")).hex()
+    "sha256:ab",
+    _KEY.public_key().public_bytes_raw().hex(),
+    _KEY.sign(signed_definition("sha256:ab")).hex(),
 )
 READ_ALONE: list[Any] = [
     *HASHED,
@@ -81,21 +103,40 @@ TALLY_OF: dict[str, Any] = {
 
 
 def named(given: list[Any]) -> Any:
-    return pytest.mark.parametrize("document", given, ids=[type(each).__name__ for each in given])
+    return pytest.mark.parametrize(
+        "document", given, ids=[type(each).__name__ for each in given]
+    )
 
 
 def kinds(base: type = Sealed) -> set[type]:
-    below = {each for each in base.__subclasses__() if each.__module__.startswith("deniable.")}
+    below = {
+        each
+        for each in base.__subclasses__()
+        if each.__module__.startswith("deniable.")
+    }
     return below.union(*map(kinds, below))
 
 
 def test_every_document_is_tried_and_each_has_a_schema_of_its_own() -> None:
     concrete: set[Any] = kinds() - BASES
-    assert {each.SCHEMA for each in concrete} == {each.SCHEMA for each in READ_ALONE} | {
-        each.SCHEMA for each in (*TALLY_OF.values(), dn.GroupedTally, SeparateTallies, dn.WeightedTally)
+    assert {each.SCHEMA for each in concrete} == {
+        each.SCHEMA for each in READ_ALONE
+    } | {
+        each.SCHEMA
+        for each in (
+            *TALLY_OF.values(),
+            dn.GroupedTally,
+            SeparateTallies,
+            dn.WeightedTally,
+        )
     }
     # A class with slots is made twice; what is read by its base, as a design for numbers is, shares the base's schema.
-    own = [each for each in concrete if each.SCHEMA not in {getattr(base, "SCHEMA", None) for base in each.__mro__[1:]}]
+    own = [
+        each
+        for each in concrete
+        if each.SCHEMA
+        not in {getattr(base, "SCHEMA", None) for base in each.__mro__[1:]}
+    ]
     names = {(each.__module__, each.__qualname__) for each in own}
     assert len({each.SCHEMA for each in concrete}) == len(names)
 
@@ -124,10 +165,20 @@ def test_tallies_that_are_kept_apart_are_read_back() -> None:
     declared = dn.Declared(9, 1, (("refused", 2),))
     counted = dn.Tally(dn.warner(1), [2, 4], missing=2, declared=declared)
     numbers = dn.tally(dn.number_design(0, 9, 1), [1, 2, None], codes=True)
-    groups = dn.GroupedTally(dn.warner(1), {"N": counted, None: dn.Tally(dn.warner(1), [1, 1])}, by=("region",))
-    apart = SeparateTallies({TallyKey("p"): numbers, TallyKey("q", "RR"): groups, TallyKey("r"): counted})
+    groups = dn.GroupedTally(
+        dn.warner(1),
+        {"N": counted, None: dn.Tally(dn.warner(1), [1, 1])},
+        by=("region",),
+    )
+    apart = SeparateTallies(
+        {TallyKey("p"): numbers, TallyKey("q", "RR"): groups, TallyKey("r"): counted}
+    )
     again = SeparateTallies.from_json(apart.to_json(), [dn.warner(1), numbers.design])
-    assert (again, hash(again), again.to_json()) == (apart, hash(apart), apart.to_json())
+    assert (again, hash(again), again.to_json()) == (
+        apart,
+        hash(apart),
+        apart.to_json(),
+    )
     assert dn.Tally.from_json(counted.to_json(), dn.warner(1)).declared == declared
 
 
@@ -142,7 +193,9 @@ def test_an_empty_tally_of_each_design_is_read_back(document: Any) -> None:
 def test_a_weighted_tally_is_read_back(document: Any) -> None:
     empty = dn.WeightedTally.empty(document)
     assert dn.WeightedTally.from_json(empty.to_json(), document) == empty
-    some = dn.tally(document, [0, 2, 2, None], weights=[0.1, 2**-40, 1e9, 3], codes=True)
+    some = dn.tally(
+        document, [0, 2, 2, None], weights=[0.1, 2**-40, 1e9, 3], codes=True
+    )
     again = dn.WeightedTally.from_json(some.to_json(indent=1), document)
     assert (again, hash(again), again.to_json()) == (some, hash(some), some.to_json())
     assert some + empty == some

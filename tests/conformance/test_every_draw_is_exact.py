@@ -30,19 +30,30 @@ from tests.support.registered import every_design, parameters
 def test_every_path_of_the_sampler_together_is_the_channel(design: Design) -> None:
     channel = design.channel
     for answer in range(channel.answers):
-        claimed = {i: channel.probability(i, given=answer) for i in range(channel.responses)}
+        claimed = {
+            i: channel.probability(i, given=answer) for i in range(channel.responses)
+        }
         walked = distribution(channel, answer)
         assert sum(walked.values()) == 1
-        assert walked == {response: share for response, share in claimed.items() if share}
+        assert walked == {
+            response: share for response, share in claimed.items() if share
+        }
 
 
 def by_position_and_small(design: Design) -> bool:
     return by_position(design.channel) and positions(design.channel) <= SMALL
 
 
-positional = pytest.mark.parametrize("design", parameters(lambda design: by_position(design.channel)))
+positional = pytest.mark.parametrize(
+    "design", parameters(lambda design: by_position(design.channel))
+)
 products = pytest.mark.parametrize(
-    "design", parameters(lambda design: isinstance(design.channel, Product) and by_position(design.channel))
+    "design",
+    parameters(
+        lambda design: (
+            isinstance(design.channel, Product) and by_position(design.channel)
+        )
+    ),
 )
 
 
@@ -50,9 +61,13 @@ products = pytest.mark.parametrize(
 def test_every_position_once_gives_every_response_its_weight(design: Design) -> None:
     channel, number = design.channel, positions(design.channel)
     for answer in range(channel.answers):
-        counts = Counter(drawn(channel, answer, each) for each in scripts_of_all_positions(channel))
+        counts = Counter(
+            drawn(channel, answer, each) for each in scripts_of_all_positions(channel)
+        )
         for response in range(channel.responses):
-            assert counts[response] == channel.probability(response, given=answer) * number
+            assert (
+                counts[response] == channel.probability(response, given=answer) * number
+            )
 
 
 @positional
@@ -78,7 +93,9 @@ def check_stretches(channel: Channel, answer: int) -> None:
         assert drawn(channel, answer, script(position, total, last=True)) == response
         position = last + 1
     assert position == total
-    assert len(seen) == sum(channel.probability(i, given=answer) > 0 for i in range(channel.responses))
+    assert len(seen) == sum(
+        channel.probability(i, given=answer) > 0 for i in range(channel.responses)
+    )
 
 
 @positional
@@ -90,31 +107,47 @@ def test_words_beyond_the_last_position_are_thrown_away(design: Design) -> None:
             continue
         for answer in range(factor.answers):
             good = script(0, factor.total)
-            assert drawn(factor, answer, refused + refused + good) == drawn(factor, answer, good)
+            assert drawn(factor, answer, refused + refused + good) == drawn(
+                factor, answer, good
+            )
 
 
 @products
 def test_factors_draw_in_turn_the_first_one_first(design: Design) -> None:
     channel = design.channel
     assert isinstance(channel, Product)
-    ends = [(script(0, factor.total), script(factor.total - 1, factor.total, last=True)) for factor in channel.factors]
+    ends = [
+        (script(0, factor.total), script(factor.total - 1, factor.total, last=True))
+        for factor in channel.factors
+    ]
     for answer in range(channel.answers):
         for scripts in product(*ends):
             response = drawn(channel, answer, b"".join(scripts))
             apart = [
                 drawn(factor, own, each)
-                for factor, own, each in zip(channel.factors, channel.split_answer(answer), scripts, strict=True)
+                for factor, own, each in zip(
+                    channel.factors, channel.split_answer(answer), scripts, strict=True
+                )
             ]
             assert channel.split_response(response) == tuple(apart)
 
 
 @positional
-def test_respond_sends_what_the_channel_draws_and_takes_no_more_bytes(design: Design) -> None:
+def test_respond_sends_what_the_channel_draws_and_takes_no_more_bytes(
+    design: Design,
+) -> None:
     for answer, category in enumerate(design.categories):
         for last in (False, True):
-            words = b"".join(script(f.total - 1 if last else 0, f.total, last=last) for f in factors(design.channel))
+            words = b"".join(
+                script(f.total - 1 if last else 0, f.total, last=last)
+                for f in factors(design.channel)
+            )
             source = ScriptedSource(words)
             response = respond(design, category, source=source)
             assert response.design == design.hash
-            assert response.symbol == design.symbols[drawn(design.channel, answer, words)]
-            assert source.used == 8 * sum(words_for(factor.total) for factor in factors(design.channel))
+            assert (
+                response.symbol == design.symbols[drawn(design.channel, answer, words)]
+            )
+            assert source.used == 8 * sum(
+                words_for(factor.total) for factor in factors(design.channel)
+            )

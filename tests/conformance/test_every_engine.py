@@ -36,16 +36,24 @@ N = 700
 class Wrong:
     """An engine that keeps no promise: it draws from its own bytes, forgets gaps and counts whatever it is given."""
 
-    def respond_all(self, design: AnyDesign, answers: Any, **options: Any) -> Responses[Any]:
+    def respond_all(
+        self, design: AnyDesign, answers: Any, **options: Any
+    ) -> Responses[Any]:
         options["source"] = Seeded("its own")
         drawn = Local().respond_all(design, answers, **options)
         return Responses(design, drawn.columns)
 
-    def respond_stream(self, design: Design, chunks: Iterable[Any], **options: Any) -> Iterator[Responses[Design]]:
+    def respond_stream(
+        self, design: Design, chunks: Iterable[Any], **options: Any
+    ) -> Iterator[Responses[Design]]:
         return (self.respond_all(design, chunk, **options) for chunk in chunks)
 
     def tally(self, design: AnyDesign, responses: Any, **options: Any) -> Any:
-        given = responses.columns["response"] if isinstance(responses, Responses) else responses
+        given = (
+            responses.columns["response"]
+            if isinstance(responses, Responses)
+            else responses
+        )
         try:
             return Local().tally(design, given, **options)
         except DeniableError:
@@ -55,14 +63,21 @@ class Wrong:
 def answers(design: Design) -> list[str | None]:
     """Return labels of which every ninth is missing."""
     size = design.channel.answers
-    return [None if i % 9 == 4 else design.categories[(7 * i + i * i // 11) % size] for i in range(N)]
+    return [
+        None if i % 9 == 4 else design.categories[(7 * i + i * i // 11) % size]
+        for i in range(N)
+    ]
 
 
 def draws_as_a_respondent_does(engine: Engine, design: Design, folder: Path) -> None:  # noqa: ARG001 - one shape for all
     given = answers(design)
     sent = engine.respond_all(design, given, source=Seeded("bytes"))
     source = Seeded("bytes")
-    expected = [design.channel.draw(design.category_number(each), source) for each in given if each is not None]
+    expected = [
+        design.channel.draw(design.category_number(each), source)
+        for each in given
+        if each is not None
+    ]
     assert sent.design == design
     assert design.channel.coding.unpack(sent.present()["response"]) == expected
 
@@ -73,7 +88,10 @@ def keeps_what_is_missing(engine: Engine, design: Design, folder: Path) -> None:
     assert sent.missing is not None
     assert sent.missing.tolist() == [each is None for each in given]
     counted = engine.tally(design, sent)
-    assert (counted.respondents, counted.missing) == (N - given.count(None), given.count(None))
+    assert (counted.respondents, counted.missing) == (
+        N - given.count(None),
+        given.count(None),
+    )
 
 
 def counts_as_everybody_does(engine: Engine, design: Design, folder: Path) -> None:  # noqa: ARG001
@@ -85,7 +103,9 @@ def counts_as_everybody_does(engine: Engine, design: Design, folder: Path) -> No
 
 def cuts_change_nothing(engine: Engine, design: Design, folder: Path) -> None:  # noqa: ARG001
     given = answers(design)
-    pieces = engine.respond_stream(design, [given[:1], given[1:400], [], given[400:]], source=Seeded("cut"))
+    pieces = engine.respond_stream(
+        design, [given[:1], given[1:400], [], given[400:]], source=Seeded("cut")
+    )
     assert sum(pieces) == engine.respond_all(design, given, source=Seeded("cut"))
 
 
@@ -108,10 +128,19 @@ def does_not_repeat_itself(engine: Engine, design: Design, folder: Path) -> None
 def files_come_back(engine: Engine, design: Design, folder: Path) -> None:
     pq.write_table(pa.table({"answer": answers(design)}), folder / "answers.parquet")
     for name in ("sent.parquet", "sent.csv", "sent.ndjson"):
-        written = respond_file(design, folder / "answers.parquet", folder / name, column="answer", engine=engine)
+        written = respond_file(
+            design,
+            folder / "answers.parquet",
+            folder / name,
+            column="answer",
+            engine=engine,
+        )
         counted = tally_file(design, folder / name, engine=engine)
         assert (written.rows, written.missing) == (N, answers(design).count(None))
-        assert (counted.respondents, counted.missing) == (written.rows - written.missing, written.missing)
+        assert (counted.respondents, counted.missing) == (
+            written.rows - written.missing,
+            written.missing,
+        )
         assert counted == tally_file(design, folder / name)
 
 
@@ -129,16 +158,24 @@ ENGINES: dict[str, Engine] = {
     "local, Numba": Local(fast=True),
     "local, two threads": Local(threads=2),
 }
-every_promise = pytest.mark.parametrize("promise", PROMISES, ids=lambda each: each.__name__)
+every_promise = pytest.mark.parametrize(
+    "promise", PROMISES, ids=lambda each: each.__name__
+)
 
 
 @every_promise
 @pytest.mark.parametrize("name", DESIGNS)
 @pytest.mark.parametrize("engine", ENGINES.values(), ids=ENGINES.keys())
 def test_an_engine_keeps_its_promises(
-    engine: Engine, name: str, promise: Callable[[Engine, Design, Path], None], tmp_path: Path
+    engine: Engine,
+    name: str,
+    promise: Callable[[Engine, Design, Path], None],
+    tmp_path: Path,
 ) -> None:
-    if engine == Local(threads=2) and promise in (draws_as_a_respondent_does, cuts_change_nothing):
+    if engine == Local(threads=2) and promise in (
+        draws_as_a_respondent_does,
+        cuts_change_nothing,
+    ):
         with pytest.raises(DeniableError, match="cannot share one source"):
             promise(engine, DESIGNS[name], tmp_path)
     else:
@@ -146,7 +183,9 @@ def test_an_engine_keeps_its_promises(
 
 
 @every_promise
-def test_a_wrong_engine_is_found(promise: Callable[[Engine, Design, Path], None], tmp_path: Path) -> None:
+def test_a_wrong_engine_is_found(
+    promise: Callable[[Engine, Design, Path], None], tmp_path: Path
+) -> None:
     with pytest.raises((AssertionError, pytest.fail.Exception)):
         promise(Wrong(), DESIGNS["bits"], tmp_path)
 
@@ -155,7 +194,10 @@ def test_other_types_of_design_go_through_an_engine_too() -> None:
     design = dn.lpp_club(["tea", "milk"], epsilon=1)
     for engine in ENGINES.values():
         sent = engine.respond_all(design, [{"tea": 0.5}, None, {}])
-        assert (engine.tally(design, sent).respondents, engine.tally(design, sent).missing) == (2, 1)
+        assert (
+            engine.tally(design, sent).respondents,
+            engine.tally(design, sent).missing,
+        ) == (2, 1)
         with pytest.raises(DeniableError, match="expected Responses"):
             engine.tally(design, np.zeros(3, np.uint8))
 
@@ -166,7 +208,9 @@ def test_the_verb_draws_on_an_engine() -> None:
     for engine in (Local(fast=False), Local(fast=True)):
         sent = dn.respond_all(design, given, source=Seeded("verb"), engine=engine)
         assert sent == dn.respond_all(design, given, source=Seeded("verb"))
-    assert dn.respond_all(design, given, engine=Wrong()) == Wrong().respond_all(design, given)
+    assert dn.respond_all(design, given, engine=Wrong()) == Wrong().respond_all(
+        design, given
+    )
     with pytest.raises(DeniableError, match="cohorts does not go with"):
         dn.respond_all(design, given, cohorts=[1], engine=Local())  # type: ignore[call-overload]
 
@@ -175,5 +219,12 @@ def test_a_script_is_read_to_its_end_and_not_beyond() -> None:
     design = DESIGNS["k-ary"]
     for fast in (False, True):
         source = ScriptedSource(bytes(8 * 2))
-        assert len(Local(fast=fast).respond_all(design, ["red", None, "blue"], source=source)) == 3
+        assert (
+            len(
+                Local(fast=fast).respond_all(
+                    design, ["red", None, "blue"], source=source
+                )
+            )
+            == 3
+        )
         assert source.used == 16

@@ -48,7 +48,9 @@ def _design() -> Any:
 
 
 def _ladder() -> Any:
-    return dn.ladder([dn.k_ary(["a", RISKY], epsilon=1), dn.k_ary(["a", RISKY], epsilon=2)])
+    return dn.ladder(
+        [dn.k_ary(["a", RISKY], epsilon=1), dn.k_ary(["a", RISKY], epsilon=2)]
+    )
 
 
 MADE: dict[str, Callable[[], Any]] = {
@@ -130,9 +132,18 @@ def _kinds(base: type[Any] = Rendered) -> set[type[Any]]:
 def test_every_type_is_tried() -> None:
     tried = {type(made(name)) for name in MADE}
     shown = {kind for kind in _kinds() if kind.__module__.startswith("deniable.")}
-    ours = {kind for kind in shown if not issubclass(kind, Result | Summary)}  # those have a suite of their own
-    names = {kind.__qualname__ for kind in ours} - {"Rendered", "AnyDesign", "AdditiveTally", "Summary"}
-    assert names - {kind.__qualname__ for kind in tried} == set(), "enter a new type that people look at above"
+    ours = {
+        kind for kind in shown if not issubclass(kind, Result | Summary)
+    }  # those have a suite of their own
+    names = {kind.__qualname__ for kind in ours} - {
+        "Rendered",
+        "AnyDesign",
+        "AdditiveTally",
+        "Summary",
+    }
+    assert names - {kind.__qualname__ for kind in tried} == set(), (
+        "enter a new type that people look at above"
+    )
     assert {
         dn.Design,
         dn.NumberDesign,
@@ -143,7 +154,16 @@ def test_every_type_is_tried() -> None:
         EdgeDesign,
         StringDesign,
     } <= tried
-    assert {dn.Tally, NumberTally, DeckTally, StageTallies, KeyValueTally, EdgeTally, StringTally, NoisyTally} <= tried
+    assert {
+        dn.Tally,
+        NumberTally,
+        DeckTally,
+        StageTallies,
+        KeyValueTally,
+        EdgeTally,
+        StringTally,
+        NoisyTally,
+    } <= tried
     assert {Summary, Order, Planned, Choice, Comparison, ItemsChoice} <= tried
 
 
@@ -166,7 +186,9 @@ def test_html_is_escaped_whole_and_has_a_caption(thing: Any) -> None:
     assert found.tags.count("caption") == 1
     assert "<script" not in page
     assert page.count("<tr>") > 1
-    assert "currentColor" in page or "stroke" not in page  # colours are those of the page around it
+    assert (
+        "currentColor" in page or "stroke" not in page
+    )  # colours are those of the page around it
 
 
 def test_latex_compiles_in_shape(thing: Any) -> None:
@@ -218,9 +240,13 @@ def test_a_picture_has_a_title_and_is_dark_if_asked(thing: Any) -> None:
     assert any(len(each) > 5 for each in texts)
     assert all(axes.get_xlabel() or not axes.axison for axes in figure.axes)
     dark = thing.plot(title="Who smokes?", dark=True)
-    assert "Who smokes?" in [each.get_text().partition("\n")[0] for each in dark.findobj(Text)]
+    assert "Who smokes?" in [
+        each.get_text().partition("\n")[0] for each in dark.findobj(Text)
+    ]
     assert to_hex(dark.get_facecolor()) == DARK["#ffffff"]
-    light = {to_hex(each.get_color()) for each in figure.findobj(Text) if each.get_text()}
+    light = {
+        to_hex(each.get_color()) for each in figure.findobj(Text) if each.get_text()
+    }
     shown = {to_hex(each.get_color()) for each in dark.findobj(Text) if each.get_text()}
     assert light <= set(DARK)
     assert shown <= set(DARK.values())
@@ -287,8 +313,13 @@ def test_certificates_and_audits_stay_in_their_frame() -> None:
     audit = dn.audit(dn.warner(1), epsilon=0.1, draws=2000, checks=["worst event"])
     for each in (certificate, audit):
         page = each._repr_html_()
-        assert Tags(page).tags == ["iframe"]  # a style for its body is no style for the notebook
-        assert html.unescape(page.split('srcdoc="')[1].split('" style')[0]) == each.to_html()
+        assert Tags(page).tags == [
+            "iframe"
+        ]  # a style for its body is no style for the notebook
+        assert (
+            html.unescape(page.split('srcdoc="')[1].split('" style')[0])
+            == each.to_html()
+        )
         assert isinstance(each.plot(), Picture)
         assert to_hex(each.plot(dark=True).get_facecolor()) == DARK["#ffffff"]
     assert certificate.plot().axes[0].texts[0].get_text() == "73%"

@@ -11,7 +11,13 @@ import pytest
 
 from deniable.designs import number_design, warner
 from deniable.documents import HashedDocument, Response
-from deniable.errors import DeniableError, Incompatible, InvalidAnswer, InvalidResponse, NotEstimable
+from deniable.errors import (
+    DeniableError,
+    Incompatible,
+    InvalidAnswer,
+    InvalidResponse,
+    NotEstimable,
+)
 from deniable.types.drawn import count as drawn_tallies
 from deniable.types.drawn import design as drawn
 from deniable.types.drawn import estimate as drawn_estimates
@@ -47,9 +53,19 @@ class Type:
 
 ITEMS = (item_responses, item_tallies, item_estimates)
 TYPES = {
-    "key-value": Type(lambda epsilon: key_value.lpp_club(["tea", "milk"], epsilon), {"tea": 0.5}, ITEMS),
-    "key-value, vectors": Type(lambda epsilon: key_value.pckv_ue(["tea", "milk"], epsilon), {}, ITEMS),
-    "key-value, one item": Type(lambda epsilon: key_value.pckv_grr(["tea", "milk"], epsilon), {"milk": -1}, ITEMS),
+    "key-value": Type(
+        lambda epsilon: key_value.lpp_club(["tea", "milk"], epsilon),
+        {"tea": 0.5},
+        ITEMS,
+    ),
+    "key-value, vectors": Type(
+        lambda epsilon: key_value.pckv_ue(["tea", "milk"], epsilon), {}, ITEMS
+    ),
+    "key-value, one item": Type(
+        lambda epsilon: key_value.pckv_grr(["tea", "milk"], epsilon),
+        {"milk": -1},
+        ITEMS,
+    ),
     "edges": Type(
         lambda epsilon: edges.one_edge(["tea", "milk"], epsilon),
         {"tea": 1},
@@ -74,15 +90,55 @@ TYPES = {
 }
 every = pytest.mark.parametrize("kind", TYPES.values(), ids=list(TYPES))
 
-NO_ANSWERS = [None, b"x", [1], {"tea": None}, {"tea": "x"}, {1: 1}, {"tea": 1, "soup": 1}, {"tea": [1]}, 1j, object()]
-NO_ANSWERS += [np.array([1, 2]), ("tea", 1), Response("a", "b"), {"tea": 10**400}, {"tea": float("nan")}, -(10**400)]
-NO_RESPONSES = [None, 3, "x", b"x", [[1]], [object()], [b"x"], [1.5], [True], [["+ tea"]], np.array([1.5])]
-NO_RESPONSES += [np.array([[1.5]]), np.array([-1]), np.array([10**6]), np.array(["x"]), np.zeros((2, 2, 2), int)]
+NO_ANSWERS = [
+    None,
+    b"x",
+    [1],
+    {"tea": None},
+    {"tea": "x"},
+    {1: 1},
+    {"tea": 1, "soup": 1},
+    {"tea": [1]},
+    1j,
+    object(),
+]
+NO_ANSWERS += [
+    np.array([1, 2]),
+    ("tea", 1),
+    Response("a", "b"),
+    {"tea": 10**400},
+    {"tea": float("nan")},
+    -(10**400),
+]
+NO_RESPONSES = [
+    None,
+    3,
+    "x",
+    b"x",
+    [[1]],
+    [object()],
+    [b"x"],
+    [1.5],
+    [True],
+    [["+ tea"]],
+    np.array([1.5]),
+]
+NO_RESPONSES += [
+    np.array([[1.5]]),
+    np.array([-1]),
+    np.array([10**6]),
+    np.array(["x"]),
+    np.zeros((2, 2, 2), int),
+]
 
 
 @every
 def test_each_type_is_responded_to_counted_and_estimated(kind: Type) -> None:
-    respond, tally, estimate = kind.rooms[0].respond, kind.rooms[1].tally, kind.rooms[2].estimate
+    respond, tally, estimate = (
+        kind.rooms[0].respond,
+        kind.rooms[1].tally,
+        kind.rooms[2].estimate,
+    )
     design = kind.design
     assert isinstance(design, HashedDocument)
     assert type(design).from_json(design.to_json()) == design
@@ -105,7 +161,9 @@ def test_what_is_no_answer_is_refused(kind: Type, answer: object) -> None:
 
 
 @every
-@pytest.mark.parametrize("responses", NO_RESPONSES, ids=lambda each: type(each).__name__)
+@pytest.mark.parametrize(
+    "responses", NO_RESPONSES, ids=lambda each: type(each).__name__
+)
 def test_what_are_no_responses_are_refused(kind: Type, responses: object) -> None:
     with pytest.raises(DeniableError) as caught:
         kind.rooms[1].tally(kind.design, responses)
@@ -115,4 +173,6 @@ def test_what_are_no_responses_are_refused(kind: Type, responses: object) -> Non
 @every
 def test_responses_of_another_design_are_refused(kind: Type) -> None:
     with pytest.raises(Incompatible):
-        kind.rooms[1].tally(kind.design, [kind.rooms[0].respond(kind.build(2), kind.answer)])
+        kind.rooms[1].tally(
+            kind.design, [kind.rooms[0].respond(kind.build(2), kind.answer)]
+        )

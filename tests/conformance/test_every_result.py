@@ -20,7 +20,15 @@ from matplotlib.figure import Figure
 
 import deniable as dn
 from deniable.errors import Incompatible, InvalidRequest, MissingExtra, UnreadableFile
-from deniable.estimates import Caution, Interval, Result, Summary, cross_table, estimate_deck, mean_inverse
+from deniable.estimates import (
+    Caution,
+    Interval,
+    Result,
+    Summary,
+    cross_table,
+    estimate_deck,
+    mean_inverse,
+)
 from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
 from deniable.estimates import regression as _regressions  # noqa: F401 - likewise
 from deniable.estimates.charts import DARK
@@ -53,7 +61,9 @@ METHODS = (
     "cov_params", "conf_int", "summary", "to_frame", "to_json", "from_json", "plot", "_repr_html_", "to_csv", "to_html",
     "to_latex", "to_markdown",
 )  # fmt: skip
-RISKY = "=<b>&|_%"  # a name that means something to HTML, Markdown, LaTeX and spreadsheets
+RISKY = (
+    "=<b>&|_%"  # a name that means something to HTML, Markdown, LaTeX and spreadsheets
+)
 
 
 def _shares() -> tuple[Result, Any]:
@@ -63,7 +73,9 @@ def _shares() -> tuple[Result, Any]:
 
 def _likelihood() -> tuple[Result, Any]:
     design = dn.k_ary([RISKY, "once", "often"], epsilon=2)
-    return dn.estimate(dn.Tally(design, [150, 90, 60]), method="likelihood", population=5000), design
+    return dn.estimate(
+        dn.Tally(design, [150, 90, 60]), method="likelihood", population=5000
+    ), design
 
 
 def _sets() -> tuple[Result, Any]:
@@ -100,8 +112,13 @@ def _correlation() -> tuple[Result, Any]:
 
 
 def _stages() -> tuple[Result, Any]:
-    stages = ladder([dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)])
-    columns = [["a"] * 60 + [RISKY] * 40, ["a"] * 25 + [RISKY] * 15 + ["c"] * 10 + [None] * 50]
+    stages = ladder(
+        [dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)]
+    )
+    columns = [
+        ["a"] * 60 + [RISKY] * 40,
+        ["a"] * 25 + [RISKY] * 15 + ["c"] * 10 + [None] * 50,
+    ]
     tallies = count_stages(stages, columns, reached=[2] * 50 + [1] * 50)
     return combine(tallies, method="linear", guess=[0.5, 0.3, 0.2]), stages
 
@@ -116,20 +133,34 @@ def _devices() -> tuple[Result, Any]:
 
 
 def _two_samples() -> tuple[Result, Any]:
-    return dn.unrelated_two_samples(p=["7/10", 0], yes=[95, 60], respondents=[250, 150]), None
+    return dn.unrelated_two_samples(
+        p=["7/10", 0], yes=[95, 60], respondents=[250, 150]
+    ), None
 
 
 def _regression() -> tuple[Result, Any]:
-    design, rng = dn.k_ary([RISKY, "once", "often"], epsilon=2), np.random.default_rng(5)
-    rows = {"sent": rng.integers(3, size=300), "age": rng.normal(size=300), "region": rng.choice(["a", RISKY], 300)}
+    design, rng = (
+        dn.k_ary([RISKY, "once", "often"], epsilon=2),
+        np.random.default_rng(5),
+    )
+    rows = {
+        "sent": rng.integers(3, size=300),
+        "age": rng.normal(size=300),
+        "region": rng.choice(["a", RISKY], 300),
+    }
     return dn.regress("sent ~ age + region", rows, design=design), design
 
 
 def _regression_of_devices() -> tuple[Result, Any]:
-    designs, rng = {"RR": dn.crosswise("1/4"), RISKY: dn.direct()}, np.random.default_rng(6)
+    designs, rng = (
+        {"RR": dn.crosswise("1/4"), RISKY: dn.direct()},
+        np.random.default_rng(6),
+    )
     rows = {"sent": rng.integers(2, size=200), "by": ["RR", RISKY] * 100}
     sample = dn.Sampling([1, 2, 3, 4] * 50, clusters=[n % 10 for n in range(200)])
-    return dn.regress("sent ~ by", rows, design=designs, devices="by", sampling=sample), None
+    return dn.regress(
+        "sent ~ by", rows, design=designs, devices="by", sampling=sample
+    ), None
 
 
 def _effects() -> tuple[Result, Any]:
@@ -140,7 +171,9 @@ def _effects() -> tuple[Result, Any]:
 
 def _deck() -> tuple[Result, Any]:
     deck = dn.Deck((40, 10, 50), people=100, categories=("no", RISKY))
-    return estimate_deck(DeckTally(deck, np.array([40, 10, 48]), missing=2), population=100), deck
+    return estimate_deck(
+        DeckTally(deck, np.array([40, 10, 48]), missing=2), population=100
+    ), deck
 
 
 def _items() -> tuple[Result, Any]:
@@ -152,12 +185,16 @@ def _items() -> tuple[Result, Any]:
 def _means() -> tuple[Result, Any]:
     design = pckv_ue([RISKY, "coffee"], 3, padding=2, low=1, high=5)
     counts = np.array([[400, 500, 100], [700, 200, 100]])
-    return estimate_items(KeyValueTally(design, counts, 1000)).corrected({2: 1.0}).about("mean"), design
+    return estimate_items(KeyValueTally(design, counts, 1000)).corrected(
+        {2: 1.0}
+    ).about("mean"), design
 
 
 def _sums() -> tuple[Result, Any]:
     design = vpp([RISKY, "coffee"], 1)
-    return estimate_items(tally_items(design, [f"+ {RISKY}", "- coffee", "+ coffee", f"+ {RISKY}"])), design
+    return estimate_items(
+        tally_items(design, [f"+ {RISKY}", "- coffee", "+ coffee", f"+ {RISKY}"])
+    ), design
 
 
 def _edges() -> tuple[Result, Any]:
@@ -175,24 +212,44 @@ def _strings() -> tuple[Result, Any]:
         for text, share in zip(texts, (0.7, 0.3), strict=True):
             shares[list(design.bloom.places(text, cohort))] += share
         ones[cohort] = np.rint(1000 * (stray + (hit - stray) * shares))
-    return estimate_strings(StringTally(design, ones, np.full(4, 1000)), [*texts, "absent"]), design
+    return estimate_strings(
+        StringTally(design, ones, np.full(4, 1000)), [*texts, "absent"]
+    ), design
 
 
 def _association() -> tuple[Result, Any]:
-    design, other = string_design(Bloom(16, hashes=1, cohorts=4), epsilon=4), dn.k_ary(["a", RISKY, "c"], epsilon=2)
+    design, other = (
+        string_design(Bloom(16, hashes=1, cohorts=4), epsilon=4),
+        dn.k_ary(["a", RISKY, "c"], epsilon=2),
+    )
     rng = np.random.default_rng(3)
-    rows = {"cohort": np.arange(300) % 4, "response": rng.integers(256, size=(300, 2), dtype=np.uint8)}
-    sent = dn.Responses(other, {"response": rng.integers(3, size=300).astype(np.uint8)}, np.arange(300) == 7)
-    return association(dn.Responses(design, rows), sent, rows=[RISKY, "other"]), PairedDesigns(design, other)
+    rows = {
+        "cohort": np.arange(300) % 4,
+        "response": rng.integers(256, size=(300, 2), dtype=np.uint8),
+    }
+    sent = dn.Responses(
+        other,
+        {"response": rng.integers(3, size=300).astype(np.uint8)},
+        np.arange(300) == 7,
+    )
+    return association(
+        dn.Responses(design, rows), sent, rows=[RISKY, "other"]
+    ), PairedDesigns(design, other)
 
 
 def _drawn_items() -> tuple[Result, Any]:
-    design = dn.drawn_items({"smokes": dn.warner(p="3/4"), RISKY: dn.k_ary(["a", RISKY, "c"], p="2/3")})
-    return dn.estimate(dn.DrawnTally(design, np.array([400, 200, 250, 150, 100]), missing=2)), design
+    design = dn.drawn_items(
+        {"smokes": dn.warner(p="3/4"), RISKY: dn.k_ary(["a", RISKY, "c"], p="2/3")}
+    )
+    return dn.estimate(
+        dn.DrawnTally(design, np.array([400, 200, 250, 150, 100]), missing=2)
+    ), design
 
 
 def _drawn_pairs() -> tuple[Result, Any]:
-    design = dn.drawn_items({name: dn.warner(p="3/4", categories=["no", RISKY]) for name in "abc"}, each=2)
+    design = dn.drawn_items(
+        {name: dn.warner(p="3/4", categories=["no", RISKY]) for name in "abc"}, each=2
+    )
     counts = np.array([400, 200, 250, 150, 100, 300, 200, 90, 120, 300, 60, 70])
     return dn.estimate(dn.DrawnTally(design, counts), method="likelihood"), design
 
@@ -206,7 +263,10 @@ def _drawn_table() -> tuple[Result, Any]:
 def _mean() -> tuple[Result, Any]:
     design = dn.number_design(0, 10, 2)
     return dn.estimate(
-        dn.tally(design, dict(zip(design.symbols, [90, 150, 200, 220, 190, 150], strict=True)))
+        dn.tally(
+            design,
+            dict(zip(design.symbols, [90, 150, 200, 220, 190, 150], strict=True)),
+        )
     ).mean, design
 
 
@@ -223,21 +283,33 @@ def _scrambled() -> tuple[Result, Any]:
 
 def _groups() -> tuple[Result, Any]:
     design = dn.k_ary(["a", RISKY, "c"], epsilon=2)
-    counts = {RISKY: [150, 90, 60], "south": [90, 100, 110], None: [3, 2, 1], "few": [1, 0, 0]}
-    tally = dn.GroupedTally(design, {group: dn.Tally(design, each, missing=2) for group, each in counts.items()})
+    counts = {
+        RISKY: [150, 90, 60],
+        "south": [90, 100, 110],
+        None: [3, 2, 1],
+        "few": [1, 0, 0],
+    }
+    tally = dn.GroupedTally(
+        design,
+        {group: dn.Tally(design, each, missing=2) for group, each in counts.items()},
+    )
     return dn.estimate(tally, method="likelihood"), design
 
 
 def _weighted_groups() -> tuple[Result, Any]:
     design = dn.warner(2, categories=["no", RISKY])
     groups = ["north", "south", RISKY, "north"] * 15
-    return dn.estimate(dn.tally(design, ["no", RISKY, "no"] * 20, by=groups, weights=[1, 2, 3, 4] * 15)), design
+    return dn.estimate(
+        dn.tally(design, ["no", RISKY, "no"] * 20, by=groups, weights=[1, 2, 3, 4] * 15)
+    ), design
 
 
 def _groups_of_numbers() -> tuple[Result, Any]:
     design = dn.number_design(0, 10, 2, levels=2)
     counts = {"north": {"0": 40, "10": 60}, ("south", 2): {"0": 70, "10": 30}}
-    tally = dn.GroupedTally(design, {group: dn.tally(design, each) for group, each in counts.items()})
+    tally = dn.GroupedTally(
+        design, {group: dn.tally(design, each) for group, each in counts.items()}
+    )
     return dn.estimate(tally, quantiles=[0.5]), design
 
 
@@ -254,7 +326,10 @@ def _differences_from_the_rest() -> tuple[Result, Any]:
 
 
 SAMPLE = dn.Sampling(
-    [1, 2, 3, 4, 2, 1] * 10, strata=["a", "b"] * 30, clusters=[at // 6 for at in range(60)], replicates="jackknife"
+    [1, 2, 3, 4, 2, 1] * 10,
+    strata=["a", "b"] * 30,
+    clusters=[at // 6 for at in range(60)],
+    replicates="jackknife",
 )
 
 
@@ -266,8 +341,12 @@ def _sampled() -> tuple[Result, Any]:
 
 def _sampled_total() -> tuple[Result, Any]:
     design = dn.unary([RISKY, "b", "c"], 2)
-    rows = dn.Responses(design, {"response": np.array([[each % 8] for each in range(60)], np.uint8)})
-    return dn.estimate(rows, sampling=SAMPLE, by=["north", "south", "south"] * 20).total, design
+    rows = dn.Responses(
+        design, {"response": np.array([[each % 8] for each in range(60)], np.uint8)}
+    )
+    return dn.estimate(
+        rows, sampling=SAMPLE, by=["north", "south", "south"] * 20
+    ).total, design
 
 
 def _sampled_few() -> tuple[Result, Any]:
@@ -289,37 +368,63 @@ def _sampled_scrambled() -> tuple[Result, Any]:
 
 
 def _sampled_devices() -> tuple[Result, Any]:
-    designs = {"RR": dn.crosswise("1/4", categories=["no", RISKY]), "DQ": dn.direct(["no", RISKY])}
-    column, devices = ["same", "no", "different", None, "same", RISKY] * 10, ["RR", "DQ"] * 30
-    return dn.estimate(dn.Responses.of(designs, column, devices=devices), sampling=SAMPLE), None
+    designs = {
+        "RR": dn.crosswise("1/4", categories=["no", RISKY]),
+        "DQ": dn.direct(["no", RISKY]),
+    }
+    column, devices = (
+        ["same", "no", "different", None, "same", RISKY] * 10,
+        ["RR", "DQ"] * 30,
+    )
+    return dn.estimate(
+        dn.Responses.of(designs, column, devices=devices), sampling=SAMPLE
+    ), None
 
 
 def _sampled_stages() -> tuple[Result, Any]:
-    stages = ladder([dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)])
-    columns = {name: np.arange(60, dtype=np.uint8) // each % 3 for each, name in enumerate(stages.columns, 1)}
-    return dn.estimate(dn.Responses(stages, columns), sampling=SAMPLE, reached=[1, 2] * 30), stages
+    stages = ladder(
+        [dn.k_ary(["a", RISKY, "c"], epsilon=1), dn.k_ary(["a", RISKY, "c"], epsilon=2)]
+    )
+    columns = {
+        name: np.arange(60, dtype=np.uint8) // each % 3
+        for each, name in enumerate(stages.columns, 1)
+    }
+    return dn.estimate(
+        dn.Responses(stages, columns), sampling=SAMPLE, reached=[1, 2] * 30
+    ), stages
 
 
 def _sampled_deck() -> tuple[Result, Any]:
     deck = dn.Deck((20, 5, 35), people=60, categories=("no", RISKY))
     sent = np.array([0] * 22 + [1] * 5 + [2] * 33, np.uint8)
-    return dn.estimate(dn.Responses(deck, {"response": sent}, np.arange(60) == 7), sampling=SAMPLE), deck
+    return dn.estimate(
+        dn.Responses(deck, {"response": sent}, np.arange(60) == 7), sampling=SAMPLE
+    ), deck
 
 
 def _sampled_deck_total() -> tuple[Result, Any]:
     deck = dn.Deck((20, 0, 40), people=60, categories=("no", RISKY))
     sent = np.array([0, 2, 2] * 20, np.uint8)
-    return dn.estimate(dn.Responses(deck, {"response": sent}), sampling=SAMPLE).total, deck
+    return dn.estimate(
+        dn.Responses(deck, {"response": sent}), sampling=SAMPLE
+    ).total, deck
 
 
 def _sampled_drawn() -> tuple[Result, Any]:
-    design = dn.drawn_items({"smokes": dn.warner(p="3/4"), RISKY: dn.k_ary(["a", RISKY, "c"], p="2/3")})
-    return dn.estimate(dn.Responses(design, {"response": np.arange(60, dtype=np.uint8) % 5}), sampling=SAMPLE), design
+    design = dn.drawn_items(
+        {"smokes": dn.warner(p="3/4"), RISKY: dn.k_ary(["a", RISKY, "c"], p="2/3")}
+    )
+    return dn.estimate(
+        dn.Responses(design, {"response": np.arange(60, dtype=np.uint8) % 5}),
+        sampling=SAMPLE,
+    ), design
 
 
 def _sampled_tally() -> tuple[Result, Any]:
     design = dn.warner(2, categories=["no", RISKY])
-    return dn.estimate(dn.tally(design, ["no", RISKY, "no", "no"] * 5, weights=[1, 2, 3, 4] * 5)), design
+    return dn.estimate(
+        dn.tally(design, ["no", RISKY, "no", "no"] * 5, weights=[1, 2, 3, 4] * 5)
+    ), design
 
 
 def _sampled_differences() -> tuple[Result, Any]:
@@ -346,30 +451,43 @@ def _sampled_odds() -> tuple[Result, Any]:
 def _sampled_correlation() -> tuple[Result, Any]:
     design = dn.warner(2, categories=["no", RISKY])
     rows = dn.Responses.of(design, ["no", RISKY, "no", "no", None] * 12)
-    return dn.correlation(rows, [at * 7 % 11 for at in range(60)], sampling=SAMPLE), design
+    return dn.correlation(
+        rows, [at * 7 % 11 for at in range(60)], sampling=SAMPLE
+    ), design
 
 
 def _mean_of_stages() -> tuple[Result, Any]:
     stages = ladder(dn.number_design(0, 10, epsilon, levels=2) for epsilon in (0.5, 2))
     columns = [["0"] * 40 + ["10"] * 60, ["0"] * 15 + ["10"] * 35 + [None] * 50]
-    return mean(combine(count_stages(stages, columns, reached=[2] * 50 + [1] * 50))), stages
+    return mean(
+        combine(count_stages(stages, columns, reached=[2] * 50 + [1] * 50))
+    ), stages
 
 
 def _variance() -> tuple[Result, Any]:
     first, design = _mean()
     assert isinstance(first, Mean)
-    squares = dict(zip(design.squared.symbols, [150, 180, 220, 190, 150, 110], strict=True))
+    squares = dict(
+        zip(design.squared.symbols, [150, 180, 220, 190, 150, 110], strict=True)
+    )
     return spread(first, dn.estimate(dn.tally(design.squared, squares)).mean), design
 
 
 def _cheating() -> tuple[Result, Any]:
     categories = ["no", RISKY]
-    first, second = dn.forced_response("4/5", "1/5", categories=categories), dn.devore("1/5", categories=categories)
-    return dn.compliance.cheating_detection([dn.Tally(first, [210, 90], missing=3), dn.Tally(second, [110, 190])]), None
+    first, second = (
+        dn.forced_response("4/5", "1/5", categories=categories),
+        dn.devore("1/5", categories=categories),
+    )
+    return dn.compliance.cheating_detection(
+        [dn.Tally(first, [210, 90], missing=3), dn.Tally(second, [110, 190])]
+    ), None
 
 
 def _cheating_at_the_border() -> tuple[Result, Any]:
-    return dn.compliance.cheating_detection(forced_yes=["1/5", "4/5"], yes=[58, 246], respondents=[300, 300]), None
+    return dn.compliance.cheating_detection(
+        forced_yes=["1/5", "4/5"], yes=[58, 246], respondents=[300, 300]
+    ), None
 
 
 def _cheating_by_all() -> tuple[Result, Any]:
@@ -377,28 +495,42 @@ def _cheating_by_all() -> tuple[Result, Any]:
 
 
 def _lie_detector() -> tuple[Result, Any]:
-    return dn.compliance.lie_detector(truth=["1/6", "5/6"], yes=[373, 398], respondents=[564, 692]), None
+    return dn.compliance.lie_detector(
+        truth=["1/6", "5/6"], yes=[373, 398], respondents=[564, 692]
+    ), None
 
 
 def _extended_crosswise() -> tuple[Result, Any]:
-    return dn.compliance.extended_crosswise(p="1/4", same=[190, 50], respondents=[250, 240]), None
+    return dn.compliance.extended_crosswise(
+        p="1/4", same=[190, 50], respondents=[250, 240]
+    ), None
 
 
 def _control_item() -> tuple[Result, Any]:
-    return dn.compliance.anchored_crosswise(p=0.15, anchor=0.1, table=[[90, 420], [260, 1230]]), None
+    return dn.compliance.anchored_crosswise(
+        p=0.15, anchor=0.1, table=[[90, 420], [260, 1230]]
+    ), None
 
 
 def _control_item_by_margins() -> tuple[Result, Any]:
-    return dn.compliance.anchored_crosswise(p="1/5", same=640, anchor_same=780, respondents=1000, guess="3/5"), None
+    return dn.compliance.anchored_crosswise(
+        p="1/5", same=640, anchor_same=780, respondents=1000, guess="3/5"
+    ), None
 
 
 def _self_protection() -> tuple[Result, Any]:
-    items = dn.product({name: dn.forced_response("2/3", "1/6", "1/6") for name in ("a", RISKY, "c")})
-    return dn.compliance.self_protection(dn.Tally(items, [300, 60, 50, 15, 70, 20, 18, 7], missing=2)), None
+    items = dn.product(
+        {name: dn.forced_response("2/3", "1/6", "1/6") for name in ("a", RISKY, "c")}
+    )
+    return dn.compliance.self_protection(
+        dn.Tally(items, [300, 60, 50, 15, 70, 20, 18, 7], missing=2)
+    ), None
 
 
 def _sum_scores() -> tuple[Result, Any]:
-    return dn.compliance.sum_scores(dn.forced_response("3/5", "1/5", "1/5"), [310, 250, 120, 40, 8]), None
+    return dn.compliance.sum_scores(
+        dn.forced_response("3/5", "1/5", "1/5"), [310, 250, 120, 40, 8]
+    ), None
 
 
 def _poisson_sums() -> tuple[Result, Any]:
@@ -407,25 +539,39 @@ def _poisson_sums() -> tuple[Result, Any]:
 
 
 def _free_sums() -> tuple[Result, Any]:
-    return dn.compliance.sum_scores(dn.forced_response("3/5", "1/5", "1/5"), [90, 80, 40, 12], law="free"), None
+    return dn.compliance.sum_scores(
+        dn.forced_response("3/5", "1/5", "1/5"), [90, 80, 40, 12], law="free"
+    ), None
 
 
 def sampled_rows(design: dn.Design, seed: int) -> dn.Responses[dn.Design]:
-    codes = np.random.default_rng(seed).integers(design.channel.cells, size=120).astype(np.uint8)
+    codes = (
+        np.random.default_rng(seed)
+        .integers(design.channel.cells, size=120)
+        .astype(np.uint8)
+    )
     return dn.Responses(design, {"response": codes}, np.arange(120) == 7)
 
 
-DRAWN: dict[str, Any] = {"strata": np.repeat(["north", "south"], 60), "clusters": np.repeat(np.arange(12), 10)}
+DRAWN: dict[str, Any] = {
+    "strata": np.repeat(["north", "south"], 60),
+    "clusters": np.repeat(np.arange(12), 10),
+}
 
 
 def _sampled_cheating() -> tuple[Result, Any]:
-    groups = [sampled_rows(dn.forced_response("1/2", up), seed) for seed, up in enumerate(["1/10", "4/10"])]
+    groups = [
+        sampled_rows(dn.forced_response("1/2", up), seed)
+        for seed, up in enumerate(["1/10", "4/10"])
+    ]
     samples = [dn.Sampling(np.arange(120) % 5 + 1, **DRAWN) for _ in groups]
     return dn.compliance.cheating_detection(groups, sampling=samples), None
 
 
 def _sampled_crosswise() -> tuple[Result, Any]:
-    groups = [sampled_rows(dn.crosswise(p), seed) for seed, p in enumerate(["1/4", "3/4"])]
+    groups = [
+        sampled_rows(dn.crosswise(p), seed) for seed, p in enumerate(["1/4", "3/4"])
+    ]
     both = {name: np.concatenate([each, each]) for name, each in DRAWN.items()}
     drawn = dn.Sampling(np.arange(240) % 5 + 1, replicates="jackknife", **both)
     return dn.compliance.extended_crosswise(groups, sampling=drawn), None
@@ -433,39 +579,58 @@ def _sampled_crosswise() -> tuple[Result, Any]:
 
 def _sampled_control_item() -> tuple[Result, Any]:
     both = dn.product({"habit": dn.crosswise("1/4"), RISKY: dn.direct()})
-    return dn.compliance.control_item(dn.tally(sampled_rows(both, 5), weights=np.arange(120) % 3 + 1)), None
+    return dn.compliance.control_item(
+        dn.tally(sampled_rows(both, 5), weights=np.arange(120) % 3 + 1)
+    ), None
 
 
 def _sampled_self_protection() -> tuple[Result, Any]:
-    items = dn.product({name: dn.forced_response("2/3", "1/6", "1/6") for name in ("a", RISKY, "c")})
-    return dn.compliance.self_protection(sampled_rows(items, 6), sampling=dn.Sampling(**DRAWN)), None
+    items = dn.product(
+        {name: dn.forced_response("2/3", "1/6", "1/6") for name in ("a", RISKY, "c")}
+    )
+    return dn.compliance.self_protection(
+        sampled_rows(items, 6), sampling=dn.Sampling(**DRAWN)
+    ), None
 
 
 def _sampled_sums() -> tuple[Result, Any]:
-    items = dn.product({name: dn.forced_response("2/3", "1/6", "1/6") for name in "abc"})
-    return dn.compliance.sum_scores(sampled_rows(items, 7), sampling=dn.Sampling(**DRAWN), law="poisson"), None
+    items = dn.product(
+        {name: dn.forced_response("2/3", "1/6", "1/6") for name in "abc"}
+    )
+    return dn.compliance.sum_scores(
+        sampled_rows(items, 7), sampling=dn.Sampling(**DRAWN), law="poisson"
+    ), None
 
 
 def _arms() -> tuple[Result, Any]:
     categories = ["never", RISKY, "often"]
     arm = dn.Tally(dn.k_ary(categories, epsilon=2), [150, 90, 60], missing=1)
-    return dn.compliance.compare_arms(arm, dn.Tally(dn.direct(categories), [200, 30, 10])), None
+    return dn.compliance.compare_arms(
+        arm, dn.Tally(dn.direct(categories), [200, 30, 10])
+    ), None
 
 
 def _posterior() -> tuple[Result, Any]:
     design = dn.forced_response("2/3", "1/6", "1/6", categories=["no", RISKY])
-    return dn.posterior(dn.Tally(design, [230, 70], missing=2), prior={"no": 2, RISKY: 0.5}), design
+    return dn.posterior(
+        dn.Tally(design, [230, 70], missing=2), prior={"no": 2, RISKY: 0.5}
+    ), design
 
 
 def _posterior_draws() -> tuple[Result, Any]:
     design = dn.k_ary([RISKY, "once", "often"], epsilon=5)
-    return dn.posterior(dn.Tally(design, [150, 90, 60]), draws=np.random.default_rng(5)), design
+    return dn.posterior(
+        dn.Tally(design, [150, 90, 60]), draws=np.random.default_rng(5)
+    ), design
 
 
 MADE: dict[str, Callable[[], tuple[Result, Any]]] = {
     name.removeprefix("_"): made
     for name, made in list(globals().items())
-    if inspect.isfunction(made) and made.__module__ == __name__ and name.startswith("_") and name != "_types"
+    if inspect.isfunction(made)
+    and made.__module__ == __name__
+    and name.startswith("_")
+    and name != "_types"
 }
 
 
@@ -505,7 +670,9 @@ def lacking(kind: type[Any]) -> list[str]:
 
 
 def test_every_type_is_tried() -> None:
-    tried = {type(made(name)[0]) for name in MADE}  # first: some types are loaded when they are made
+    tried = {
+        type(made(name)[0]) for name in MADE
+    }  # first: some types are loaded when they are made
     ours = {kind for kind in _types() if kind.__module__.startswith("deniable.")}
     assert tried == ours
     assert {made(name)[0].type for name in MADE} == result_types()
@@ -522,7 +689,9 @@ def test_a_type_that_lacks_or_misnames_a_member_is_found() -> None:
 
     class Misnamed:
         params = bse = warnings = property(lambda _: {})
-        cov_params = summary = to_frame = to_json = from_json = plot = _repr_html_ = Estimate.summary
+        cov_params = summary = to_frame = to_json = from_json = plot = _repr_html_ = (
+            Estimate.summary
+        )
         confidence_intervals = Estimate.conf_int
 
     class Positional(Estimate):
@@ -542,7 +711,10 @@ def test_numbers_errors_and_intervals_have_the_same_names(result: Result) -> Non
     names = list(result.params)
     assert names
     assert all(isinstance(name, str) for name in names)
-    assert all(isinstance(value, float) for value in (*result.params.values(), *result.bse.values()))
+    assert all(
+        isinstance(value, float)
+        for value in (*result.params.values(), *result.bse.values())
+    )
     intervals = result.conf_int()
     assert list(result.bse) == list(intervals) == names
     assert all(isinstance(each, Interval) for each in intervals.values())
@@ -569,13 +741,19 @@ def test_the_covariance_matrix_has_the_order_of_the_numbers(result: Result) -> N
 def test_intervals_grow_with_their_level(result: Result) -> None:
     narrow, wide, together = (
         np.array(list(each.values()))
-        for each in (result.conf_int(level=0.5), result.conf_int(level=0.99), result.conf_int(simultaneous=True))
+        for each in (
+            result.conf_int(level=0.5),
+            result.conf_int(level=0.99),
+            result.conf_int(simultaneous=True),
+        )
     )
     known = np.isfinite(narrow).all(axis=1)
     assert (wide[known, 0] <= narrow[known, 0]).all()
     assert (narrow[known, 1] <= wide[known, 1]).all()
     alone = np.array(list(result.conf_int().values()))
-    assert (np.ptp(together[known], axis=1) >= np.ptp(alone[known], axis=1) - 1e-12).all()
+    assert (
+        np.ptp(together[known], axis=1) >= np.ptp(alone[known], axis=1) - 1e-12
+    ).all()
     for level in (0, 1, 95, float("nan")):
         with pytest.raises(InvalidRequest, match="level"):
             result.conf_int(level=level)
@@ -586,14 +764,29 @@ def test_intervals_grow_with_their_level(result: Result) -> None:
 def test_the_level_of_one_and_of_all_intervals_is_honoured(result: Result) -> None:
     """Each interval is strictly wider at a larger level, and together: no type may ignore either option."""
     half, most, together, widest = (
-        np.ptp(np.array(list(result.conf_int(level=level, simultaneous=simultaneous).values())), axis=1)
-        for level, simultaneous in ((0.5, False), (0.9, False), (0.9, True), (0.9999, False))
+        np.ptp(
+            np.array(
+                list(result.conf_int(level=level, simultaneous=simultaneous).values())
+            ),
+            axis=1,
+        )
+        for level, simultaneous in (
+            (0.5, False),
+            (0.9, False),
+            (0.9, True),
+            (0.9999, False),
+        )
     )
-    continuous = np.array(["quantile" not in name for name in result.params])  # these lie between two levels
+    continuous = np.array(
+        ["quantile" not in name for name in result.params]
+    )  # these lie between two levels
     known = continuous & np.isfinite(most) & (most < widest) & (most > 1e-12)
     assert (half < most)[known].all()
     covariance = np.nan_to_num(result.cov_params())
-    if np.linalg.matrix_rank(covariance, tol=max(1e-9 * np.trace(covariance), 1e-20)) > 1:  # else one tells all
+    if (
+        np.linalg.matrix_rank(covariance, tol=max(1e-9 * np.trace(covariance), 1e-20))
+        > 1
+    ):  # else one tells all
         assert (most < together)[known].all()
 
 
@@ -633,12 +826,18 @@ def test_the_frame_has_a_row_for_each_name(result: Result) -> None:
     frame = result.to_frame(level=0.9)
     assert list(frame.columns[:4]) == ["estimate", "error", "low", "high"]
     assert list(frame.index) == list(result.params)
-    assert frame["estimate"].tolist() == pytest.approx(list(result.params.values()), nan_ok=True)
+    assert frame["estimate"].tolist() == pytest.approx(
+        list(result.params.values()), nan_ok=True
+    )
     ends = list(zip(frame["low"], frame["high"], strict=True))
-    assert np.array(ends) == pytest.approx(np.array(list(result.conf_int(level=0.9).values())), nan_ok=True)
+    assert np.array(ends) == pytest.approx(
+        np.array(list(result.conf_int(level=0.9).values())), nan_ok=True
+    )
 
 
-def test_without_pandas_the_frame_says_what_to_install(result: Result, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_the_frame_says_what_to_install(
+    result: Result, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(MissingExtra, match="pip install pandas"):
         result.to_frame()
@@ -656,7 +855,9 @@ def test_json_has_one_shape_and_is_read_back(both: tuple[Result, Any]) -> None:
     for row, value in zip(body["rows"], result.params.values(), strict=True):
         assert list(row)[:5] == ["name", "estimate", "error", "low", "high"]
         assert row["estimate"] == (value if np.isfinite(value) else None)
-    assert body["warnings"] == [{"code": each.code, "text": each.text} for each in result.warnings]
+    assert body["warnings"] == [
+        {"code": each.code, "text": each.text} for each in result.warnings
+    ]
     again = type(result).from_json(text, design)
     assert again == result
     assert hash(again) == hash(result)
@@ -684,8 +885,15 @@ def test_the_picture_has_a_title_and_labels(result: Result) -> None:
     assert axes.get_title(loc="left")
     assert re.search("90% (credible )?intervals", figure.axes[-1].get_xlabel())
     drawn = {each.get_text() for axes in figure.axes for each in axes.get_yticklabels()}
-    assert drawn == {row.name for row in result.summary().rows if "Intercept" not in row.name}
-    assert result.plot(title="Who smokes?").axes[0].get_title(loc="left").startswith("Who smokes?")
+    assert drawn == {
+        row.name for row in result.summary().rows if "Intercept" not in row.name
+    }
+    assert (
+        result.plot(title="Who smokes?")
+        .axes[0]
+        .get_title(loc="left")
+        .startswith("Who smokes?")
+    )
     assert to_hex(result.plot(dark=True).get_facecolor()) == DARK["#ffffff"]
 
 
@@ -706,15 +914,25 @@ def test_every_format_has_every_number(result: Result) -> None:
     assert told == pytest.approx(list(result.params.values()), nan_ok=True)
     summary = result.summary()
     for text in (summary.to_latex(), summary.to_markdown()):
-        assert len([line for line in text.splitlines() if line.count("&") > 1 or line.count(" | ") > 1]) > len(
-            summary.rows
-        )
+        assert len(
+            [
+                line
+                for line in text.splitlines()
+                if line.count("&") > 1 or line.count(" | ") > 1
+            ]
+        ) > len(summary.rows)
     assert r"\begin{tabular}" in result.to_latex()
     assert result.to_markdown().startswith("**")
     assert "<b>" not in result.to_markdown().replace(r"\<b\>", "")
 
 
-SAMPLED = ("Hájek", "Horvitz–Thompson", "ratio", "expanded", "moments")  # what comes before how a variance was found
+SAMPLED = (
+    "Hájek",
+    "Horvitz–Thompson",
+    "ratio",
+    "expanded",
+    "moments",
+)  # what comes before how a variance was found
 
 
 def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> None:
@@ -723,26 +941,42 @@ def test_the_methods_paragraph_has_the_numbers_of_the_object(result: Result) -> 
     assert counted is not None
     assert int(counted[1].replace(",", "")) == summary.respondents
     nothing = re.search(r"([\d,]+) (?:people|person) sent nothing", told)
-    assert (0 if nothing is None else int(nothing[1].replace(",", ""))) == summary.missing
+    assert (
+        0 if nothing is None else int(nothing[1].replace(",", ""))
+    ) == summary.missing
     epsilon = re.search(r"ε-local differential privacy with ε = ([\d.]+)\)", told)
     if epsilon is not None:
-        assert summary.epsilon <= float(epsilon[1]) <= summary.epsilon * 1.001 + 1e-9  # rounded up
+        assert (
+            summary.epsilon <= float(epsilon[1]) <= summary.epsilon * 1.001 + 1e-9
+        )  # rounded up
     else:
-        assert "no finite ε" in told or isinstance(getattr(result, "design", None), dn.Deck) or result.type == "deck"
+        assert (
+            "no finite ε" in told
+            or isinstance(getattr(result, "design", None), dn.Deck)
+            or result.type == "deck"
+        )
     assert "90% intervals" in told
     assert f"deniable {dn.__version__}" in told
     weighing, _, errors = summary.method.partition(", ")
     variance = errors if weighing in SAMPLED else ""
-    model = "regression of the answers" if result.type == "regression" else result_texts.estimator(summary.method)
+    model = (
+        "regression of the answers"
+        if result.type == "regression"
+        else result_texts.estimator(summary.method)
+    )
     assert (f"(variance: {variance})" if variance else model) in told
     assert "; then linearized" not in told
-    assert bool(variance or weighing == "pseudo-likelihood") == ("from a sample of" in told)
+    assert bool(variance or weighing == "pseudo-likelihood") == (
+        "from a sample of" in told
+    )
     assert not re.search(r"\. [a-z]|  |\(\)", told.replace("sha256", ""))
 
 
 def test_the_sentence_has_the_numbers_of_the_object(result: Result) -> None:
     summary = result.summary(level=0.9)
-    grouped = isinstance(result, dn.GroupedEstimate | dn.SampledEstimate) and bool(result.groups)
+    grouped = isinstance(result, dn.GroupedEstimate | dn.SampledEstimate) and bool(
+        result.groups
+    )
     for row in summary.rows[:3]:
         told = dn.report.sentence(result, row.name, level=0.9)
         group, _, own = row.name.rpartition(" · ") if grouped else ("", "", row.name)
@@ -760,11 +994,19 @@ def test_the_sentence_has_the_numbers_of_the_object(result: Result) -> None:
         found = re.search(rf"90% (?:credible )?interval {number} to {number};", told)
         value = re.search(rf"(?:estimated at|[Aa]n estimated) {number}", told)
         assert found is not None
-        for text, expected in ((found[1], row.low), (found[2], row.high), (value and value[1], row.estimate)):
+        for text, expected in (
+            (found[1], row.low),
+            (found[2], row.high),
+            (value and value[1], row.estimate),
+        ):
             if text is not None:
                 places = len(text.partition(".")[2])
-                shown = float(text.replace(",", "").replace("−", "-").replace("∞", "inf")) / (100 if percent else 1)
-                assert shown == expected or abs(shown - expected) <= 0.51 * 10**-places / (100 if percent else 1)
+                shown = float(
+                    text.replace(",", "").replace("−", "-").replace("∞", "inf")
+                ) / (100 if percent else 1)
+                assert shown == expected or abs(
+                    shown - expected
+                ) <= 0.51 * 10**-places / (100 if percent else 1)
         assert (value is None) == ("too few to tell" in told)
     if not grouped:  # a table does not know which group has how many responses
         assert dn.report.sentence(result)[:-1] in dn.report.sentence(result.summary())

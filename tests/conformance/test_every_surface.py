@@ -41,38 +41,70 @@ def rows(asked: Asked) -> tuple[pa.Table, str | None]:
     """Return the answers as a table, and the column that holds them; of attributes there is one for each."""
     attributes = getattr(asked.design, "attributes", ())
     if attributes:
-        columns = {name: [None if row is None else row[name] for row in asked.answers] for name in attributes}
+        columns = {
+            name: [None if row is None else row[name] for row in asked.answers]
+            for name in attributes
+        }
         return pa.table(columns), None
-    return pa.table({"answer": [json.dumps(row) if isinstance(row, dict) else row for row in asked.answers]}), "answer"
+    return pa.table(
+        {
+            "answer": [
+                json.dumps(row) if isinstance(row, dict) else row
+                for row in asked.answers
+            ]
+        }
+    ), "answer"
 
 
 def one_answer(asked: Asked) -> Any:
     """Return an answer as a survey or a ledger takes it."""
     answer = next(answer for answer in asked.answers if answer is not None)
-    return dn.rounded(asked.design, answer) if isinstance(asked.design, dn.NumberDesign) else answer
+    return (
+        dn.rounded(asked.design, answer)
+        if isinstance(asked.design, dn.NumberDesign)
+        else answer
+    )
 
 
 def asking(asked: Asked) -> Survey:
-    return Survey("small", {"en": SurveyTexts("A survey")}, (question("asked", asked.design, acknowledge=math.inf),))
+    return Survey(
+        "small",
+        {"en": SurveyTexts("A survey")},
+        (question("asked", asked.design, acknowledge=math.inf),),
+    )
 
 
 def call_verbs(asked: Asked, folder: Path) -> None:  # noqa: ARG001 - one shape for all
-    dn.respond(asked.design, next(answer for answer in asked.answers if answer is not None), **asked.respond)
+    dn.respond(
+        asked.design,
+        next(answer for answer in asked.answers if answer is not None),
+        **asked.respond,
+    )
     dn.estimate(dn.tally(dn.respond_all(asked.design, asked.answers)), **asked.estimate)
 
 
 def call_files(asked: Asked, folder: Path) -> None:
     table, column = rows(asked)
     parquet.write_table(table, folder / "answers.parquet")
-    files.respond_file(asked.design, folder / "answers.parquet", folder / "responses.parquet", column=column)
-    assert files.tally_file(asked.design, folder / "responses.parquet").missing == asked.missing
+    files.respond_file(
+        asked.design,
+        folder / "answers.parquet",
+        folder / "responses.parquet",
+        column=column,
+    )
+    assert (
+        files.tally_file(asked.design, folder / "responses.parquet").missing
+        == asked.missing
+    )
 
 
 def call_sql(asked: Asked, folder: Path) -> None:  # noqa: ARG001
     sent = dn.respond_all(asked.design, asked.answers)
     with duckdb.connect() as connection:
         connection.register("sent", sent.to_arrow())
-        assert dn.engines.duckdb.tally(asked.design, connection, "sent") == dn.tally(sent)
+        assert dn.engines.duckdb.tally(asked.design, connection, "sent") == dn.tally(
+            sent
+        )
 
 
 def call_groups(asked: Asked, folder: Path) -> None:  # noqa: ARG001
@@ -87,7 +119,11 @@ def call_sampling(asked: Asked, folder: Path) -> None:  # noqa: ARG001
 
 def call_regression(asked: Asked, folder: Path) -> None:  # noqa: ARG001
     sent = dn.respond_all(asked.design, asked.answers)
-    dn.regress("sent ~ age", {"sent": list(sent), "age": np.arange(len(sent)) % 7}, design=asked.design)
+    dn.regress(
+        "sent ~ age",
+        {"sent": list(sent), "age": np.arange(len(sent)) % 7},
+        design=asked.design,
+    )
 
 
 def call_survey_file(asked: Asked, folder: Path) -> None:  # noqa: ARG001
@@ -108,7 +144,9 @@ def call_collector(asked: Asked, folder: Path) -> None:
     store.create(asking(asked))
     entry = store.open("small")
     with Inside(make_app(UNLIMITED, store)) as collector:
-        answered = collector.ask("POST", "/api/surveys/small/responses", submission(entry.survey))
+        answered = collector.ask(
+            "POST", "/api/surveys/small/responses", submission(entry.survey)
+        )
         assert answered.status == 204, answered.body
         assert store.tallies(entry.id, 0).respondents == 1
 
@@ -118,7 +156,12 @@ def call_client(asked: Asked, folder: Path) -> None:
     store.create(asking(asked))
     entry = store.open("small")
     with listening(make_app(UNLIMITED, store)) as base:
-        with dn.Client(entry.link(base).text, folder / "device.db", ceiling=math.inf, budget=math.inf) as client:
+        with dn.Client(
+            entry.link(base).text,
+            folder / "device.db",
+            ceiling=math.inf,
+            budget=math.inf,
+        ) as client:
             answer = next(answer for answer in asked.answers if answer is not None)
             client.answer("asked", answer)
             client.send()
@@ -133,8 +176,16 @@ def call_field_kit(asked: Asked, folder: Path) -> None:
 def call_shell(asked: Asked, folder: Path) -> None:
     (folder / "design.json").write_text(asked.design.to_json(), encoding="utf-8")
     (folder / "candidates.txt").write_text("Smith\nJones\n", encoding="utf-8")
-    parquet.write_table(dn.respond_all(asked.design, asked.answers).to_arrow(), folder / "sent.parquet")
-    counted = run("tally", folder / "design.json", folder / "sent.parquet", "--out", folder / "tally.json")
+    parquet.write_table(
+        dn.respond_all(asked.design, asked.answers).to_arrow(), folder / "sent.parquet"
+    )
+    counted = run(
+        "tally",
+        folder / "design.json",
+        folder / "sent.parquet",
+        "--out",
+        folder / "tally.json",
+    )
     assert counted.exit_code == 0, counted.output
     options = ("--candidates", folder / "candidates.txt") if asked.estimate else ()
     estimated = run("estimate", folder / "design.json", folder / "tally.json", *options)
@@ -142,8 +193,12 @@ def call_shell(asked: Asked, folder: Path) -> None:
 
 
 def call_plan(asked: Asked, folder: Path) -> None:  # noqa: ARG001
-    design = dn.integer_deck(1_000, 1) if isinstance(asked.design, dn.Deck) else asked.design
-    dn.plan.sample_size(design, margin=20 if isinstance(design, dn.NumberDesign) else 0.2)
+    design = (
+        dn.integer_deck(1_000, 1) if isinstance(asked.design, dn.Deck) else asked.design
+    )
+    dn.plan.sample_size(
+        design, margin=20 if isinstance(design, dn.NumberDesign) else 0.2
+    )
 
 
 def call_certificate(asked: Asked, folder: Path) -> None:  # noqa: ARG001
@@ -153,13 +208,18 @@ def call_certificate(asked: Asked, folder: Path) -> None:  # noqa: ARG001
 
 
 def call_audit(asked: Asked, folder: Path) -> None:  # noqa: ARG001
-    assert dn.audit(asked.design, draws=2_000, checks=["worst event"]).verdict == "consistent"
+    assert (
+        dn.audit(asked.design, draws=2_000, checks=["worst event"]).verdict
+        == "consistent"
+    )
 
 
 def call_ledger(asked: Asked, folder: Path) -> None:
     with dn.Ledger.create(folder / "ledger.db") as ledger:
         ledger.answer("asked", one_answer(asked), asked.design)
-        ledger.release("asked", None if isinstance(asked.design, dn.Ladder) else asked.design)
+        ledger.release(
+            "asked", None if isinstance(asked.design, dn.Ladder) else asked.design
+        )
 
 
 CALLS: dict[str, Callable[[Asked, Path], None]] = {
@@ -190,14 +250,20 @@ def test_every_surface_is_called() -> None:
     assert set(surfaces.SURFACES) == set(CALLS) | set(ELSEWHERE)
     for asks in FOLDERS:
         assert set(surfaces.refusals(asks)) <= set(surfaces.SURFACES), asks
-        assert all("; expected " in reason and reason.endswith(".") for reason in surfaces.refusals(asks).values())
+        assert all(
+            "; expected " in reason and reason.endswith(".")
+            for reason in surfaces.refusals(asks).values()
+        )
 
 
 @pytest.mark.parametrize("asks", FOLDERS)
 @pytest.mark.parametrize("surface", CALLS)
 def test_a_cell_does_what_it_says(surface: str, asks: str, tmp_path: Path) -> None:
     refused = surface in surfaces.refusals(asks)
-    with warnings.catch_warnings(), pytest.raises(dn.DeniableError, match="expected") if refused else nullcontext():
+    with (
+        warnings.catch_warnings(),
+        pytest.raises(dn.DeniableError, match="expected") if refused else nullcontext(),
+    ):
         warnings.simplefilter("ignore", dn.errors.ImplausibleResponses)
         CALLS[surface](TYPES[asks](), tmp_path)
 
@@ -219,8 +285,12 @@ def frame_of(asked: Asked, spark: SparkSession, folder: Path) -> tuple[Any, str 
     """Return a frame of answers, and the column that holds them; items with weights are maps there."""
     table, column = rows(asked)
     if any(isinstance(answer, dict) for answer in asked.answers) and column is not None:
-        weights = [None if answer is None else list(answer.items()) for answer in asked.answers]
-        table = pa.table({column: pa.array(weights, pa.map_(pa.string(), pa.float64()))})
+        weights = [
+            None if answer is None else list(answer.items()) for answer in asked.answers
+        ]
+        table = pa.table(
+            {column: pa.array(weights, pa.map_(pa.string(), pa.float64()))}
+        )
     parquet.write_table(table, folder / "answers.parquet")
     return spark.read.parquet(str(folder / "answers.parquet")), column
 
@@ -229,14 +299,20 @@ def frame_of(asked: Asked, spark: SparkSession, folder: Path) -> tuple[Any, str 
 def test_a_frame_of_spark(asks: str, spark: SparkSession, tmp_path: Path) -> None:
     asked = TYPES[asks]()
     frame, column = frame_of(asked, spark, tmp_path)
-    sent = dn.engines.spark.respond_all(asked.design, frame, column, out=str(tmp_path / "responses"))
+    sent = dn.engines.spark.respond_all(
+        asked.design, frame, column, out=str(tmp_path / "responses")
+    )
     assert dn.engines.spark.tally(asked.design, sent).missing == asked.missing
 
 
 @pytest.mark.parametrize("asks", [asks for asks in FOLDERS if asks not in ON_SPARK])
-def test_a_frame_of_spark_is_refused(asks: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_a_frame_of_spark_is_refused(
+    asks: str, spark: SparkSession, tmp_path: Path
+) -> None:
     asked = TYPES[asks]()
     frame, column = frame_of(asked, spark, tmp_path)
     with pytest.raises(dn.errors.InvalidRequest) as caught:
-        dn.engines.spark.respond_all(asked.design, frame, column, out=str(tmp_path / "responses"))
+        dn.engines.spark.respond_all(
+            asked.design, frame, column, out=str(tmp_path / "responses")
+        )
     assert caught.value.problem == surfaces.refusals(asks)["Spark"]

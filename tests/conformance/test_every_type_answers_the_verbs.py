@@ -32,7 +32,10 @@ def test_a_verb_is_a_plain_function_that_pickles(verb: Callable[..., Any]) -> No
 
 
 def responded(asked: Asked) -> list[Any]:
-    return [None if each is None else dn.respond(asked.design, each, **asked.respond) for each in asked.answers]
+    return [
+        None if each is None else dn.respond(asked.design, each, **asked.respond)
+        for each in asked.answers
+    ]
 
 
 @every_type
@@ -40,10 +43,19 @@ def test_one_answer_at_a_time(asked: Asked) -> None:
     sent = responded(asked)
     assert sum(each is None for each in sent) == asked.missing
     present = next(each for each in sent if each is not None)
-    names = {stage.hash for stage in asked.design} if asked.design.asks == "ladder" else {asked.design.hash}
-    assert {each.design for each in (present if isinstance(present, tuple) else [present])} == names
+    names = (
+        {stage.hash for stage in asked.design}
+        if asked.design.asks == "ladder"
+        else {asked.design.hash}
+    )
+    assert {
+        each.design for each in (present if isinstance(present, tuple) else [present])
+    } == names
     counted = dn.tally(asked.design, sent)
-    assert (counted.respondents, counted.missing) == (len(sent) - asked.missing, asked.missing)
+    assert (counted.respondents, counted.missing) == (
+        len(sent) - asked.missing,
+        asked.missing,
+    )
 
 
 @every_type
@@ -55,7 +67,10 @@ def test_all_answers_at_once(asked: Asked) -> None:
     assert [each is None for each in sent] == [each is None for each in asked.answers]
     counted = dn.tally(sent)
     assert counted.design == asked.design
-    assert (counted.respondents, counted.missing) == (len(sent) - asked.missing, asked.missing)
+    assert (counted.respondents, counted.missing) == (
+        len(sent) - asked.missing,
+        asked.missing,
+    )
     assert dn.tally(asked.design, sent) == counted
 
 
@@ -67,7 +82,10 @@ def test_rows_stand_in_the_order_of_the_answers() -> None:
     table = {"person": list("edcba"), "item": items, "weight": [0.5] * 5}
     listed = dn.respond_all(design, table, people=list("abcde"))
     assert [str(row).partition(" ")[2] for row in listed] == items[::-1]
-    orders = {tuple(str(row).partition(" ")[2] for row in dn.respond_all(design, table)) for _ in range(40)}
+    orders = {
+        tuple(str(row).partition(" ")[2] for row in dn.respond_all(design, table))
+        for _ in range(40)
+    }
     assert len(orders) > 1  # nobody learns who came first
 
 
@@ -75,8 +93,14 @@ def test_a_frame_of_attributes_is_a_column_for_each() -> None:
     import pandas as pd
     import polars as pl
 
-    columns = {"smokes": ["yes", None, "no"], "age": ["old", "young", "old"], "other": [1, 2, 3]}
-    design = dn.product({"smokes": dn.direct(["no", "yes"]), "age": dn.direct(["young", "old"])})
+    columns = {
+        "smokes": ["yes", None, "no"],
+        "age": ["old", "young", "old"],
+        "other": [1, 2, 3],
+    }
+    design = dn.product(
+        {"smokes": dn.direct(["no", "yes"]), "age": dn.direct(["young", "old"])}
+    )
     for frame in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
         sent = dn.respond_all(design, frame)
         assert list(sent) == ["yes · old", None, "no · old"]
@@ -89,11 +113,17 @@ def test_columns_of_any_library_say_the_same(name: str) -> None:
     import polars as pl
 
     asked = TYPES[name]()
-    columns = [pd.Series(asked.answers), pl.Series(asked.answers, strict=False), pa.array(asked.answers)]
+    columns = [
+        pd.Series(asked.answers),
+        pl.Series(asked.answers, strict=False),
+        pa.array(asked.answers),
+    ]
     columns += [np.array(asked.answers, object), tuple(asked.answers)]
     for column in columns:
         sent = dn.respond_all(asked.design, column)
-        assert [each is None for each in sent] == [each is None for each in asked.answers]
+        assert [each is None for each in sent] == [
+            each is None for each in asked.answers
+        ]
 
 
 @every_type
@@ -107,10 +137,16 @@ def as_sent_singly(design: Any, sent: dn.Responses[Any]) -> list[Any]:
     if design.asks == "ladder":
         pairs = [None if row is None else zip(design, row, strict=True) for row in sent]
         return [
-            None if row is None else tuple(dn.Response(stage.hash, symbol) for stage, symbol in row) for row in pairs
+            None
+            if row is None
+            else tuple(dn.Response(stage.hash, symbol) for stage, symbol in row)
+            for row in pairs
         ]
     if design.asks == "strings":
-        return [None if row is None else dn.StringResponse(design.hash, *row) for row in sent]
+        return [
+            None if row is None else dn.StringResponse(design.hash, *row)
+            for row in sent
+        ]
     return [None if row is None else dn.Response(design.hash, row) for row in sent]
 
 
@@ -118,7 +154,9 @@ def as_sent_singly(design: Any, sent: dn.Responses[Any]) -> list[Any]:
 def test_tallies_add_up_by_sum(asked: Asked) -> None:
     sent = dn.respond_all(asked.design, asked.answers)
     counted = dn.tally(sent)
-    parts = [dn.tally(asked.design, [each]) for each in as_sent_singly(asked.design, sent)]
+    parts = [
+        dn.tally(asked.design, [each]) for each in as_sent_singly(asked.design, sent)
+    ]
     assert sum(parts) == counted
     assert sum([counted, type(counted).empty(asked.design)]) == counted
     assert counted + type(counted).empty(asked.design) == counted
@@ -131,7 +169,10 @@ def test_an_estimate_comes_out_and_answers_everything(asked: Asked) -> None:
     found = dn.estimate(counted, **asked.estimate)
     assert isinstance(found, dn.Result)
     names = list(found.params)
-    assert all(isinstance(value, float) for value in [*found.params.values(), *found.bse.values()])
+    assert all(
+        isinstance(value, float)
+        for value in [*found.params.values(), *found.bse.values()]
+    )
     assert list(found.bse) == list(found.conf_int()) == names
     assert found.cov_params().shape == (len(names), len(names))
     assert all(isinstance(each, dn.Caution) for each in found.warnings)
@@ -149,18 +190,31 @@ def test_every_type_takes_a_sampling() -> None:
 
 
 every_type_of_shares = pytest.mark.parametrize(  # records are held to a test of their own: test_every_sampled_record.py
-    "asked", [pytest.param(build(), id=name) for name, build in TYPES.items() if name not in RECORDS]
+    "asked",
+    [
+        pytest.param(build(), id=name)
+        for name, build in TYPES.items()
+        if name not in RECORDS
+    ],
 )
 
 
 @every_type_of_shares
 def test_a_sampling_goes_with_rows(asked: Asked) -> None:
-    sent = dn.respond_all(asked.design, asked.answers, source=Seeded(f"sampled {asked.design.hash}"))
+    sent = dn.respond_all(
+        asked.design, asked.answers, source=Seeded(f"sampled {asked.design.hash}")
+    )
     rows = len(sent)
     villages = np.arange(rows) // 4
-    known = {"weights": 1.0 + np.arange(rows) % 3, "strata": villages % 2, "clusters": villages}
+    known = {
+        "weights": 1.0 + np.arange(rows) % 3,
+        "strata": villages % 2,
+        "clusters": villages,
+    }
     sample = dn.Sampling(**known)
-    options = {name: given for name, given in asked.estimate.items() if name != "population"}
+    options = {
+        name: given for name, given in asked.estimate.items() if name != "population"
+    }
     found = dn.estimate(sent, sampling=sample, **options)
     names = list(found.params)
     assert isinstance(found, dn.SampledEstimate)
@@ -173,23 +227,38 @@ def test_a_sampling_goes_with_rows(asked: Asked) -> None:
     assert again == found
     assert again.design == asked.design
     halves = dn.estimate(sent, sampling=sample, by=villages % 2, **options)
-    assert list(halves.params) == [f"{half} · {name}" for half in (0, 1) for name in names]
+    assert list(halves.params) == [
+        f"{half} · {name}" for half in (0, 1) for name in names
+    ]
     part = dn.estimate(sent, sampling=sample, domain=villages % 2 == 1, **options)
     assert part.value == pytest.approx(halves.value[len(names) :])
-    per_bed = dn.estimate(sent, sampling=sample, denominator=np.full(rows, 2.0), **options)
+    per_bed = dn.estimate(
+        sent, sampling=sample, denominator=np.full(rows, 2.0), **options
+    )
     # With a denominator stages stand side by side, and of numbers there is the ratio of totals alone.
     alike = options | ({"method": "strata"} if asked.design.asks == "ladder" else {})
     side_by_side = dn.estimate(sent, sampling=sample, **alike)
     told = ["mean"] if asked.design.asks == "numbers" else names
     assert list(per_bed.params) == told
-    assert per_bed.value == pytest.approx([side_by_side.params[name] / 2 for name in told])
-    assert per_bed.errors == pytest.approx([side_by_side.bse[name] / 2 for name in told])
-    replicated = dn.estimate(sent, sampling=dn.Sampling(**known, replicates="jackknife"), **options)
+    assert per_bed.value == pytest.approx(
+        [side_by_side.params[name] / 2 for name in told]
+    )
+    assert per_bed.errors == pytest.approx(
+        [side_by_side.bse[name] / 2 for name in told]
+    )
+    replicated = dn.estimate(
+        sent, sampling=dn.Sampling(**known, replicates="jackknife"), **options
+    )
     # The variance of numbers is corrected by the error of their mean, which replicates estimate in another way.
     same = [name for name in names if name != "sd"]
-    assert [replicated.params[name] for name in same] == pytest.approx([found.params[name] for name in same])
+    assert [replicated.params[name] for name in same] == pytest.approx(
+        [found.params[name] for name in same]
+    )
     if asked.design.asks == "numbers":
-        variance, again = (each.params["sd"] ** 2 - each.bse["mean"] ** 2 for each in (found, replicated))
+        variance, again = (
+            each.params["sd"] ** 2 - each.bse["mean"] ** 2
+            for each in (found, replicated)
+        )
         assert again == pytest.approx(variance)
     assert replicated.total.errors == pytest.approx(found.total.errors, rel=0.2)
 
@@ -197,15 +266,25 @@ def test_a_sampling_goes_with_rows(asked: Asked) -> None:
 @every_type_of_shares
 def test_with_even_weights_it_is_the_unbiased_estimate(asked: Asked) -> None:
     sent = dn.respond_all(asked.design, asked.answers)
-    options = {name: given for name, given in asked.estimate.items() if name != "population"}
+    options = {
+        name: given for name, given in asked.estimate.items() if name != "population"
+    }
     found = dn.estimate(sent, sampling=dn.Sampling(np.ones(len(sent))), **options)
     plain = dn.estimate(dn.tally(sent), **asked.estimate)
-    assert found.params == pytest.approx(plain.params)  # the same method, and all seven numbers of a number design
-    twice = dn.estimate(sent + sent, sampling=dn.Sampling(np.ones(2 * len(sent))), **options)
+    assert found.params == pytest.approx(
+        plain.params
+    )  # the same method, and all seven numbers of a number design
+    twice = dn.estimate(
+        sent + sent, sampling=dn.Sampling(np.ones(2 * len(sent))), **options
+    )
     expected = found.params
-    if asked.design.asks == "numbers":  # an unbiased variance knows how many people there are
+    if (
+        asked.design.asks == "numbers"
+    ):  # an unbiased variance knows how many people there are
         expected = expected | {"sd": dn.estimate(dn.tally(sent + sent)).params["sd"]}
-    elif asked.design.asks == "ladder":  # weights are improved until they move by little next to the error: 1/√n
+    elif (
+        asked.design.asks == "ladder"
+    ):  # weights are improved until they move by little next to the error: 1/√n
         expected = dn.estimate(dn.tally(sent + sent), **options).params
     assert twice.params == pytest.approx(expected)
 
@@ -235,7 +314,10 @@ def test_responses_go_to_arrow_and_back(asked: Asked) -> None:
     assert table.column_names == list(asked.design.columns)
     assert all(column.null_count == asked.missing for column in table.columns)
     assert dn.Responses.from_arrow(table, asked.design) == sent
-    assert dn.Responses.from_arrow(pa.concat_tables([table, table]), asked.design) == sent + sent
+    assert (
+        dn.Responses.from_arrow(pa.concat_tables([table, table]), asked.design)
+        == sent + sent
+    )
     with pytest.raises(dn.errors.Incompatible, match="belongs to the design sha256"):
         dn.Responses.from_arrow(table, dn.warner(3))
     with pytest.raises(dn.errors.InvalidResponse, match="none named"):
@@ -249,12 +331,17 @@ def test_responses_go_to_a_frame(asked: Asked) -> None:
     assert len(frame) == len(sent)
     attributes = getattr(asked.design, "attributes", ())
     assert list(frame.columns) == list(attributes or asked.design.columns)
-    assert frame.isna().to_numpy().all(axis=1).tolist() == [each is None for each in asked.answers]
+    assert frame.isna().to_numpy().all(axis=1).tolist() == [
+        each is None for each in asked.answers
+    ]
 
 
 @every_type
 def test_another_designs_responses_are_refused(asked: Asked) -> None:
-    sent, other = dn.respond_all(asked.design, asked.answers), dn.respond_all(dn.warner(3), ["yes", "no"])
+    sent, other = (
+        dn.respond_all(asked.design, asked.answers),
+        dn.respond_all(dn.warner(3), ["yes", "no"]),
+    )
     with pytest.raises(dn.errors.Incompatible, match="were drawn with"):
         sent + other
     with pytest.raises(dn.errors.Incompatible, match="were drawn with"):
@@ -273,7 +360,18 @@ def test_nobody_and_nothing(asked: Asked) -> None:
         dn.estimate(counted, **asked.estimate)
 
 
-WRONG: tuple[object, ...] = ("x", 7, None, 1.5, [1], {"a": 1}, object(), np.zeros(3), dn.warner, b"x")
+WRONG: tuple[object, ...] = (
+    "x",
+    7,
+    None,
+    1.5,
+    [1],
+    {"a": 1},
+    object(),
+    np.zeros(3),
+    dn.warner,
+    b"x",
+)
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: type(wrong).__name__)
@@ -292,9 +390,13 @@ def test_what_is_no_design_and_no_tally_is_refused_as_our_error(wrong: Any) -> N
     [7.25j, object(), b"secretanswer", "secretanswer", ["secretanswer"]],
     ids=lambda wrong: type(wrong).__name__,
 )
-def test_wrong_answers_and_responses_are_our_errors_and_not_repeated(asked: Asked, wrong: Any) -> None:
+def test_wrong_answers_and_responses_are_our_errors_and_not_repeated(
+    asked: Asked, wrong: Any
+) -> None:
     asking = asked.design.asks
-    if not (asking == "strings" and wrong == "secretanswer"):  # any text is an answer there
+    if not (
+        asking == "strings" and wrong == "secretanswer"
+    ):  # any text is an answer there
         with pytest.raises(dn.errors.InvalidAnswer) as caught:
             dn.respond(asked.design, wrong, **asked.respond)
         assert "secretanswer" not in str(caught.value)
@@ -317,7 +419,9 @@ def test_an_option_of_another_type_is_refused(asked: Asked) -> None:
     ):
         fitting = [each for each in options if each in accepted(verb, asked.design)]
         for option in set(options) - set(fitting):
-            with pytest.raises(dn.errors.InvalidRequest, match=f"^{option} does not go with"):
+            with pytest.raises(
+                dn.errors.InvalidRequest, match=f"^{option} does not go with"
+            ):
                 verb(*given, **{option: 1})
 
 

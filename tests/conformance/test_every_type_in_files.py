@@ -19,7 +19,13 @@ from tests.support.types import TYPES, Asked
 
 WEIGHTED = ("key-value", "edges")
 TYPED = [name for name in TYPES if name != "deck"]
-WAYS = [("parquet", "parquet"), ("csv", "csv"), ("ndjson", "ndjson"), ("arrow", "arrow"), ("csv", "parquet")]
+WAYS = [
+    ("parquet", "parquet"),
+    ("csv", "csv"),
+    ("ndjson", "ndjson"),
+    ("arrow", "arrow"),
+    ("csv", "parquet"),
+]
 
 
 def columns(asked: Asked, format: str) -> dict[str, list[Any]]:
@@ -29,9 +35,14 @@ def columns(asked: Asked, format: str) -> dict[str, list[Any]]:
         rows = [answer or dict.fromkeys(names) for answer in asked.answers]
         return {name: [row[name] for row in rows] for name in names}
     if asked.design.asks in WEIGHTED and format == "csv":
-        return {"x": [None if each is None else json.dumps(each) for each in asked.answers]}
+        return {
+            "x": [None if each is None else json.dumps(each) for each in asked.answers]
+        }
     if asked.design.asks in WEIGHTED and format in answers.TYPED:
-        pairs = [None if each is None else [(item, float(w)) for item, w in each.items()] for each in asked.answers]
+        pairs = [
+            None if each is None else [(item, float(w)) for item, w in each.items()]
+            for each in asked.answers
+        ]
         return {"x": pa.array(pairs, pa.map_(pa.string(), pa.float64()))}  # type: ignore[dict-item]
     if asked.design.asks == "numbers" and format in answers.TYPED:
         return {"x": [None if each is None else float(each) for each in asked.answers]}
@@ -40,13 +51,17 @@ def columns(asked: Asked, format: str) -> dict[str, list[Any]]:
 
 @pytest.mark.parametrize("way", WAYS, ids="-".join)
 @pytest.mark.parametrize("name", TYPED)
-def test_files_hold_what_is_drawn_and_are_counted_as_it_is(name: str, way: tuple[str, str], tmp_path: Path) -> None:
+def test_files_hold_what_is_drawn_and_are_counted_as_it_is(
+    name: str, way: tuple[str, str], tmp_path: Path
+) -> None:
     asked = TYPES[name]()
     held = answers.write(tmp_path / f"answers.{way[0]}", columns(asked, way[0]))
     out = tmp_path / f"responses.{way[1]}"
     column = None if getattr(asked.design, "attributes", ()) else "x"
     source = seeded(name)
-    written = respond_file(asked.design, held, out, column=column, source=source, keep_order=True)
+    written = respond_file(
+        asked.design, held, out, column=column, source=source, keep_order=True
+    )
     assert (written.rows, written.missing) == (len(asked.answers), asked.missing)
     drawn = dn.respond_all(asked.design, list(asked.answers), source=seeded(name))
     assert tally_file(asked.design, out) == dn.tally(drawn)
@@ -55,32 +70,48 @@ def test_files_hold_what_is_drawn_and_are_counted_as_it_is(name: str, way: tuple
     assert tally_file(asked.design, shuffled).missing == asked.missing
     if way[1] == "parquet":
         stored = pq.read_table(out).select(list(asked.design.columns))
-        assert stored.cast(drawn.to_arrow().schema) == drawn.to_arrow(), "the stored form is that of Responses"
+        assert stored.cast(drawn.to_arrow().schema) == drawn.to_arrow(), (
+            "the stored form is that of Responses"
+        )
         assert Responses.from_arrow(pq.read_table(out), asked.design) == drawn
 
 
 def test_a_deck_is_refused_in_words(tmp_path: Path) -> None:
     asked = TYPES["deck"]()
     held = answers.write(tmp_path / "answers.csv", {"x": asked.answers})
-    with pytest.raises(dn.errors.InvalidRequest, match="dealt to all of its people at once"):
+    with pytest.raises(
+        dn.errors.InvalidRequest, match="dealt to all of its people at once"
+    ):
         respond_file(asked.design, held, tmp_path / "out.csv", column="x")
 
 
 def test_several_columns_have_a_design_each(tmp_path: Path) -> None:
-    kinds = {name: TYPES[name]() for name in ("categories", "sets", "ladder", "strings", "numbers")}
-    held = answers.write(tmp_path / "answers.ndjson", {name: asked.answers for name, asked in kinds.items()})
+    kinds = {
+        name: TYPES[name]()
+        for name in ("categories", "sets", "ladder", "strings", "numbers")
+    }
+    held = answers.write(
+        tmp_path / "answers.ndjson",
+        {name: asked.answers for name, asked in kinds.items()},
+    )
     designs = {name: asked.design for name, asked in kinds.items()}
     for format in answers.FORMATS:
         out = tmp_path / f"responses.{format}"
-        written = respond_file(designs, held, out, source=seeded("several"), keep_order=True)
+        written = respond_file(
+            designs, held, out, source=seeded("several"), keep_order=True
+        )
         assert (written.rows, written.missing) == (80, 20)
         source = seeded("several")
         for name, asked in kinds.items():
-            expected = dn.tally(dn.respond_all(asked.design, asked.answers, source=source))
+            expected = dn.tally(
+                dn.respond_all(asked.design, asked.answers, source=source)
+            )
             assert tally_file(asked.design, out, question=name) == expected
         lines = format == "ndjson"  # whose columns nobody has named beforehand
         refused = dn.errors.UnreadableFile if lines else dn.errors.InvalidRequest
-        with pytest.raises(refused, match="no field 'response'" if lines else "--column categories"):
+        with pytest.raises(
+            refused, match="no field 'response'" if lines else "--column categories"
+        ):
             tally_file(designs["categories"], out)
         with pytest.raises(dn.errors.DeniableError):
             tally_file(designs["sets"], out, question="categories")
@@ -88,10 +119,20 @@ def test_several_columns_have_a_design_each(tmp_path: Path) -> None:
 
 def test_what_is_no_answer_is_named_by_its_row_and_not_repeated(tmp_path: Path) -> None:
     secret = "zq☠secretanswer"
-    wrong: dict[str, Any] = {"numbers": secret, "key-value": secret, "edges": f'{{"{secret}": 1}}', "ladder": secret}
+    wrong: dict[str, Any] = {
+        "numbers": secret,
+        "key-value": secret,
+        "edges": f'{{"{secret}": 1}}',
+        "ladder": secret,
+    }
     for name, answer in wrong.items():
         design = TYPES[name]().design
-        good = {"numbers": "1", "key-value": "{}", "edges": '{"tea": 1}', "ladder": "never"}[name]
+        good = {
+            "numbers": "1",
+            "key-value": "{}",
+            "edges": '{"tea": 1}',
+            "ladder": "never",
+        }[name]
         held = answers.write(tmp_path / f"{name}.csv", {"x": [good, good, answer]})
         with pytest.raises(dn.errors.InvalidAnswer) as caught:
             respond_file(design, held, tmp_path / "out.csv", column="x")

@@ -22,7 +22,15 @@ from deniable.tallies.stages import count_stages
 from deniable.types import operation
 from tests.support.registered import registered
 from tests.support.types import TYPES
-from tests.support.warehouses import TABLE, InDuckDB, InPostgres, InSpark, Warehouse, as_labels, stored
+from tests.support.warehouses import (
+    TABLE,
+    InDuckDB,
+    InPostgres,
+    InSpark,
+    Warehouse,
+    as_labels,
+    stored,
+)
 
 HOSTILE = "a\"; drop table x --`\n%s ? $1 '; {b}"
 MANY = {
@@ -50,7 +58,10 @@ def warehouse(request: pytest.FixtureRequest) -> Iterator[Warehouse]:
 
 def drawn(design: Design, rows: int) -> Responses[Design]:
     """Return responses of which every ninth is missing."""
-    labels = [None if i % 9 == 4 else design.categories[7 * i % len(design.categories)] for i in range(rows)]
+    labels = [
+        None if i % 9 == 4 else design.categories[7 * i % len(design.categories)]
+        for i in range(rows)
+    ]
     return dn.respond_all(design, labels)
 
 
@@ -73,21 +84,41 @@ def same(found: Any, expected: Any) -> bool:
 
 
 @pytest.mark.parametrize("labels", [False, True], ids=["stored", "labels"])
-def test_every_registered_design_is_counted_alike(warehouse: Warehouse, labels: bool) -> None:
+def test_every_registered_design_is_counted_alike(
+    warehouse: Warehouse, labels: bool
+) -> None:
     """Designs of one form have the same query but for their hash: they stand in one table, and are counted apart."""
     alike: dict[Any, list[Responses[Design]]] = {}
     for each in registered():
-        alike.setdefault(operation(each, "forms")(each, labels=labels), []).append(drawn(each, 30))
+        alike.setdefault(operation(each, "forms")(each, labels=labels), []).append(
+            drawn(each, 30)
+        )
     for sent in alike.values():
         tables = [(as_labels if labels else stored)(each) for each in sent]
-        whose = pa.array([number for number, each in enumerate(sent) for _ in range(len(each))])
+        whose = pa.array(
+            [number for number, each in enumerate(sent) for _ in range(len(each))]
+        )
         warehouse.load(pa.concat_tables(tables).append_column("whose", whose))
-        asked = partial(sql.query, table=TABLE, dialect=warehouse.dialect, by="whose", labels=labels, checked=False)
+        asked = partial(
+            sql.query,
+            table=TABLE,
+            dialect=warehouse.dialect,
+            by="whose",
+            labels=labels,
+            checked=False,
+        )
         names, rows = warehouse.rows(asked(sent[0].design))
         for number, each in enumerate(sent):
-            assert asked(each.design) == asked(sent[0].design).replace(sent[0].design.hash, each.design.hash)
-            own = [[each.design.hash if at == 1 else value for at, value in enumerate(row)] for row in rows]
-            found = sql.read_counts(each.design, names[1:], [row[1:] for row in own if row[0] == number])
+            assert asked(each.design) == asked(sent[0].design).replace(
+                sent[0].design.hash, each.design.hash
+            )
+            own = [
+                [each.design.hash if at == 1 else value for at, value in enumerate(row)]
+                for row in rows
+            ]
+            found = sql.read_counts(
+                each.design, names[1:], [row[1:] for row in own if row[0] == number]
+            )
             assert same(found, dn.tally(each)), each.design
 
 
@@ -98,7 +129,10 @@ def test_every_type_is_counted_alike(warehouse: Warehouse, name: str) -> None:
     assert same(counted(warehouse, sent.design), dn.tally(sent))
 
 
-@pytest.mark.parametrize("name", ["bits by size", "sets of several sizes", "ladder", "strings", "key-value vectors"])
+@pytest.mark.parametrize(
+    "name",
+    ["bits by size", "sets of several sizes", "ladder", "strings", "key-value vectors"],
+)
 def test_labels_are_counted_alike(warehouse: Warehouse, name: str) -> None:
     sent = typed(name)
     warehouse.load(as_labels(sent))
@@ -114,7 +148,14 @@ def test_groups_are_counted_in_the_same_query(warehouse: Warehouse, name: str) -
     found = counted(warehouse, sent.design, by=["region", "year"])
     assert set(found) == set(zip(regions, years, strict=True))
     for group, tally in found.items():
-        assert same(tally, dn.tally(rows_of(sent, [each == group for each in zip(regions, years, strict=True)])))
+        assert same(
+            tally,
+            dn.tally(
+                rows_of(
+                    sent, [each == group for each in zip(regions, years, strict=True)]
+                )
+            ),
+        )
     assert same(sum(found.values()), dn.tally(sent))
     assert set(counted(warehouse, sent.design, by="region")) == set(regions)
 
@@ -122,20 +163,32 @@ def test_groups_are_counted_in_the_same_query(warehouse: Warehouse, name: str) -
 def rows_of(sent: Responses[Any], rows: Any) -> Responses[Any]:
     chosen = np.asarray(rows, np.bool_)
     missing = None if sent.missing is None else sent.missing[chosen]
-    return Responses(sent.design, {name: column[chosen] for name, column in sent.columns.items()}, missing)
+    return Responses(
+        sent.design,
+        {name: column[chosen] for name, column in sent.columns.items()},
+        missing,
+    )
 
 
-@pytest.mark.parametrize("name", ["categories", "bits", "ladder", "strings", "key-value vectors", "drawn pairs"])
+@pytest.mark.parametrize(
+    "name",
+    ["categories", "bits", "ladder", "strings", "key-value vectors", "drawn pairs"],
+)
 @settings(max_examples=10, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_partition_gives_the_same(duckdb_and_postgres: list[Warehouse], name: str, data: Any) -> None:
+def test_any_partition_gives_the_same(
+    duckdb_and_postgres: list[Warehouse], name: str, data: Any
+) -> None:
     sent = typed(name)
     cut = data.draw(st.lists(st.integers(0, 3), min_size=len(sent), max_size=len(sent)))
     for warehouse in duckdb_and_postgres:
         warehouse.load(stored(sent, part=cut))
         parts = counted(warehouse, sent.design, by="part")
         assert set(parts) == set(cut)
-        assert all(same(parts[each], dn.tally(rows_of(sent, np.array(cut) == each))) for each in parts)
+        assert all(
+            same(parts[each], dn.tally(rows_of(sent, np.array(cut) == each)))
+            for each in parts
+        )
         assert same(sum(parts.values()), dn.tally(sent))
 
 
@@ -149,54 +202,104 @@ def duckdb_and_postgres(postgres_server: str) -> Iterator[list[Warehouse]]:
 def test_stages_that_were_reached(warehouse: Warehouse, name: str) -> None:
     sent = typed(name)
     last = len(sent.design)
-    reached = [i % (last + 1) for i in range(len(sent))]  # 0 for those to whom nothing was released
-    present = ~sent.missing if sent.missing is not None else np.ones(len(sent), np.bool_)
-    warehouse.load(stored(rows_of(sent, present), until=np.array(reached)[present].tolist()))
+    reached = [
+        i % (last + 1) for i in range(len(sent))
+    ]  # 0 for those to whom nothing was released
+    present = (
+        ~sent.missing if sent.missing is not None else np.ones(len(sent), np.bool_)
+    )
+    warehouse.load(
+        stored(rows_of(sent, present), until=np.array(reached)[present].tolist())
+    )
     found = counted(warehouse, sent.design, reached="until")
-    expected = count_stages(sent.design, list(sent.present().values()), np.array(reached)[present])
+    expected = count_stages(
+        sent.design, list(sent.present().values()), np.array(reached)[present]
+    )
     assert same(found, expected)
     for beyond in (last + 1, -1):  # once at each stage
         warehouse.load(stored(sent, until=[beyond] + [last] * (len(sent) - 1)))
-        with pytest.raises(InvalidResponse, match=f"{last} rows of the table hold no response"):
+        with pytest.raises(
+            InvalidResponse, match=f"{last} rows of the table hold no response"
+        ):
             counted(warehouse, sent.design, reached="until")
 
 
 def test_an_empty_table_is_an_empty_tally(warehouse: Warehouse) -> None:
     for name in ("categories", "bits", "ladder"):
         sent = typed(name)
-        warehouse.load(stored(rows_of(sent, [False] * len(sent)), region=pa.array([], pa.string())))
-        assert same(counted(warehouse, sent.design), type(dn.tally(sent)).empty(sent.design))
-        assert counted(warehouse, sent.design, by="region") == dn.GroupedTally.empty(sent.design)
+        warehouse.load(
+            stored(rows_of(sent, [False] * len(sent)), region=pa.array([], pa.string()))
+        )
+        assert same(
+            counted(warehouse, sent.design), type(dn.tally(sent)).empty(sent.design)
+        )
+        assert counted(warehouse, sent.design, by="region") == dn.GroupedTally.empty(
+            sent.design
+        )
 
 
 def test_rows_of_another_design_are_never_counted(warehouse: Warehouse) -> None:
     sent = typed("categories")
     for name in (dn.warner(3).hash, sent.design.hash[:-1], "", None):
-        table = stored(sent).set_column(1, "design", pa.array([sent.design.hash] * (len(sent) - 2) + [name] * 2))
+        table = stored(sent).set_column(
+            1, "design", pa.array([sent.design.hash] * (len(sent) - 2) + [name] * 2)
+        )
         warehouse.load(table)
-        with pytest.raises(Incompatible, match="2 rows of the table name another design, or none"):
+        with pytest.raises(
+            Incompatible, match="2 rows of the table name another design, or none"
+        ):
             counted(warehouse, sent.design)
 
 
 WRONG: dict[str, tuple[str, pa.Array[Any], int]] = {
     "a code too large": ("categories", pa.array([0, 1, 2, 3, None, 200]), 2),
     "a negative code": ("categories", pa.array([0, -1, 2]), 1),
-    "half a code": ("categories", pa.array([0.0, 1.5, 1.0, float("nan"), float("inf")]), 3),
+    "half a code": (
+        "categories",
+        pa.array([0.0, 1.5, 1.0, float("nan"), float("inf")]),
+        3,
+    ),
     "a card that is not there": ("deck", pa.array([0, 1 << 40]), 1),
-    "rows of another length": ("bits", pa.array([bytes(5), bytes(4), b""], pa.binary()), 2),
-    "a bit behind the last one": ("bits", pa.array([bytes(4) + b"\2", bytes(4) + b"\1"], pa.binary()), 1),
-    "a set of another size": ("sets of one size", pa.array([bytes(3), b"\xff\xff\x0f"], pa.binary()), 2),
-    "a small set that is never sent": ("few sets", pa.array([b"\x01", b"\x0f", b"\x1f"], pa.binary()), 2),
-    "a symbol that is none": ("key-value vectors", pa.array([b"\0\1\2", b"\0\3\0", b"\x10\0\0"], pa.binary()), 2),
+    "rows of another length": (
+        "bits",
+        pa.array([bytes(5), bytes(4), b""], pa.binary()),
+        2,
+    ),
+    "a bit behind the last one": (
+        "bits",
+        pa.array([bytes(4) + b"\2", bytes(4) + b"\1"], pa.binary()),
+        1,
+    ),
+    "a set of another size": (
+        "sets of one size",
+        pa.array([bytes(3), b"\xff\xff\x0f"], pa.binary()),
+        2,
+    ),
+    "a small set that is never sent": (
+        "few sets",
+        pa.array([b"\x01", b"\x0f", b"\x1f"], pa.binary()),
+        2,
+    ),
+    "a symbol that is none": (
+        "key-value vectors",
+        pa.array([b"\0\1\2", b"\0\3\0", b"\x10\0\0"], pa.binary()),
+        2,
+    ),
 }
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_what_no_design_sends_is_refused_with_its_number(warehouse: Warehouse, case: str) -> None:
+def test_what_no_design_sends_is_refused_with_its_number(
+    warehouse: Warehouse, case: str
+) -> None:
     name, column, wrong = WRONG[case]
     design = dn.subset(4, 1, t=1) if name == "few sets" else typed(name).design
-    warehouse.load(pa.table({"response": column, "design": pa.array([design.hash] * len(column))}))
-    with pytest.raises(InvalidResponse, match=f"^{wrong} rows of the table hold no response"):
+    warehouse.load(
+        pa.table({"response": column, "design": pa.array([design.hash] * len(column))})
+    )
+    with pytest.raises(
+        InvalidResponse, match=f"^{wrong} rows of the table hold no response"
+    ):
         counted(warehouse, design)
 
 
@@ -206,7 +309,13 @@ def test_what_no_design_sends_is_refused_with_its_number(warehouse: Warehouse, c
         ("categories", ["once", "Once", "once ", "", None], 3),
         (
             "bits",
-            ["b" + "01" * 16 + "1", "b" + "0" * 32, "c" + "0" * 33, "b" + "0" * 32 + "\n", "b" + "0" * 32 + "2"],
+            [
+                "b" + "01" * 16 + "1",
+                "b" + "0" * 32,
+                "c" + "0" * 33,
+                "b" + "0" * 32 + "\n",
+                "b" + "0" * 32 + "2",
+            ],
             4,
         ),
         ("sets of one size", ["b" + "1" * 20, "b" + "0" * 20], 2),
@@ -214,10 +323,14 @@ def test_what_no_design_sends_is_refused_with_its_number(warehouse: Warehouse, c
         ("deck", ["1", "0", "41", "01", "1.0"], 3),
     ],
 )
-def test_labels_that_no_design_has_are_refused(warehouse: Warehouse, name: str, texts: list[Any], wrong: int) -> None:
+def test_labels_that_no_design_has_are_refused(
+    warehouse: Warehouse, name: str, texts: list[Any], wrong: int
+) -> None:
     design = typed(name).design
     warehouse.load(pa.table({"response": texts, "design": [design.hash] * len(texts)}))
-    with pytest.raises(InvalidResponse, match=f"^{wrong} rows of the table hold no response"):
+    with pytest.raises(
+        InvalidResponse, match=f"^{wrong} rows of the table hold no response"
+    ):
         counted(warehouse, design, labels=True)
 
 
@@ -227,7 +340,15 @@ def test_cohorts_and_half_of_a_response_are_refused(warehouse: Warehouse) -> Non
     cohorts = [0, 4, -1, None, 1, None]
     rows = [row, row, row, row, None, None]
     names = [sent.design.hash] * len(rows)
-    warehouse.load(pa.table({"cohort": cohorts, "response": pa.array(rows, pa.binary()), "design": names}))
+    warehouse.load(
+        pa.table(
+            {
+                "cohort": cohorts,
+                "response": pa.array(rows, pa.binary()),
+                "design": names,
+            }
+        )
+    )
     with pytest.raises(InvalidResponse, match=r"^4 rows of the table hold no response"):
         counted(warehouse, sent.design)
 
@@ -236,7 +357,10 @@ def test_text_is_never_taken_for_codes(warehouse: Warehouse) -> None:
     """The second symbol is "1": whoever counts the text "1" as the code 1 counts it for "2"."""
     design = dn.k_ary(["2", "1", "0"], 1)
     warehouse.load(pa.table({"response": ["1", "0", "0"], "design": [design.hash] * 3}))
-    with pytest.raises(Exception, match=r"3 rows of the table hold no response|cast|operator does not exist"):
+    with pytest.raises(
+        Exception,
+        match=r"3 rows of the table hold no response|cast|operator does not exist",
+    ):
         counted(warehouse, design)
     assert counted(warehouse, design, labels=True).counts.tolist() == [0, 1, 2]
 
@@ -244,7 +368,10 @@ def test_text_is_never_taken_for_codes(warehouse: Warehouse) -> None:
 def test_booleans_are_never_taken_for_codes(warehouse: Warehouse) -> None:
     design = dn.warner(1)
     warehouse.load(pa.table({"response": [True, False], "design": [design.hash] * 2}))
-    with pytest.raises(Exception, match=r"2 rows of the table hold no response|operator does not exist|mismatch"):
+    with pytest.raises(
+        Exception,
+        match=r"2 rows of the table hold no response|operator does not exist|mismatch",
+    ):
         counted(warehouse, design)
 
 

@@ -26,7 +26,10 @@ Change = Callable[[Any, Any], object]
 def lenient() -> dict[str, Any]:
     """Return the checker without any refusal."""
     found: dict[str, Any] = {"__name__": "lenient"}
-    exec(compile(Path(checker.__file__).read_text(encoding="utf-8"), "lenient", "exec"), found)
+    exec(
+        compile(Path(checker.__file__).read_text(encoding="utf-8"), "lenient", "exec"),
+        found,
+    )
     found["check"] = lambda *_: None
     return found
 
@@ -42,7 +45,11 @@ def forged(thing: Any, change: Change) -> Any:
 
 
 def table(weights: list[list[int]], total: int) -> dict[str, Any]:
-    return {"kind": "dense", "total": str(total), "weights": [[str(each) for each in row] for row in weights]}
+    return {
+        "kind": "dense",
+        "total": str(total),
+        "weights": [[str(each) for each in row] for row in weights],
+    }
 
 
 def channel(**fields: Any) -> Change:
@@ -53,8 +60,15 @@ def dense(weights: list[list[int]], total: int, **labels: int) -> Change:
     """Put in another table; the witness is its first response, between the first answer and the last."""
 
     def change(document: Any, stated: Any) -> None:
-        document.update(channel=table(weights, total), categories=len(weights[0]), symbols=len(weights), **labels)
-        stated["witness"].update(response="0", likely="0", unlikely=str(len(weights[0]) - 1))
+        document.update(
+            channel=table(weights, total),
+            categories=len(weights[0]),
+            symbols=len(weights),
+            **labels,
+        )
+        stated["witness"].update(
+            response="0", likely="0", unlikely=str(len(weights[0]) - 1)
+        )
 
     return change
 
@@ -71,7 +85,9 @@ def stage(number: int, **fields: Any) -> Callable[[Any], None]:
     return lambda document: document["designs"][number]["channel"].update(fields)
 
 
-def rung(step: Any, *stages: Callable[[Any], None], drawn: Any = None, turned: Any = ()) -> Change:
+def rung(
+    step: Any, *stages: Callable[[Any], None], drawn: Any = None, turned: Any = ()
+) -> Change:
     """Put in another garbling, other stages, and another witness of the first."""
 
     def change(document: Any, stated: Any) -> None:
@@ -119,7 +135,9 @@ def unused_response(document: Any) -> None:
     document["designs"][1].update(channel=FINE, symbols=["no", "yes", "never"])
 
 
-def bit_stages(*pairs: tuple[int, int], sizes: tuple[int, int] = (4, 4)) -> list[Callable[[Any], None]]:
+def bit_stages(
+    *pairs: tuple[int, int], sizes: tuple[int, int] = (4, 4)
+) -> list[Callable[[Any], None]]:
     return [
         stage(at, hit=str(hit), stray=str(stray), total="10", size=size)
         for at, ((hit, stray), size) in enumerate(zip(pairs, sizes, strict=True))
@@ -127,7 +145,10 @@ def bit_stages(*pairs: tuple[int, int], sizes: tuple[int, int] = (4, 4)) -> list
 
 
 def hadamard_stages(*weights: tuple[int, int]) -> list[Callable[[Any], None]]:
-    return [stage(at, large=str(large), small=str(small)) for at, (large, small) in enumerate(weights)]
+    return [
+        stage(at, large=str(large), small=str(small))
+        for at, (large, small) in enumerate(weights)
+    ]
 
 
 FORGED: dict[str, tuple[Any, Change, str]] = {
@@ -291,11 +312,15 @@ def test_what_is_no_certificate_is_rejected() -> None:
     wrong = {
         "a field occurs twice": f'{{"caveats": ["none"], {text[1:]}',
         "these are not its fields": sealed({**good, "more": 1}),
-        "it is of another version": sealed({**good, "schema": "deniable/certificate/2"}),
+        "it is of another version": sealed(
+            {**good, "schema": "deniable/certificate/2"}
+        ),
         "hash differ": text.replace('"caveats": []', '"caveats": ["proved by us"]'),
         "is no design": sealed(survey),
         "it holds other things": text[:-9],
-        "claims/epsilon is": sealed({**good, "claims": {**good["claims"], "epsilon": "0.99"}}),
+        "claims/epsilon is": sealed(
+            {**good, "claims": {**good["claims"], "epsilon": "0.99"}}
+        ),
     }
     for words, each in wrong.items():
         with pytest.raises(checker.Rejected, match=words):

@@ -19,7 +19,10 @@ print(json.dumps(sorted(set(sys.modules) - before)))
 def loaded_by(statement: str) -> set[str]:
     """Return the top-level names of all modules that a statement loads in a fresh interpreter."""
     run = subprocess.run(
-        [sys.executable, "-c", PROGRAM.format(statement=statement)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM.format(statement=statement)],
+        capture_output=True,
+        text=True,
+        check=True,
     )
     return {name.partition(".")[0] for name in json.loads(run.stdout)}
 

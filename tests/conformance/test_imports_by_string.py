@@ -33,13 +33,21 @@ CLIMBING = {  # what is still to be moved: the importer, and the module above it
 def layers() -> list[set[str]]:
     """The layers of pyproject.toml from above, each with the packages in it."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    flow = next(each for each in settings["tool"]["importlinter"]["contracts"] if each["type"] == "layers")
+    flow = next(
+        each
+        for each in settings["tool"]["importlinter"]["contracts"]
+        if each["type"] == "layers"
+    )
     return [set(re.findall(r"\w+", layer)) for layer in flow["layers"]]
 
 
 def strings(node: ast.AST) -> list[str]:
     """All text in an expression, and what its text begins with where it is put together."""
-    return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+    return [
+        each.value
+        for each in ast.walk(node)
+        if isinstance(each, ast.Constant) and isinstance(each.value, str)
+    ]
 
 
 def imported(path: Path) -> set[str]:
@@ -48,13 +56,17 @@ def imported(path: Path) -> set[str]:
     calls = [
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and node.args
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith("import_module")
+        and node.args
     ]
     found: set[str] = set()
     for call in calls:
         begins = strings(call.args[0])
         whole = {text for text in begins if is_module(text)}
-        prefix = next((text for text in begins if text.startswith("deniable.")), "deniable.")
+        prefix = next(
+            (text for text in begins if text.startswith("deniable.")), "deniable."
+        )
         found |= whole or module_names(tree, prefix)
     return found
 
@@ -63,7 +75,9 @@ def module_names(tree: ast.Module, prefix: str) -> set[str]:
     """The modules that text in a file names, with the prefix or without; also where it names something in a module."""
     names: set[str] = set()
     for text in strings(tree):
-        if re.fullmatch(r"[a-z_]+(\.\w+)*", text) and ("." in text or prefix != "deniable."):
+        if re.fullmatch(r"[a-z_]+(\.\w+)*", text) and (
+            "." in text or prefix != "deniable."
+        ):
             parts = (text if text.startswith("deniable.") else prefix + text).split(".")
             names |= {".".join(parts[:end]) for end in range(3, len(parts) + 1)}
     return set(filter(is_module, names))
@@ -71,7 +85,11 @@ def module_names(tree: ast.Module, prefix: str) -> set[str]:
 
 def is_module(name: str) -> bool:
     try:
-        return name.startswith("deniable.") and not name.endswith(".") and find_spec(name) is not None
+        return (
+            name.startswith("deniable.")
+            and not name.endswith(".")
+            and find_spec(name) is not None
+        )
     except (ImportError, ValueError):
         return False
 
@@ -82,14 +100,23 @@ def package(module: str) -> str:
 
 def importers() -> dict[str, set[str]]:
     """Every file that imports by a string, with what it may import."""
-    paths = [path for path in SOURCE.rglob("*.py") if "import_module(" in path.read_text(encoding="utf-8")]
-    return {path.relative_to(SOURCE).with_suffix("").as_posix(): imported(path) for path in paths}
+    paths = [
+        path
+        for path in SOURCE.rglob("*.py")
+        if "import_module(" in path.read_text(encoding="utf-8")
+    ]
+    return {
+        path.relative_to(SOURCE).with_suffix("").as_posix(): imported(path)
+        for path in paths
+    }
 
 
 def climbs(importer: str, module: str, order: dict[str, int]) -> bool:
     """Whether a module stands above its importer, or beside it in another package of the same layer."""
     own, other = order[importer.split("/", maxsplit=1)[0]], order[package(module)]
-    return other < own or (other == own and package(module) != importer.split("/", maxsplit=1)[0])
+    return other < own or (
+        other == own and package(module) != importer.split("/", maxsplit=1)[0]
+    )
 
 
 ORDER = {name: number for number, layer in enumerate(layers()) for name in layer}
@@ -109,9 +136,16 @@ def test_strings_that_climb_are_found(tmp_path: Path) -> None:
 
 
 def test_no_import_by_a_string_climbs() -> None:
-    found = {name: modules for name, modules in importers().items() if name not in LOADERS}
+    found = {
+        name: modules for name, modules in importers().items() if name not in LOADERS
+    }
     assert len(found) >= 5
-    above = {(name, module) for name, modules in found.items() for module in modules if climbs(name, module, ORDER)}
+    above = {
+        (name, module)
+        for name, modules in found.items()
+        for module in modules
+        if climbs(name, module, ORDER)
+    }
     assert above - CLIMBING == set()
 
 

@@ -23,7 +23,17 @@ CALLED = re.compile(r"(^|_)answers?(_|$)")
 COLUMN = re.compile(r"(?is)\b(CREATE TABLE|ALTER TABLE|INSERT INTO)\b.*\banswers?\b")
 FIELD = re.compile(r"""(?i)\b(?:name|id|form)=["'][^"']*\banswers?\b""")
 
-PACKAGES = {"collector", "tallies", "estimates", "report", "survey", "files", "db", "plan", "attacks"}
+PACKAGES = {
+    "collector",
+    "tallies",
+    "estimates",
+    "report",
+    "survey",
+    "files",
+    "db",
+    "plan",
+    "attacks",
+}
 """The packages that count, estimate, plan, ask and tell; what counts records belongs to them, module by module."""
 
 DRAWING = {"audit", "design", "respond", "draw", "schemes", "hashing"}
@@ -49,8 +59,14 @@ NONE_OF_THEM = {
 
 
 def contract() -> dict[str, Any]:
-    contracts = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
-    (found,) = [each for each in contracts if each["name"] == "Nothing at the collector's side can hold a true answer"]
+    contracts = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["tool"][
+        "importlinter"
+    ]["contracts"]
+    (found,) = [
+        each
+        for each in contracts
+        if each["name"] == "Nothing at the collector's side can hold a true answer"
+    ]
     return dict(found)
 
 
@@ -62,7 +78,10 @@ def modules() -> list[Path]:
 def files(name: str) -> list[Path]:
     """The files of a package or module; a star in its name stands for one folder."""
     *folders, last = name.split(".")[1:]
-    found = [*SOURCE.glob("/".join([*folders, f"{last}.py"])), *SOURCE.glob("/".join([*folders, last, "**/*.py"]))]
+    found = [
+        *SOURCE.glob("/".join([*folders, f"{last}.py"])),
+        *SOURCE.glob("/".join([*folders, last, "**/*.py"])),
+    ]
     assert found, f"the contract names {name}, and there is no such module"
     return sorted(found)
 
@@ -75,11 +94,29 @@ def called_answers(text: str) -> Iterator[str]:
             if CALLED.search(name):
                 yield f"{name}()"
             arguments = node.args
-            every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-            yield from (f"{name}({each.arg})" for each in every if each and CALLED.search(each.arg))
-        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and CALLED.search(node.target.id):
+            every = [
+                *arguments.posonlyargs,
+                *arguments.args,
+                *arguments.kwonlyargs,
+                arguments.vararg,
+                arguments.kwarg,
+            ]
+            yield from (
+                f"{name}({each.arg})"
+                for each in every
+                if each and CALLED.search(each.arg)
+            )
+        elif (
+            isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Name)
+            and CALLED.search(node.target.id)
+        ):
             yield node.target.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and CALLED.search(node.attr):
+        elif (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and CALLED.search(node.attr)
+        ):
             yield f".{node.attr}"
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if node.value in {"answer", "answers"}:
@@ -90,21 +127,35 @@ def called_answers(text: str) -> Iterator[str]:
 
 def test_only_what_is_nobodys_answer_is_called_one() -> None:
     found = {
-        f"{'.'.join(file.relative_to(SOURCE).with_suffix('').parts)}.{name}".replace("..", ".")
+        f"{'.'.join(file.relative_to(SOURCE).with_suffix('').parts)}.{name}".replace(
+            "..", "."
+        )
         for file in modules()
         for name in called_answers(file.read_text(encoding="utf-8"))
     }
-    assert found == set(NONE_OF_THEM), "an answer at the collector's side, or a line of the list that nothing needs"
+    assert found == set(NONE_OF_THEM), (
+        "an answer at the collector's side, or a line of the list that nothing needs"
+    )
 
 
 def test_the_contract_names_every_module_of_the_collectors_side() -> None:
-    assert {f"deniable.{name}" for name in PACKAGES} <= set(contract()["source_modules"])
-    counting = {file for file in (SOURCE / "types").glob("*/*.py") if file.stem not in DRAWING | {"__init__"}}
+    assert {f"deniable.{name}" for name in PACKAGES} <= set(
+        contract()["source_modules"]
+    )
+    counting = {
+        file
+        for file in (SOURCE / "types").glob("*/*.py")
+        if file.stem not in DRAWING | {"__init__"}
+    }
     assert counting <= set(modules()), "a module of types that neither builds nor draws"
 
 
-def test_the_contract_forbids_every_module_that_is_handed_answers_to_draw_from() -> None:
-    forbidden = {file for name in contract()["forbidden_modules"] for file in files(name)}
+def test_the_contract_forbids_every_module_that_is_handed_answers_to_draw_from() -> (
+    None
+):
+    forbidden = {
+        file for name in contract()["forbidden_modules"] for file in files(name)
+    }
     for drawing in (
         "responses/*.py",
         "release/**/*.py",
@@ -120,9 +171,14 @@ def test_the_contract_forbids_every_module_that_is_handed_answers_to_draw_from()
 
 def test_no_form_of_a_page_has_a_field_for_an_answer() -> None:
     """What a form sends is a response; the page's own inputs have no name that a form would send."""
-    pages = {each.name: each.read_text(encoding="utf-8") for each in (SOURCE / "collector/templates").rglob("*.html")}
+    pages = {
+        each.name: each.read_text(encoding="utf-8")
+        for each in (SOURCE / "collector/templates").rglob("*.html")
+    }
     assert len(pages) > 10
-    assert {name: found for name, text in pages.items() if (found := FIELD.findall(text))} == {}
+    assert {
+        name: found for name, text in pages.items() if (found := FIELD.findall(text))
+    } == {}
 
 
 @pytest.mark.parametrize(
@@ -134,7 +190,10 @@ def test_no_form_of_a_page_has_a_field_for_an_answer() -> None:
         ("keep = lambda answer: answer", "lambda(answer)"),
         ("def keep(**answers): ...", "keep(answers)"),
         ("class Submission(Struct):\n    key: str\n    answer: str", "answer"),
-        ("class Held:\n    def __init__(self, given):\n        self.answer = given", ".answer"),
+        (
+            "class Held:\n    def __init__(self, given):\n        self.answer = given",
+            ".answer",
+        ),
         ("body = {'answer': 1}", "'answer'"),
         ("SQL = 'CREATE TABLE response (key TEXT, answer TEXT)'", "a column"),
         ("SQL = 'insert into kept (key, answer) values (?, ?)'", "a column"),
@@ -145,4 +204,11 @@ def test_an_answer_that_is_planted_is_found(planted: str, name: str) -> None:
 
 
 def test_words_that_only_sound_alike_are_left_alone() -> None:
-    assert list(called_answers("def width(channel): return channel.answers\nunanswered: int = 0")) == []
+    assert (
+        list(
+            called_answers(
+                "def width(channel): return channel.answers\nunanswered: int = 0"
+            )
+        )
+        == []
+    )

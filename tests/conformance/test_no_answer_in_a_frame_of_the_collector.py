@@ -31,13 +31,23 @@ Column = Callable[[list[Any]], Any]
 
 def by_attribute(answers: list[Any]) -> dict[str, list[Any]]:
     names = dict.fromkeys(name for answer in answers for name in answer or ())
-    return {name: [None if answer is None else answer.get(name) for answer in answers] for name in names}
+    return {
+        name: [None if answer is None else answer.get(name) for answer in answers]
+        for name in names
+    }
 
 
 def by_edge(answers: list[Any]) -> dict[str, list[Any]]:
     """Return a table of who has which item with which weight; edges have one item each, so that all count."""
-    rows = [(str(row), item, value) for row, answer in enumerate(answers) for item, value in (answer or {}).items()]
-    return {name: [row[place] for row in rows] for place, name in enumerate(("person", "item", "weight"))}
+    rows = [
+        (str(row), item, value)
+        for row, answer in enumerate(answers)
+        for item, value in (answer or {}).items()
+    ]
+    return {
+        name: [row[place] for row in rows]
+        for place, name in enumerate(("person", "item", "weight"))
+    }
 
 
 def to_maps(answers: list[Any]) -> pa.Array[Any]:
@@ -49,10 +59,15 @@ COLUMNS: dict[str, Column] = {
     "list": list,
     "tuple": tuple,
     "NumPy, objects": lambda answers: np.array([*answers, None], object)[:-1],
-    "NumPy, text": lambda answers: np.array([answer for answer in answers if answer is not None], np.str_),
-    "NumPy, numbers": lambda answers: np.array([np.nan if answer is None else answer for answer in answers], float),
+    "NumPy, text": lambda answers: np.array(
+        [answer for answer in answers if answer is not None], np.str_
+    ),
+    "NumPy, numbers": lambda answers: np.array(
+        [np.nan if answer is None else answer for answer in answers], float
+    ),
     "NumPy, masked": lambda answers: np.ma.masked_array(
-        np.array(["" if answer is None else answer for answer in answers], object), [each is None for each in answers]
+        np.array(["" if answer is None else answer for answer in answers], object),
+        [each is None for each in answers],
     ),
     "pandas": pd.Series,
     "pandas, categorical": lambda answers: pd.Series(answers, dtype="category"),
@@ -71,10 +86,19 @@ EDGES: dict[str, Column] = {
     "columns": by_edge,
     "pandas, frame": lambda answers: pd.DataFrame(by_edge(answers)),
     "Polars, frame": lambda answers: pl.DataFrame(by_edge(answers), strict=False),
-    "Arrow, table": lambda answers: pa.Table.from_pandas(pd.DataFrame(by_edge(answers))),
+    "Arrow, table": lambda answers: pa.Table.from_pandas(
+        pd.DataFrame(by_edge(answers))
+    ),
 }
 """Kinds of columns of types that ask for items with weights."""
-MARKED = {37.5: 37.4821736, 0.5: 0.4821736, 1: 0.7316482, -1: -0.9182736, "Smith": "marker-a", "Jones": "marker-b"}
+MARKED = {
+    37.5: 37.4821736,
+    0.5: 0.4821736,
+    1: 0.7316482,
+    -1: -0.9182736,
+    "Smith": "marker-a",
+    "Jones": "marker-b",
+}
 
 
 def marked(asked: Asked) -> Asked:
@@ -87,7 +111,9 @@ def marked(asked: Asked) -> Asked:
 
     fixed = asked.design.asks == "edges"  # whose weights are levels of the design
     answers = asked.answers if fixed else [mark(answer) for answer in asked.answers]
-    order = np.random.default_rng(1).permutation(len(answers)).tolist()  # rows that no rule writes down by itself
+    order = (
+        np.random.default_rng(1).permutation(len(answers)).tolist()
+    )  # rows that no rule writes down by itself
     return replace(asked, answers=[answers[row] for row in order])
 
 
@@ -107,7 +133,14 @@ def traced(asked: Asked, column: Any) -> Trace | None:
 def built(column: Column, answers: list[Any]) -> Any:
     try:
         return column(answers)
-    except (TypeError, ValueError, AttributeError, StopIteration, pa.ArrowException, pl.exceptions.PolarsError):
+    except (
+        TypeError,
+        ValueError,
+        AttributeError,
+        StopIteration,
+        pa.ArrowException,
+        pl.exceptions.PolarsError,
+    ):
         return None
 
 
@@ -115,19 +148,29 @@ def built(column: Column, answers: list[Any]) -> Any:
 def test_no_frame_of_the_collectors_side_holds_an_answer(name: str) -> None:
     asked = marked(TYPES[name]())
     kinds = EDGES if name.startswith(("key-value", "edges")) else COLUMNS
-    columns = {kind: column for kind, build in kinds.items() if (column := built(build, asked.answers)) is not None}
-    traces = {kind: trace for kind, column in columns.items() if (trace := traced(asked, column)) is not None}
+    columns = {
+        kind: column
+        for kind, build in kinds.items()
+        if (column := built(build, asked.answers)) is not None
+    }
+    traces = {
+        kind: trace
+        for kind, column in columns.items()
+        if (trace := traced(asked, column)) is not None
+    }
     assert {kind: trace.leaks for kind, trace in traces.items() if trace.leaks} == {}
     assert len(traces) >= 5, sorted(traces)
-    assert all(any("Responses" in frame for frame in trace.frames) for trace in traces.values()), (
-        "nothing was looked at"
-    )
+    assert all(
+        any("Responses" in frame for frame in trace.frames) for trace in traces.values()
+    ), "nothing was looked at"
 
 
 def test_codes_are_answers_too() -> None:
     asked = marked(TYPES["categories"]())
     answers = [answer for answer in asked.answers if answer is not None]
-    codes = np.array([asked.design.categories.index(answer) for answer in answers], np.uint8)
+    codes = np.array(
+        [asked.design.categories.index(answer) for answer in answers], np.uint8
+    )
     trace = traced(replace(asked, answers=answers), codes)
     assert trace is not None
     assert trace.leaks == set()
@@ -136,7 +179,9 @@ def test_codes_are_answers_too() -> None:
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 @pytest.mark.parametrize("name", ["categories", "sets", "ladder", "numbers", "strings"])
-def test_answers_in_a_file_are_read_below_both_sides(name: str, suffix: str, tmp_path: Path) -> None:
+def test_answers_in_a_file_are_read_below_both_sides(
+    name: str, suffix: str, tmp_path: Path
+) -> None:
     asked = marked(TYPES[name]())
     answers, table = tmp_path / f"answers{suffix}", pa.table({"answer": asked.answers})
     if suffix == ".csv":
@@ -144,7 +189,9 @@ def test_answers_in_a_file_are_read_below_both_sides(name: str, suffix: str, tmp
     else:
         parquet.write_table(table, answers)
     with tracing(Marks.of(asked, object())) as trace:
-        respond_file(asked.design, answers, tmp_path / f"responses{suffix}", column="answer")
+        respond_file(
+            asked.design, answers, tmp_path / f"responses{suffix}", column="answer"
+        )
     assert (tmp_path / f"responses{suffix}").exists()
     assert trace.leaks == set()
 
@@ -156,7 +203,9 @@ def planted(module: str, body: str) -> Any:
     return scope["leak"]
 
 
-@pytest.mark.parametrize("kind", ["list", "pandas", "Polars", "Arrow", "NumPy, objects"])
+@pytest.mark.parametrize(
+    "kind", ["list", "pandas", "Polars", "Arrow", "NumPy, objects"]
+)
 @pytest.mark.parametrize(
     "body",
     [
@@ -165,7 +214,9 @@ def planted(module: str, body: str) -> Any:
         "def leak(column):\n    size = len(column)\n    return {'rows': [item for item in column], 'size': size}",
     ],
 )
-def test_a_column_that_is_handed_over_is_found(kind: str, body: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_that_is_handed_over_is_found(
+    kind: str, body: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     leak, to_arrow = planted("deniable.tallies.counting", body), arrow.to_arrow
 
     def reads(column: Any) -> Any:
@@ -176,7 +227,9 @@ def test_a_column_that_is_handed_over_is_found(kind: str, body: str, monkeypatch
     asked = marked(TYPES["categories"]())
     trace = traced(asked, COLUMNS[kind](asked.answers))
     assert trace is not None
-    assert any(place.startswith("deniable.tallies.counting.leak") for place in trace.leaks)
+    assert any(
+        place.startswith("deniable.tallies.counting.leak") for place in trace.leaks
+    )
 
 
 def test_an_answer_in_an_attribute_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -195,7 +248,19 @@ def test_an_answer_in_an_attribute_is_found(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_the_collectors_side_is_what_counts_and_estimates() -> None:
     side = collectors_side()
-    for name in ("tallies.counting", "estimates.shares", "collector", "types.numbers.count", "types.drawn.estimate"):
+    for name in (
+        "tallies.counting",
+        "estimates.shares",
+        "collector",
+        "types.numbers.count",
+        "types.drawn.estimate",
+    ):
         assert side.match(f"deniable.{name}")
-    for name in ("files.arrow", "bulk.columns", "types.numbers.draw", "responses", "tallies_of_others"):
+    for name in (
+        "files.arrow",
+        "bulk.columns",
+        "types.numbers.draw",
+        "responses",
+        "tallies_of_others",
+    ):
         assert not side.match(f"deniable.{name}")

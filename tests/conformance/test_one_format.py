@@ -23,12 +23,20 @@ def _trees() -> Iterator[tuple[Path, ast.Module]]:
 
 
 def _functions_named_percent(tree: ast.Module) -> list[int]:
-    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    functions = (
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
     return [node.lineno for node in functions if node.name.strip("_") == "percent"]
 
 
 def _specification(value: ast.FormattedValue) -> str:
-    return ast.unparse(value.format_spec).strip("f'\"") if value.format_spec is not None else ""
+    return (
+        ast.unparse(value.format_spec).strip("f'\"")
+        if value.format_spec is not None
+        else ""
+    )
 
 
 def _formatted_epsilons(tree: ast.Module) -> list[int]:
@@ -42,7 +50,9 @@ def _formatted_epsilons(tree: ast.Module) -> list[int]:
                 continue
             assert isinstance(part, ast.FormattedValue)
             named = re.search(r"\bepsilon(_\w+)?$", ast.unparse(part.value))
-            if SPECIFIED.search(_specification(part)) and (named or EPSILON.search(before)):
+            if SPECIFIED.search(_specification(part)) and (
+                named or EPSILON.search(before)
+            ):
                 lines.append(part.lineno)
             before = ""
     return lines
@@ -56,8 +66,12 @@ def _formatted_percentages(tree: ast.Module) -> list[int]:
             if not isinstance(part, ast.FormattedValue):
                 continue
             specification = _specification(part)
-            sign = isinstance(after, ast.Constant) and re.match(r" ?%(?!\w)", str(after.value))
-            if specification.endswith("%") or (sign and SPECIFIED.search(specification)):
+            sign = isinstance(after, ast.Constant) and re.match(
+                r" ?%(?!\w)", str(after.value)
+            )
+            if specification.endswith("%") or (
+                sign and SPECIFIED.search(specification)
+            ):
                 lines.append(part.lineno)
     return lines
 
@@ -77,13 +91,25 @@ def test_the_search_finds_planted_cases() -> None:
 
 
 def test_one_function_is_called_percent() -> None:
-    assert {str(name): lines for name, tree in _trees() if (lines := _functions_named_percent(tree))} == {}
+    assert {
+        str(name): lines
+        for name, tree in _trees()
+        if (lines := _functions_named_percent(tree))
+    } == {}
 
 
 def test_an_epsilon_is_formatted_in_one_place() -> None:
-    places = {name.as_posix(): len(lines) for name, tree in _trees() if (lines := _formatted_epsilons(tree))}
+    places = {
+        name.as_posix(): len(lines)
+        for name, tree in _trees()
+        if (lines := _formatted_epsilons(tree))
+    }
     assert places == {}
 
 
 def test_a_percentage_is_formatted_in_one_place() -> None:
-    assert {str(name): lines for name, tree in _trees() if (lines := _formatted_percentages(tree))} == {}
+    assert {
+        str(name): lines
+        for name, tree in _trees()
+        if (lines := _formatted_percentages(tree))
+    } == {}

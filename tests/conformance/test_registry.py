@@ -19,7 +19,11 @@ def builders() -> Iterator[tuple[str, Callable[..., Any]]]:
         module = importlib.import_module(info.name)
         for name, function in inspect.getmembers(module, inspect.isfunction):
             returns = inspect.get_annotations(function).get("return")
-            if function.__module__ == info.name and not name.startswith("_") and returns in ("Design", Design):
+            if (
+                function.__module__ == info.name
+                and not name.startswith("_")
+                and returns in ("Design", Design)
+            ):
                 yield name, function
 
 
@@ -46,5 +50,7 @@ def test_every_design_names_its_family() -> None:
 
 
 def test_no_two_examples_are_the_same_design() -> None:
-    hashes = [design.hash for family in FAMILIES.values() for design in family.designs()]
+    hashes = [
+        design.hash for family in FAMILIES.values() for design in family.designs()
+    ]
     assert len(set(hashes)) == len(hashes)

@@ -37,9 +37,16 @@ WORD = 1 << 64
 def planted(marks: Sequence[int], n: int, name: str) -> bytes:
     """Return n words, most of which lie at a mark, or one before or behind it."""
     source, order = Seeded(name), random.Random(name)
-    near = [mark + step for mark in sorted(set(marks)) for step in (-1, 0, 1) if 0 <= mark + step < WORD]
+    near = [
+        mark + step
+        for mark in sorted(set(marks))
+        for step in (-1, 0, 1)
+        if 0 <= mark + step < WORD
+    ]
     pieces = [order.choice(near) if order.random() < 0.8 else None for _ in range(n)]
-    return b"".join(source.read(8) if each is None else words(each, 1) for each in pieces)
+    return b"".join(
+        source.read(8) if each is None else words(each, 1) for each in pieces
+    )
 
 
 # Items
@@ -55,7 +62,11 @@ def marks(design: KeyValueDesign) -> Iterator[list[int]]:
     if isinstance(scheme, Direct):
         kept = scheme.same + scheme.turned
         ends = [kept + scheme.nothing, scheme.idle]
-        found += [scheme.same, kept, *(end + k * scheme.other for end in ends for k in range(15))]
+        found += [
+            scheme.same,
+            kept,
+            *(end + k * scheme.other for end in ends for k in range(15)),
+        ]
     yield [scale * mark for mark in found]
 
 
@@ -72,14 +83,22 @@ def test_items(name: str) -> None:
             at_once = draw_all(design, given, source=again, fast=fast)
             assert codes(at_once) == expected, fast
             assert again.used == source.used
-            assert collect(design, given, source=counted, fast=fast) == tally(design, at_once)
+            assert collect(design, given, source=counted, fast=fast) == tally(
+                design, at_once
+            )
 
 
 # Numbers
 
 RANGES = {
-    "from 0 to 10": ((0, 10), [0, 10, 3.3, 0.1, 1e-12, 10 / 3, 9.999999999, 5, 1e-300, 7]),
-    "narrow, far from 0": ((10**9, 10**9 + 1), [10**9, 10**9 + 1, 1000000000.5, 1000000000.1, 1000000000.9]),
+    "from 0 to 10": (
+        (0, 10),
+        [0, 10, 3.3, 0.1, 1e-12, 10 / 3, 9.999999999, 5, 1e-300, 7],
+    ),
+    "narrow, far from 0": (
+        (10**9, 10**9 + 1),
+        [10**9, 10**9 + 1, 1000000000.5, 1000000000.1, 1000000000.9],
+    ),
     "around 0": ((-3, 5), [-3, 5, 0, -1e-9, 1e-9, 2.6, -2.999999]),
     "with an odd width": (("1/3", "2/3"), [0.5, 0.4, 0.6666, 0.34]),
 }
@@ -105,7 +124,10 @@ def test_numbers(name: str, levels: int) -> None:
     design = dn.number_design(low, high, 1, levels=levels, width=1)
     column = np.array(values * 40, np.float64)
     order, source = random.Random(name), Seeded(name)
-    script = b"".join(on_the_edge(place_of(design, each)[1], order, source) for each in column.tolist())
+    script = b"".join(
+        on_the_edge(place_of(design, each)[1], order, source)
+        for each in column.tolist()
+    )
     one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))
     found = numbers.round_values(design, column, source=two)
     expected = [dn.rounded(design, each, source=one) for each in column.tolist()]
@@ -129,7 +151,10 @@ def test_strings(bits: int, fast: bool) -> None:
         one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))
         rows = strings.respond(design, encoded, source=two, fast=fast)
         trues = [int.from_bytes(row.tobytes(), "little") for row in encoded.truths]
-        expected = [draw_bits(bits, Bit.from_channel(design.channel), true, one) for true in trues]
+        expected = [
+            draw_bits(bits, Bit.from_channel(design.channel), true, one)
+            for true in trues
+        ]
         assert [int.from_bytes(row.tobytes(), "little") for row in rows] == expected
         assert one.used == two.used
 
@@ -137,17 +162,26 @@ def test_strings(bits: int, fast: bool) -> None:
 @pytest.mark.parametrize("cohorts", [2, 3, 5, 64])
 def test_cohorts(cohorts: int) -> None:
     bloom = dn.Bloom(16, cohorts=cohorts)
-    script = planted([WORD // cohorts * k for k in range(cohorts + 1)], 500, str(cohorts))
+    script = planted(
+        [WORD // cohorts * k for k in range(cohorts + 1)], 500, str(cohorts)
+    )
     one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))
-    assert strings.draw_cohorts(bloom, 400, source=two).tolist() == [bloom.draw_cohort(one) for _ in range(400)]
+    assert strings.draw_cohorts(bloom, 400, source=two).tolist() == [
+        bloom.draw_cohort(one) for _ in range(400)
+    ]
     assert one.used == two.used
 
 
 @every_hand
 def test_one_drawn_item_of_one_respondent(fast: bool) -> None:
     """Of one row the bytes are those of the scalar draw; with more rows the hands are drawn first."""
-    design = dn.drawn_items({"a": dn.k_ary(3, p="2/5"), "b": dn.warner(p="2/3"), "c": dn.k_ary(3, p="2/5")}, each=2)
-    edges_of_words = [WORD // 3 * k for k in range(4)] + [WORD // 5 * k for k in range(6)]
+    design = dn.drawn_items(
+        {"a": dn.k_ary(3, p="2/5"), "b": dn.warner(p="2/3"), "c": dn.k_ary(3, p="2/5")},
+        each=2,
+    )
+    edges_of_words = [WORD // 3 * k for k in range(4)] + [
+        WORD // 5 * k for k in range(6)
+    ]
     for number in range(200):
         script = planted(edges_of_words, 4, f"drawn {number}")
         one, two = Counted(script, Seeded("rest")), Counted(script, Seeded("rest"))
@@ -164,5 +198,10 @@ def test_the_edges_are_those_of_the_draws() -> None:
     design = designs(7)["ue of few positions"]
     scale = WORD // design.scheme.symbol.total
     for mark in design.scheme.symbol.sums[0][:2]:
-        sent = [design.scheme.symbol.draw(0, chance.ScriptedSource(words(scale * mark - step, 1))) for step in (0, 1)]
+        sent = [
+            design.scheme.symbol.draw(
+                0, chance.ScriptedSource(words(scale * mark - step, 1))
+            )
+            for step in (0, 1)
+        ]
         assert sent[0] != sent[1]

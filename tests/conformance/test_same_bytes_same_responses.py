@@ -11,7 +11,15 @@ from deniable.bulk.draws import OneByOne, prepare
 from deniable.chance import words_for
 from deniable.channel import Dense, Diagonal, Product
 from deniable.designs import Design
-from tests.support.hands import HARD, Counted, engine, everybody, leaves, planted, scalar
+from tests.support.hands import (
+    HARD,
+    Counted,
+    engine,
+    everybody,
+    leaves,
+    planted,
+    scalar,
+)
 from tests.support.registered import parameters
 from tests.support.seeded import seeded
 
@@ -23,7 +31,11 @@ def has_codes(design: Design) -> bool:
 
 
 designs = pytest.mark.parametrize(
-    "design", [*parameters(has_codes), *(pytest.param(design, id=name) for name, design in HARD.items())]
+    "design",
+    [
+        *parameters(has_codes),
+        *(pytest.param(design, id=name) for name, design in HARD.items()),
+    ],
 )
 hands = pytest.mark.parametrize("fast", [False, True], ids=["numpy", "numba"])
 
@@ -49,7 +61,9 @@ def test_bytes_on_the_edge_of_every_decision(design: Design, fast: bool) -> None
 
 @designs
 @hands
-def test_chunks_and_blocks_of_odd_sizes(design: Design, fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_and_blocks_of_odd_sizes(
+    design: Design, fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("vectors", "kernels"):
         monkeypatch.setattr(import_module(f"deniable.bulk.{name}"), "CHUNK", 17)
     check(design, 333, planted(design, 333, seeded("odd")), fast=fast)
@@ -63,18 +77,38 @@ def test_no_design_of_known_parts_is_left_to_the_slow_path(design: Design) -> No
 
 def test_the_hard_designs_are_hard() -> None:
     """They cover what they are there for; otherwise the tests above would pass without having looked."""
-    parts = [leaf for design in HARD.values() for leaf in leaves(design.channel) if isinstance(leaf, Dense | Diagonal)]
+    parts = [
+        leaf
+        for design in HARD.values()
+        for leaf in leaves(design.channel)
+        if isinstance(leaf, Dense | Diagonal)
+    ]
     words = {(type(leaf), words_for(leaf.total)) for leaf in parts}
-    assert words >= {(Diagonal, 1), (Diagonal, 2), (Diagonal, 3), (Dense, 1), (Dense, 2)}
-    assert any(isinstance(d.channel, Product) and isinstance(d.channel.factors[0], Product) for d in HARD.values())
-    choosy = {(type(leaf), words_for(leaf.total)) for leaf in parts if (1 << 64 * words_for(leaf.total)) % leaf.total}
+    assert words >= {
+        (Diagonal, 1),
+        (Diagonal, 2),
+        (Diagonal, 3),
+        (Dense, 1),
+        (Dense, 2),
+    }
+    assert any(
+        isinstance(d.channel, Product) and isinstance(d.channel.factors[0], Product)
+        for d in HARD.values()
+    )
+    choosy = {
+        (type(leaf), words_for(leaf.total))
+        for leaf in parts
+        if (1 << 64 * words_for(leaf.total)) % leaf.total
+    }
     assert choosy >= {(Diagonal, 1), (Diagonal, 2), (Dense, 1), (Dense, 2)}
     sums = [column for leaf in parts if isinstance(leaf, Dense) for column in leaf.sums]
     assert any(column[0] == 0 for column in sums)
     assert any(column[-2] == column[-1] for column in sums)
 
 
-@pytest.mark.parametrize("name", ["two words, some thrown away", "a product of one and two words"])
+@pytest.mark.parametrize(
+    "name", ["two words, some thrown away", "a product of one and two words"]
+)
 def test_planted_bytes_are_thrown_away(name: str) -> None:
     design = HARD[name]
     needed = 8 * N * sum(words_for(leaf.total) for leaf in leaves(design.channel))  # type: ignore[attr-defined]

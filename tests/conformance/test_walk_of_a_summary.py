@@ -27,7 +27,9 @@ def changes_of_file(tally: dn.Tally) -> list[str]:
     ],
     ids=["three answers", "two answers"],
 )
-def test_a_summary_is_printed_in_few_changes_of_file(design: dn.Design, counts: list[int], limit: int) -> None:
+def test_a_summary_is_printed_in_few_changes_of_file(
+    design: dn.Design, counts: list[int], limit: int
+) -> None:
     files = changes_of_file(dn.Tally(design, counts))
     assert "estimates/summary.py" in files
     assert "rendering/formats.py" in files

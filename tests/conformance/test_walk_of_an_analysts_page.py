@@ -54,22 +54,32 @@ def test_the_page_of_a_question_changes_files_rarely(store: Store) -> None:
 
     show()  # publishes what was stored before the survey ended
     files = [name for name in walk(show) if name.endswith(".py")]
-    assert {"collector/results.py", "collector/store/published.py", "db/database.py"} <= set(files)
+    assert {
+        "collector/results.py",
+        "collector/store/published.py",
+        "db/database.py",
+    } <= set(files)
     assert len(files) <= MAX_CHANGES, len(files)
 
 
 @pytest.mark.parametrize("question", ["overtime", "sick-leave", "exhaustion"])
 @pytest.mark.parametrize("group", ["", "office"])
-def test_a_page_is_read_in_one_transaction(store: Store, transactions: list[bool], question: str, group: str) -> None:
+def test_a_page_is_read_in_one_transaction(
+    store: Store, transactions: list[bool], question: str, group: str
+) -> None:
     question_page(store, "working-life", question, group)
-    assert transactions == [False, True], "the first look after the end shows all that is stored"
+    assert transactions == [False, True], (
+        "the first look after the end shows all that is stored"
+    )
     transactions.clear()
     page = question_page(store, "working-life", question, group)
     assert page.facts.results is not None
     assert transactions == [False]
 
 
-def test_lists_are_read_in_one_transaction_each(store: Store, transactions: list[bool]) -> None:
+def test_lists_are_read_in_one_transaction_each(
+    store: Store, transactions: list[bool]
+) -> None:
     assert len(overview(store, Token("all", "analyst")).facts) == 2
     assert transactions == [False, True]
     transactions.clear()

@@ -39,7 +39,9 @@ for design in (dn.k_ary(["never", "once", "often"], 1), dn.warner(1)):
 
 
 def test_an_estimate_changes_the_file_twenty_times_at_most() -> None:
-    told = subprocess.run([sys.executable, "-c", WALK], capture_output=True, text=True, check=True).stdout
+    told = subprocess.run(
+        [sys.executable, "-c", WALK], capture_output=True, text=True, check=True
+    ).stdout
     walks = [line.split() for line in told.splitlines()]
     assert len(walks) == 2
     for walk in walks:

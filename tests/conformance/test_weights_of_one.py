@@ -26,7 +26,12 @@ YES_NO = (["no"] * 3 + ["yes"]) * 40
 REACHED = np.arange(len(ANSWERS)) % 3 + 1
 GROUPS = np.where(np.arange(len(ANSWERS)) % 3 == 0, "north", "south")
 MATRIX = dn.matrix(
-    [["3/5", "1/5", "1/10"], ["1/5", "3/5", "1/10"], ["1/10", "1/10", "3/5"], ["1/10", "1/10", "1/5"]],
+    [
+        ["3/5", "1/5", "1/10"],
+        ["1/5", "3/5", "1/10"],
+        ["1/10", "1/10", "3/5"],
+        ["1/10", "1/10", "1/5"],
+    ],
     categories=CATEGORIES,
 )
 TOLERANCE = 1e-9
@@ -70,21 +75,34 @@ def _drawn(each: int, **options: Any) -> Case:
         {"smokes": "no", "habit": "often", "set": "once"},
         {"smokes": "no", "habit": "never", "set": "never"},
     ]
-    return Case(dn.drawn_items(PAIRS | {"set": dn.unary(CATEGORIES, 1)}, each=each), answers * 80, **options)
+    return Case(
+        dn.drawn_items(PAIRS | {"set": dn.unary(CATEGORIES, 1)}, each=each),
+        answers * 80,
+        **options,
+    )
 
 
 GROUPED: dict[str, Any] = {"counted": {"by": GROUPS}, "sampled": {"by": GROUPS}}
 FINITE: dict[str, Any] = {"plain": {"population": 800}, "fraction": len(ANSWERS) / 800}
-STAGED: dict[str, Any] = {"counted": {"reached": REACHED}, "sampled": {"reached": REACHED}}
+STAGED: dict[str, Any] = {
+    "counted": {"reached": REACHED},
+    "sampled": {"reached": REACHED},
+}
 
 
 def _ladder(**options: Any) -> Case:
-    return Case(dn.ladder(dn.k_ary(CATEGORIES, epsilon) for epsilon in (0.5, 1, 2)), ANSWERS, **options)
+    return Case(
+        dn.ladder(dn.k_ary(CATEGORIES, epsilon) for epsilon in (0.5, 1, 2)),
+        ANSWERS,
+        **options,
+    )
 
 
 CASES: dict[str, Callable[[], Case]] = {
     "two categories": lambda: Case(dn.forced_response("2/3", "1/6", "1/6"), YES_NO),
-    "two categories, few": lambda: Case(dn.forced_response("2/3", "1/6", "1/6"), ["no"] * 11 + ["yes"]),
+    "two categories, few": lambda: Case(
+        dn.forced_response("2/3", "1/6", "1/6"), ["no"] * 11 + ["yes"]
+    ),
     "k-ary": lambda: Case(dn.k_ary(CATEGORIES, 1), ANSWERS),
     "k-ary, rare responses": lambda: Case(dn.k_ary(CATEGORIES, 7), ANSWERS[:40]),
     "Hadamard": lambda: Case(dn.hadamard(CATEGORIES, 1), ANSWERS),
@@ -92,23 +110,29 @@ CASES: dict[str, Callable[[], Case]] = {
     "subset": lambda: Case(dn.subset([*CATEGORIES, "a", "b", "c"], 1), ANSWERS),
     "unary": lambda: Case(dn.unary(CATEGORIES, 1), ANSWERS),
     "unary, many categories": lambda: Case(
-        dn.unary([f"c{number}" for number in range(20)], 1), [f"c{number % 7}" for number in range(300)]
+        dn.unary([f"c{number}" for number in range(20)], 1),
+        [f"c{number % 7}" for number in range(300)],
     ),
     "RAPPOR": lambda: Case(dn.rappor(CATEGORIES, 1), ANSWERS),
     "matrix": lambda: Case(MATRIX, ANSWERS),
     "attributes": lambda: Case(
-        dn.product(PAIRS), [{"smokes": "yes", "habit": "once"}, {"smokes": "no", "habit": "often"}] * 120
+        dn.product(PAIRS),
+        [{"smokes": "yes", "habit": "once"}, {"smokes": "no", "habit": "often"}] * 120,
     ),
     "attributes of sets": lambda: Case(
         dn.product({"smokes": dn.warner(1), "habit": dn.unary(CATEGORIES, 2)}),
         [{"smokes": "yes", "habit": "once"}, {"smokes": "no", "habit": "often"}] * 120,
     ),
-    "missing responses": lambda: Case(dn.k_ary(CATEGORIES, 1), ["never", "often", None, "once"] * 40),
+    "missing responses": lambda: Case(
+        dn.k_ary(CATEGORIES, 1), ["never", "often", None, "once"] * 40
+    ),
     "groups": lambda: Case(dn.k_ary(CATEGORIES, 1), ANSWERS, **GROUPED),
     "groups of sets": lambda: Case(dn.unary(CATEGORIES, 1), ANSWERS, **GROUPED),
     "finite population": lambda: Case(dn.k_ary(CATEGORIES, 1), ANSWERS, **FINITE),
     "finite population, matrix": lambda: Case(MATRIX, ANSWERS, **FINITE),
-    "finite population of sets": lambda: Case(dn.unary(CATEGORIES, 1), ANSWERS, **FINITE),
+    "finite population of sets": lambda: Case(
+        dn.unary(CATEGORIES, 1), ANSWERS, **FINITE
+    ),
     "ladder": _ladder,
     "ladder, stages reached": lambda: _ladder(**STAGED),
     "ladder, strata": lambda: _ladder(**STAGED, both={"method": "strata"}),
@@ -116,10 +140,14 @@ CASES: dict[str, Callable[[], Case]] = {
     "ladder, likelihood": lambda: _ladder(**STAGED, both={"method": "likelihood"}),
     "ladder in groups": lambda: _ladder(**GROUPED),
     "ladder of sets": lambda: Case(
-        dn.ladder(dn.rappor(CATEGORIES, epsilon) for epsilon in (0.5, 1, 2)), ANSWERS, **STAGED
+        dn.ladder(dn.rappor(CATEGORIES, epsilon) for epsilon in (0.5, 1, 2)),
+        ANSWERS,
+        **STAGED,
     ),
     "deck": lambda: Case(dn.integer_deck(40, 1), ["yes", "no", "no", "no"] * 10),
-    "deck, missing responses": lambda: Case(dn.integer_deck(40, 1), ["yes", "no", "no", None] * 10),
+    "deck, missing responses": lambda: Case(
+        dn.integer_deck(40, 1), ["yes", "no", "no", None] * 10
+    ),
     "numbers": _numbers,
     "numbers in groups": lambda: _numbers(**GROUPED),
     "numbers, finite population": lambda: _numbers(**FINITE),
@@ -127,11 +155,18 @@ CASES: dict[str, Callable[[], Case]] = {
     "items, vectors": lambda: _answers_of_items(dn.pckv_ue(ITEMS, 1)),
     "items, one of them": lambda: _answers_of_items(dn.pckv_grr(ITEMS, 3)),
     "items in groups": lambda: Case(
-        dn.lpp_club(ITEMS, 1), [{"tea": 0.5}, {}, {"milk": 1, "tea": -1}, {"tea": 1.0}] * 60, **GROUPED
+        dn.lpp_club(ITEMS, 1),
+        [{"tea": 0.5}, {}, {"milk": 1, "tea": -1}, {"tea": 1.0}] * 60,
+        **GROUPED,
     ),
-    "edges": lambda: Case(dn.one_edge(ITEMS, 1), [{"tea": 0.5}, {"milk": 1}, {"coffee": 0}, {"tea": 1}] * 60),
+    "edges": lambda: Case(
+        dn.one_edge(ITEMS, 1),
+        [{"tea": 0.5}, {"milk": 1}, {"coffee": 0}, {"tea": 1}] * 60,
+    ),
     "edges in groups": lambda: Case(
-        dn.one_edge(ITEMS, 1), [{"tea": 0.5}, {"milk": 1}, {"coffee": 0}, {"tea": 1}] * 60, **GROUPED
+        dn.one_edge(ITEMS, 1),
+        [{"tea": 0.5}, {"milk": 1}, {"coffee": 0}, {"tea": 1}] * 60,
+        **GROUPED,
     ),
     "strings": lambda: Case(
         dn.string_design(dn.Bloom(32, cohorts=4), 4),
@@ -145,14 +180,20 @@ CASES: dict[str, Callable[[], Case]] = {
     "drawn pairs, finite population": lambda: _drawn(2, **FINITE),
 }
 
-BROKEN: dict[str, str] = {"strings": "a tally tells the strings that stand out, rows tell all candidates"}
+BROKEN: dict[str, str] = {
+    "strings": "a tally tells the strings that stand out, rows tell all candidates"
+}
 """Cases in which the law does not hold yet, with the reason."""
 
 
 def _cases() -> list[Any]:
     return [
         pytest.param(
-            name, id=name, marks=[pytest.mark.xfail(reason=BROKEN[name], strict=True)] if name in BROKEN else []
+            name,
+            id=name,
+            marks=[pytest.mark.xfail(reason=BROKEN[name], strict=True)]
+            if name in BROKEN
+            else [],
         )
         for name in CASES
     ]
@@ -161,45 +202,74 @@ def _cases() -> list[Any]:
 @pytest.mark.parametrize("name", _cases())
 def test_a_tally_says_what_its_rows_with_weights_of_one_say(name: str) -> None:
     case = CASES[name]()
-    rows = dn.respond_all(case.design, case.answers, source=seeded(f"weights of one: {name}"))
+    rows = dn.respond_all(
+        case.design, case.answers, source=seeded(f"weights of one: {name}")
+    )
     sampling = dn.Sampling(np.ones(len(case.answers)), fraction=case.fraction)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImplausibleResponses)
         counted: Any = dn.tally(rows, **case.counted or {})  # type: ignore[call-overload]
         tally: Any = dn.estimate(counted, **case.both or {}, **case.plain or {})
-        sample: Any = dn.estimate(rows, sampling=sampling, **case.both or {}, **case.sampled or {})  # type: ignore[call-overload]
+        sample: Any = dn.estimate(
+            rows, sampling=sampling, **case.both or {}, **case.sampled or {}
+        )  # type: ignore[call-overload]
     assert list(sample.params) == list(tally.params)
     assert _close(sample.params, tally.params)
-    assert np.allclose(sample.cov_params(), tally.cov_params(), TOLERANCE, TOLERANCE * _size(tally.cov_params()))
+    assert np.allclose(
+        sample.cov_params(),
+        tally.cov_params(),
+        TOLERANCE,
+        TOLERANCE * _size(tally.cov_params()),
+    )
     assert _close(sample.bse, tally.bse)
     for method in (None, "normal", "chebyshev"):
         for simultaneous in (False, True):
-            one, two = (each.conf_int(level=0.9, method=method, simultaneous=simultaneous) for each in (sample, tally))
+            one, two = (
+                each.conf_int(level=0.9, method=method, simultaneous=simultaneous)
+                for each in (sample, tally)
+            )
             assert _close(one, two), method
 
 
-NEARLY = ("k-ary", "subset", "unary", "matrix", "groups of sets", "ladder, stages reached", "drawn pairs")
+NEARLY = (
+    "k-ary",
+    "subset",
+    "unary",
+    "matrix",
+    "groups of sets",
+    "ladder, stages reached",
+    "drawn pairs",
+)
 
 
 @pytest.mark.parametrize("name", NEARLY)
 def test_weights_of_nearly_one_say_nearly_the_same(name: str) -> None:
     """By the formulas for weights, which counts have no part in: nothing jumps where weights become even."""
     case = CASES[name]()
-    rows = dn.respond_all(case.design, case.answers, source=seeded(f"weights of one: {name}"))
+    rows = dn.respond_all(
+        case.design, case.answers, source=seeded(f"weights of one: {name}")
+    )
     sampling = dn.Sampling(1 + 1e-9 * np.arange(len(case.answers)))
     counted: Any = dn.tally(rows, **case.counted or {})  # type: ignore[call-overload]
     tally: Any = dn.estimate(counted)
     sample: Any = dn.estimate(rows, sampling=sampling, **case.sampled or {})  # type: ignore[call-overload]
     assert not sample.evidence
     for one, two in ((sample.params, tally.params), (sample.bse, tally.bse)):
-        assert list(one.values()) == pytest.approx(list(two.values()), rel=1e-5, abs=1e-6)
-    one, two = (np.array(list(each.conf_int(method="score").values())) for each in (sample, tally))
+        assert list(one.values()) == pytest.approx(
+            list(two.values()), rel=1e-5, abs=1e-6
+        )
+    one, two = (
+        np.array(list(each.conf_int(method="score").values()))
+        for each in (sample, tally)
+    )
     assert one == pytest.approx(two, rel=1e-5, abs=1e-6)
 
 
 def _close(sample: dict[str, Any], tally: dict[str, Any]) -> bool:
     one, two = (np.array(list(each.values()), np.float64) for each in (sample, tally))
-    return list(sample) == list(tally) and np.allclose(one, two, TOLERANCE, TOLERANCE * _size(two), equal_nan=True)
+    return list(sample) == list(tally) and np.allclose(
+        one, two, TOLERANCE, TOLERANCE * _size(two), equal_nan=True
+    )
 
 
 def _size(values: Any) -> float:

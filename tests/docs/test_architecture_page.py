@@ -21,14 +21,16 @@ def rows() -> list[tuple[list[str], list[str]]]:
     """The rows of the table of packages: names, and what is said of each."""
     table = PAGE.split("## Packages")[1].split("## ")[0]
     found = re.findall(r"^\| (`.+?`) \| (.+?) \|$", table, re.MULTILINE)
-    return [(re.findall(r"`(\w+)`", names), words.split(" · ")) for names, words in found]
+    return [
+        (re.findall(r"`(\w+)`", names), words.split(" · ")) for names, words in found
+    ]
 
 
 def layers() -> list[set[str]]:
     """The contract of import-linter, highest layer first."""
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "tool"
+    ]["importlinter"]["contracts"]
     first = next(each for each in contracts if each["type"] == "layers")
     return [set(re.findall(r"\w+", layer)) for layer in first["layers"]]
 
@@ -40,7 +42,11 @@ def named_files() -> list[str]:
 
 def test_the_packages_are_the_folders_and_modules_that_there_are() -> None:
     told = [name for names, _ in rows() for name in names]
-    there = {path.stem for path in SOURCE.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    there = {
+        path.stem
+        for path in SOURCE.iterdir()
+        if path.suffix == ".py" or (path / "__init__.py").exists()
+    }
     assert len(told) == len(set(told))
     assert set(told) == there - {"__init__", "__main__"}
 
@@ -66,7 +72,9 @@ def test_a_file_that_the_page_names_is_there(path: str) -> None:
 def test_the_walk_in_python_touches_the_packages_of_the_flow_alone() -> None:
     design = dn.k_ary(["never", "once", "often"], epsilon=1)
     answers = ["never"] * 900 + ["once"] * 60 + ["often"] * 40
-    dn.estimate(dn.tally(dn.respond_all(design, answers)))  # what is loaded once is loaded
+    dn.estimate(
+        dn.tally(dn.respond_all(design, answers))
+    )  # what is loaded once is loaded
     touched: set[str] = set()
 
     def watch(frame: FrameType, event: str, argument: object) -> None:  # noqa: ARG001 - as sys.setprofile calls it

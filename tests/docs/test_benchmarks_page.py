@@ -24,13 +24,17 @@ def test_every_row_of_the_benchmark_is_on_the_page(title: str) -> None:
     assert not missing, f"run `make bench`: {sorted(missing)}"
 
 
-@pytest.mark.parametrize("title", sorted(set(row_names()) - {"Threads"}))  # of which there are more where cores are
+@pytest.mark.parametrize(
+    "title", sorted(set(row_names()) - {"Threads"})
+)  # of which there are more where cores are
 def test_the_page_has_no_row_that_the_benchmark_no_longer_makes(title: str) -> None:
     assert named_rows(title) == row_names()[title], "run `make bench`"
 
 
 def test_the_page_tells_its_machine_its_command_and_shows_its_picture() -> None:
-    assert re.search(r"`make bench`.* cores, .*Python 3\.\d+.*numpy \d.*Load when it began", TEXT)
+    assert re.search(
+        r"`make bench`.* cores, .*Python 3\.\d+.*numpy \d.*Load when it began", TEXT
+    )
     (picture,) = re.findall(r"!\[.+\]\((.+\.png)\)", TEXT)
     assert (PAGE.parent / picture).read_bytes().startswith(b"\x89PNG")
 
@@ -40,8 +44,15 @@ def test_no_absolute_path_stands_on_the_page() -> None:
 
 
 def test_each_mechanism_is_known_by_words_of_the_script() -> None:
-    rows = [{"k": 16, "mech": mech} for mech in ("SUE", "OUE", "GRR (k-RR)", "subset selection")]
-    found = {each.name: [row["mech"] for row in each.rivals(rows)] for each in MECHANISMS if each.k == 16}
+    rows = [
+        {"k": 16, "mech": mech}
+        for mech in ("SUE", "OUE", "GRR (k-RR)", "subset selection")
+    ]
+    found = {
+        each.name: [row["mech"] for row in each.rivals(rows)]
+        for each in MECHANISMS
+        if each.k == 16
+    }
     assert found == {
         "k-ary": ["GRR (k-RR)"],
         "unary": ["SUE"],
@@ -60,6 +71,9 @@ def test_a_peer_that_is_better_beyond_noise_is_told() -> None:
     ]
 
 
-@pytest.mark.parametrize(("number", "told"), [(0, "—"), (12.4, "12/s"), (4_560, "4.56 k/s"), (1.2e9, "1.2 G/s")])
+@pytest.mark.parametrize(
+    ("number", "told"),
+    [(0, "—"), (12.4, "12/s"), (4_560, "4.56 k/s"), (1.2e9, "1.2 G/s")],
+)
 def test_rates_are_told_in_the_unit_that_fits(number: float, told: str) -> None:
     assert rate(number) == told

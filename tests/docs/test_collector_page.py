@@ -26,7 +26,10 @@ DEPLOY = ROOT / "deploy"
 def test_every_setting_is_explained() -> None:
     table = PAGE.split("## Settings")[1].split("## ")[0]
     named = re.findall(
-        r"`(\w+)`", "\n".join(line.split("|")[1] for line in table.splitlines() if line.startswith("| `"))
+        r"`(\w+)`",
+        "\n".join(
+            line.split("|")[1] for line in table.splitlines() if line.startswith("| `")
+        ),
     )
     assert sorted(named) == sorted(Settings.__struct_fields__)
     assert all(name in (Settings.__doc__ or "") for name in named)
@@ -51,7 +54,10 @@ def test_the_settings_to_deploy_with_are_settings() -> None:
     check_reachable(settings)
     check_proxies(settings)
     assert settings.encrypted
-    assert f"reverse_proxy {settings.host}:{settings.port}" in (DEPLOY / "Caddyfile").read_text()
+    assert (
+        f"reverse_proxy {settings.host}:{settings.port}"
+        in (DEPLOY / "Caddyfile").read_text()
+    )
 
 
 def test_the_container_sets_what_can_be_set_and_runs_as_nobody_special() -> None:
@@ -64,7 +70,11 @@ def test_the_container_sets_what_can_be_set_and_runs_as_nobody_special() -> None
     check_proxies(settings)
     assert re.search(r"^USER \d+$", text, re.MULTILINE)
     assert f"EXPOSE {settings.port}" in text
-    copied = [each for line in re.findall(r"^COPY (?!--)(.+) \S+$", text, re.MULTILINE) for each in line.split()]
+    copied = [
+        each
+        for line in re.findall(r"^COPY (?!--)(.+) \S+$", text, re.MULTILINE)
+        for each in line.split()
+    ]
     assert all((ROOT / each).exists() for each in copied)
 
 
@@ -73,16 +83,30 @@ def test_people_behind_the_container_s_proxy_are_told_apart(tmp_path: Path) -> N
     [proxies] = re.findall(rf"{PREFIX}PROXIES=(\S+)", text)
     store = open_store(tmp_path / "collector.db")
     app = make_app(Settings(rate=2), store)
-    forwarding: Any = ProxyHeadersMiddleware(app, configuration(Settings(proxies=proxies), app).forwarded_allow_ips)
+    forwarding: Any = ProxyHeadersMiddleware(
+        app, configuration(Settings(proxies=proxies), app).forwarded_allow_ips
+    )
     forwarding.state = app.state
     with Inside(forwarding) as inside:
         for proxy in ("10.88.0.1", "172.17.0.1", "192.168.127.1"):
             people = [f"{proxy[:2]}{each}.51.100.7" for each in range(4)]
-            asked = [inside.ask("GET", "/health", client=proxy, x_forwarded_for=each).status for each in people]
-            assert asked == [200] * 4, "four people, each once, though the limit of one address is two"
+            asked = [
+                inside.ask("GET", "/health", client=proxy, x_forwarded_for=each).status
+                for each in people
+            ]
+            assert asked == [200] * 4, (
+                "four people, each once, though the limit of one address is two"
+            )
         forged = [f"203.0.113.{each}" for each in range(3)]
-        asked = [inside.ask("GET", "/health", client="198.51.100.9", x_forwarded_for=each).status for each in forged]
-        assert asked == [200, 200, 429], "whoever is no proxy cannot say that they are somebody else"
+        asked = [
+            inside.ask(
+                "GET", "/health", client="198.51.100.9", x_forwarded_for=each
+            ).status
+            for each in forged
+        ]
+        assert asked == [200, 200, 429], (
+            "whoever is no proxy cannot say that they are somebody else"
+        )
     store.shut()
 
 
@@ -105,6 +129,8 @@ def test_the_unit_runs_a_command_that_exists() -> None:
     assert int(unit["Service"]["TimeoutStopSec"]) > Settings().grace
 
 
-@pytest.mark.parametrize("name", ["Containerfile", "deniable@.service", "collector.toml", "Caddyfile"])
+@pytest.mark.parametrize(
+    "name", ["Containerfile", "deniable@.service", "collector.toml", "Caddyfile"]
+)
 def test_each_file_says_what_it_is_for(name: str) -> None:
     assert (DEPLOY / name).read_text().startswith("# ")

@@ -17,7 +17,9 @@ GUIDE = (ROOT / "docs" / "guides" / "reproduce.md").read_text(encoding="utf-8")
 
 def results() -> Reproduction:
     found = [
-        Made(exhibit, made(document.name)[exhibit.name]) for document in DOCUMENTS for exhibit in document.exhibits
+        Made(exhibit, made(document.name)[exhibit.name])
+        for document in DOCUMENTS
+        for exhibit in document.exhibits
     ]
     return Reproduction(tuple(found), FEW, whole=True)
 
@@ -38,12 +40,18 @@ def test_every_number_that_a_verdict_cites_is_on_the_page() -> None:
     assert sorted(cited - set(NUMBERS)) == []
     for entry in everything().values():
         if entry.erratum:
-            assert entry.erratum.partition(".")[0] == entry.id[2], f"{entry.id} cites another paper's erratum"
+            assert entry.erratum.partition(".")[0] == entry.id[2], (
+                f"{entry.id} cites another paper's erratum"
+            )
 
 
 def test_every_number_that_a_note_cites_is_on_the_page() -> None:
     notes = [note for each in results().made for note in each.content.notes]
-    cited = {number for note in notes for number in re.findall(r"errat(?:um|a) (\d\.\d+)", note)}
+    cited = {
+        number
+        for note in notes
+        for number in re.findall(r"errat(?:um|a) (\d\.\d+)", note)
+    }
     assert len(cited) >= 20
     assert sorted(cited - set(NUMBERS)) == []
 
@@ -59,9 +67,13 @@ def test_readme_and_guide_count_numbers_and_formulas_apart() -> None:
 
 
 def test_conditions_are_on_the_page_in_the_same_words() -> None:
-    told = re.findall(r"^\| (\d{3}-\S+) \| (\d\.\d+) \| ([^|]*) \| ([^|]*) \|$", PAGE, re.MULTILINE)
+    told = re.findall(
+        r"^\| (\d{3}-\S+) \| (\d\.\d+) \| ([^|]*) \| ([^|]*) \|$", PAGE, re.MULTILINE
+    )
     held = [entry for entry in everything().values() if entry.condition]
-    assert told == [(entry.id, entry.erratum, entry.place, entry.condition) for entry in held]
+    assert told == [
+        (entry.id, entry.erratum, entry.place, entry.condition) for entry in held
+    ]
     assert len(held) == 14, "the sheet of errata names fourteen"
 
 
@@ -71,5 +83,7 @@ def test_the_guide_names_every_exhibit() -> None:
         wanted: dict[str, list[str]] = {}
         for exhibit in document.exhibits:
             wanted.setdefault(exhibit.kind, []).append(exhibit.number)
-        told = "; ".join(f"{kind} {', '.join(numbers)}" for kind, numbers in wanted.items())
+        told = "; ".join(
+            f"{kind} {', '.join(numbers)}" for kind, numbers in wanted.items()
+        )
         assert listed[document.name] == told

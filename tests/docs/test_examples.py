@@ -28,7 +28,15 @@ SURVEY = ROOT.parent / "shared" / "data" / "nigeria.csv"
 def run(path: Path, folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         # Users are warned by chance, once in a hundred surveys, of a share below 0.
-        [sys.executable, "-W", "error", "-W", "ignore::UserWarning", str(path), *options],
+        [
+            sys.executable,
+            "-W",
+            "error",
+            "-W",
+            "ignore::UserWarning",
+            str(path),
+            *options,
+        ],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "MPLBACKEND": "Agg"},
         capture_output=True,
@@ -57,19 +65,28 @@ def test_a_program_runs_and_leaves_nothing_behind(path: Path, tmp_path: Path) ->
 def test_a_survey_that_is_not_there_is_told(tmp_path: Path) -> None:
     ended = run(EXAMPLES / "nigeria.py", tmp_path, "--rows", "nowhere/nigeria.csv")
     assert ended.returncode == 0
-    assert ended.stdout.startswith("Left out: the rows of the survey are not part of this project")
+    assert ended.stdout.startswith(
+        "Left out: the rows of the survey are not part of this project"
+    )
 
 
 def test_a_survey_that_disagrees_is_found(tmp_path: Path) -> None:
     """A fault planted: everybody says no."""
-    rows = "rr.q1,cov.age,cov.asset.index,cov.married,cov.education,cov.female\n" + "0,30,1,0,4,1\n" * 20
+    rows = (
+        "rr.q1,cov.age,cov.asset.index,cov.married,cov.education,cov.female\n"
+        + "0,30,1,0,4,1\n" * 20
+    )
     (tmp_path / "other.csv").write_text(rows)
     ended = run(EXAMPLES / "nigeria.py", tmp_path, "--rows", "other.csv")
     assert ended.returncode == 1
 
 
 def test_the_list_has_every_example_once() -> None:
-    told = re.findall(r"^\| \[`([^`]+)`\]\(([^)]+)\) \|", (EXAMPLES / "README.md").read_text(encoding="utf-8"), re.M)
+    told = re.findall(
+        r"^\| \[`([^`]+)`\]\(([^)]+)\) \|",
+        (EXAMPLES / "README.md").read_text(encoding="utf-8"),
+        re.M,
+    )
     assert all(name == link for name, link in told)
     there = {path.name for path in EXAMPLES.iterdir() if path.is_file()} - {"README.md"}
     assert sorted(name for name, _ in told) == sorted(there)

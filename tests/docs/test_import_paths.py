@@ -11,8 +11,16 @@ MOST_PATHS = 10  # the door, the byte contract's two, a collector inside a progr
 
 
 def test_pages_and_examples_come_in_by_one_door() -> None:
-    pages = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*")]
-    text = "\n".join(page.read_text(encoding="utf-8") for page in pages if page.suffix in {".md", ".py", ".ipynb"})
+    pages = [
+        ROOT / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *(ROOT / "examples").rglob("*"),
+    ]
+    text = "\n".join(
+        page.read_text(encoding="utf-8")
+        for page in pages
+        if page.suffix in {".md", ".py", ".ipynb"}
+    )
     paths = {one or two for one, two in IMPORT.findall(text)}
     assert "deniable" in paths
     assert len(paths) <= MOST_PATHS, sorted(paths)

@@ -9,7 +9,10 @@ from pathlib import Path
 import deniable
 
 SOURCE = Path(deniable.__file__).parent
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+TREES = {
+    path: ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(SOURCE.rglob("*.py"))
+}
 
 
 def homes(trees: dict[Path, ast.Module]) -> dict[str, list[str]]:
@@ -27,11 +30,28 @@ def hidden(trees: dict[Path, ast.Module]) -> list[str]:
     found = []
     for path, tree in trees.items():
         if path.name == "__init__.py":
-            imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-            exported = {alias.asname or alias.name for node in imports for alias in node.names}
-            package = f"deniable.{'.'.join(path.parent.relative_to(SOURCE).parts)}".rstrip(".")
-            modules = {alias.name for node in imports if node.module == package for alias in node.names}
-            found += [str(each) for each in path.parent.glob("*.py") if each.stem in exported - modules]
+            imports = [
+                node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)
+            ]
+            exported = {
+                alias.asname or alias.name for node in imports for alias in node.names
+            }
+            package = (
+                f"deniable.{'.'.join(path.parent.relative_to(SOURCE).parts)}".rstrip(
+                    "."
+                )
+            )
+            modules = {
+                alias.name
+                for node in imports
+                if node.module == package
+                for alias in node.names
+            }
+            found += [
+                str(each)
+                for each in path.parent.glob("*.py")
+                if each.stem in exported - modules
+            ]
     return found
 
 
@@ -41,7 +61,8 @@ def limits(trees: dict[Path, ast.Module]) -> list[str]:
         f"{path.name}:{node.lineno}"
         for path, tree in trees.items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Name) and node.id.strip("_") in ("MOST", "LEAST", "MANY", "ENOUGH", "SOME")
+        if isinstance(node, ast.Name)
+        and node.id.strip("_") in ("MOST", "LEAST", "MANY", "ENOUGH", "SOME")
     ]
 
 
@@ -58,8 +79,13 @@ def test_a_limit_says_of_what() -> None:
 
 
 def test_faults_are_found() -> None:
-    twice = {Path("a.py"): ast.parse("class Stage: ..."), Path("b.py"): ast.parse("class _Stage: ...\n_MOST = 3")}
+    twice = {
+        Path("a.py"): ast.parse("class Stage: ..."),
+        Path("b.py"): ast.parse("class _Stage: ...\n_MOST = 3"),
+    }
     assert homes(twice) == {"Stage": ["a.py", "b.py"]}
     assert limits(twice) == ["b.py:2"]
     init = SOURCE / "designs" / "__init__.py"
-    assert hidden({init: ast.parse("from deniable.designs.design import design")}) == [str(init.parent / "design.py")]
+    assert hidden({init: ast.parse("from deniable.designs.design import design")}) == [
+        str(init.parent / "design.py")
+    ]

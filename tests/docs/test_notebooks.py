@@ -37,19 +37,30 @@ def test_a_stored_notebook_is_small_whole_and_without_errors(path: Path) -> None
     stored = read(path)
     cells = [cell for cell in stored.cells if cell.cell_type == "code"]
     assert path.stat().st_size < MOST_BYTES
-    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1)), "run from top to bottom"
-    assert all(output.output_type != "error" for cell in cells for output in cell.outputs)
+    assert [cell.execution_count for cell in cells] == list(range(1, len(cells) + 1)), (
+        "run from top to bottom"
+    )
+    assert all(
+        output.output_type != "error" for cell in cells for output in cell.outputs
+    )
     assert all(not cell.metadata for cell in stored.cells)
     assert "/home/" not in path.read_text(encoding="utf-8")
     assert str(ROOT) not in path.read_text(encoding="utf-8")
-    pictures = [output for cell in cells for output in cell.outputs if "image/svg+xml" in output.get("data", {})]
+    pictures = [
+        output
+        for cell in cells
+        for output in cell.outputs
+        if "image/svg+xml" in output.get("data", {})
+    ]
     assert pictures, "a picture shows itself, without a word about a backend"
     for output in pictures:
         assert "prefers-color-scheme:dark" in output.data["image/svg+xml"]
 
 
 def small(*sources: str) -> Any:
-    return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(source) for source in sources])
+    return nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_code_cell(source) for source in sources]
+    )
 
 
 def test_a_cell_that_fails_or_shows_something_else_is_found(tmp_path: Path) -> None:

@@ -24,7 +24,9 @@ STUB = SOURCE / "__init__.pyi"
 
 def modules() -> list[str]:
     """Every module of the package that can be imported without running a program."""
-    found = [info.name for info in pkgutil.walk_packages(deniable.__path__, "deniable.")]
+    found = [
+        info.name for info in pkgutil.walk_packages(deniable.__path__, "deniable.")
+    ]
     return ["deniable", *(name for name in found if not name.endswith("__main__"))]
 
 
@@ -49,13 +51,18 @@ def documented(kind: type, name: str) -> bool:
 
 @pytest.mark.parametrize("name", modules())
 def test_every_public_method_has_a_docstring_of_its_own_or_inherited(name: str) -> None:
-    kinds = [each for each in vars(importlib.import_module(name)).values() if inspect.isclass(each)]
+    kinds = [
+        each
+        for each in vars(importlib.import_module(name)).values()
+        if inspect.isclass(each)
+    ]
     silent = [
         f"{kind.__name__}.{method}"
         for kind in kinds
         if kind.__module__ == name and not kind.__name__.startswith("_")
         for method, thing in vars(kind).items()
-        if not method.startswith("_") and (inspect.isfunction(thing) or isinstance(thing, METHODS))
+        if not method.startswith("_")
+        and (inspect.isfunction(thing) or isinstance(thing, METHODS))
         if not documented(kind, method)
     ]
     assert silent == []
@@ -83,8 +90,12 @@ def test_a_type_checker_sees_what_there_is() -> None:
     assert [*seen] == [*deniable.__all__]
     for name, (home, there) in seen.items():
         assert name == there
-        found = importlib.import_module(f"{home}.{name}" if home == "deniable" else home)
-        assert getattr(deniable, name) is (found if home == "deniable" else getattr(found, name))
+        found = importlib.import_module(
+            f"{home}.{name}" if home == "deniable" else home
+        )
+        assert getattr(deniable, name) is (
+            found if home == "deniable" else getattr(found, name)
+        )
 
 
 @pytest.mark.parametrize("name", ["deniable.report", "deniable.engines"])
@@ -92,7 +103,9 @@ def test_a_lazy_namespace_tells_checkers_what_it_offers(name: str) -> None:
     module = importlib.import_module(name)
     seen = {
         alias.name: str(node.module)
-        for block in ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body
+        for block in ast.parse(
+            Path(str(module.__file__)).read_text(encoding="utf-8")
+        ).body
         if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
         for node in block.body
         if isinstance(node, ast.ImportFrom)
@@ -100,7 +113,9 @@ def test_a_lazy_namespace_tells_checkers_what_it_offers(name: str) -> None:
     }
     assert {each for each in module.__all__ if each not in vars(module)} <= set(seen)
     for each in set(module.__all__) & set(seen):
-        assert seen[each] == name or getattr(module, each) is getattr(importlib.import_module(seen[each]), each)
+        assert seen[each] == name or getattr(module, each) is getattr(
+            importlib.import_module(seen[each]), each
+        )
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
@@ -143,13 +158,19 @@ def used_first() -> dict[str, str]:
 
 @pytest.mark.xdist_group("names that are used first")
 @pytest.mark.parametrize("name", deniable.__all__)
-def test_a_public_name_comes_first_in_a_fresh_interpreter(name: str, used_first: dict[str, str]) -> None:
+def test_a_public_name_comes_first_in_a_fresh_interpreter(
+    name: str, used_first: dict[str, str]
+) -> None:
     """Names are loaded when they are first used; none may lean on another that was used before."""
     assert used_first[name] == "True", used_first[name]
 
 
 def test_steps_are_callable_however_they_are_imported() -> None:
-    for first in ("import deniable.tallies, deniable.responses, deniable.estimates", "import deniable.engines", "pass"):
+    for first in (
+        "import deniable.tallies, deniable.responses, deniable.estimates",
+        "import deniable.engines",
+        "pass",
+    ):
         program = (
             f"{first}\nimport deniable as dn\ndesign = dn.warner(1)\n"
             "for _ in range(2):\n"
@@ -160,7 +181,9 @@ def test_steps_are_callable_however_they_are_imported() -> None:
             "from deniable.tallies import Tally\n"
             "assert isinstance(dn.tally(design, responses), dn.Tally) and dn.Tally is Tally\n"
         )
-        run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        run = subprocess.run(
+            [sys.executable, "-c", program], capture_output=True, text=True, check=False
+        )
         assert run.returncode == 0, run.stderr
 
 
@@ -177,10 +200,14 @@ def test_a_public_function_shows_an_example_and_its_errors(name: str) -> None:
     thing = getattr(deniable, name)
     assert (inspect.getdoc(thing) or "").strip(), f"{name} does not say what it is"
     if isinstance(thing, ModuleType):
-        thing = getattr(thing, name, None)  # the function that gives its step the name, if there is one
+        thing = getattr(
+            thing, name, None
+        )  # the function that gives its step the name, if there is one
     if inspect.isfunction(thing):
         text = inspect.getdoc(thing) or ""
-        assert text.splitlines()[0].endswith((".", ":")), f"{name} does not begin with a sentence"
+        assert text.splitlines()[0].endswith((".", ":")), (
+            f"{name} does not begin with a sentence"
+        )
         assert "Raises:" in text, f"{name} does not tell its errors"
         assert "Example:" in text, f"{name} shows no example"
         assert ">>>" in text
@@ -190,8 +217,13 @@ def nodes() -> Iterator[tuple[str, ast.FunctionDef | ast.ClassDef]]:
     """Every public function, method and class of the package, with its place."""
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_"):
-                yield f"{path.relative_to(SOURCE).as_posix()}:{node.lineno} {node.name}", node
+            if isinstance(
+                node, ast.FunctionDef | ast.ClassDef
+            ) and not node.name.startswith("_"):
+                yield (
+                    f"{path.relative_to(SOURCE).as_posix()}:{node.lineno} {node.name}",
+                    node,
+                )
 
 
 def test_no_function_takes_a_seed() -> None:

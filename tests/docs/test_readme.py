@@ -21,17 +21,36 @@ PAPERS = ("MW21", "Cha19", "HLM17", "SYZ23", "Pan24")
 def table(title: str) -> list[list[str]]:
     """The rows of the table below a heading, without the line below its head."""
     section = TEXT.split(f"## {title}\n", 1)[1].split("\n## ", 1)[0]
-    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line.startswith("| ")]
-    return [[cell.strip() for cell in row] for row in rows if not set("".join(row)) <= {"-", " "}]
+    rows = [
+        line.strip("| ").split(" | ")
+        for line in section.splitlines()
+        if line.startswith("| ")
+    ]
+    return [
+        [cell.strip() for cell in row]
+        for row in rows
+        if not set("".join(row)) <= {"-", " "}
+    ]
 
 
 def survey_designs() -> bool:
-    built = [dn.warner(1), dn.forced_response("2/3", "1/6", "1/6"), dn.crosswise("1/4"), dn.kuk("3/4", "1/4", draws=1)]
+    built = [
+        dn.warner(1),
+        dn.forced_response("2/3", "1/6", "1/6"),
+        dn.crosswise("1/4"),
+        dn.kuk("3/4", "1/4", draws=1),
+    ]
     return all(design.epsilon > 0 for design in built)
 
 
 def encodings() -> bool:
-    built = [dn.k_ary(8, 1), dn.subset(8, 1), dn.unary(8, 1), dn.local_hashing(8, 1), dn.hadamard(8, 1)]
+    built = [
+        dn.k_ary(8, 1),
+        dn.subset(8, 1),
+        dn.unary(8, 1),
+        dn.local_hashing(8, 1),
+        dn.hadamard(8, 1),
+    ]
     return all(design.epsilon <= 1 for design in built)
 
 
@@ -45,12 +64,14 @@ def unbiased() -> bool:
     """Exactly: over all worlds of two respondents the mean of the estimate is the truth."""
     design = dn.warner(p="3/4")
     sent = {
-        (a, b): design.channel.probability(a, given=0) * design.channel.probability(b, given=1)
+        (a, b): design.channel.probability(a, given=0)
+        * design.channel.probability(b, given=1)
         for a in (0, 1)
         for b in (0, 1)
     }
     mean = sum(
-        float(chance) * dn.estimate(dn.Tally(design, [[a, b].count(0), [a, b].count(1)])).value[0]
+        float(chance)
+        * dn.estimate(dn.Tally(design, [[a, b].count(0), [a, b].count(1)])).value[0]
         for (a, b), chance in sent.items()
     )
     return abs(mean - 0.5) < 1e-12
@@ -62,9 +83,15 @@ def intervals() -> bool:
 
 def regression() -> bool:
     """With one predictor of two values the odds ratio is that of the two estimates of shares."""
-    rows = {"said": ["yes"] * 50 + ["no"] * 50 + ["yes"] * 30 + ["no"] * 70, "old": [1] * 100 + [0] * 100}
+    rows = {
+        "said": ["yes"] * 50 + ["no"] * 50 + ["yes"] * 30 + ["no"] * 70,
+        "old": [1] * 100 + [0] * 100,
+    }
     design = dn.warner(p="4/5")
-    old, young = (dn.estimate(dn.Tally(design, [100 - yes, yes])).params["yes"] for yes in (50, 30))
+    old, young = (
+        dn.estimate(dn.Tally(design, [100 - yes, yes])).params["yes"]
+        for yes in (50, 30)
+    )
     fitted = dn.regress("said ~ old", rows, design=design).params["old"]
     return abs(fitted - math.log(old / (1 - old) / (young / (1 - young)))) < 1e-6
 
@@ -85,7 +112,13 @@ def budgets(folder: Path) -> bool:
 
 
 def audits() -> bool:
-    found = dn.audit(lambda answer: answer, ["no", "yes"], epsilon=1, draws=2_000, checks=["worst event"])
+    found = dn.audit(
+        lambda answer: answer,
+        ["no", "yes"],
+        epsilon=1,
+        draws=2_000,
+        checks=["worst event"],
+    )
     return found.verdict == "violated"
 
 
@@ -104,7 +137,10 @@ def secure() -> bool:
 
 
 def cluster() -> bool:
-    return all(callable(getattr(dn.engines.spark, name)) for name in ("respond_all", "raise_all", "tally"))
+    return all(
+        callable(getattr(dn.engines.spark, name))
+        for name in ("respond_all", "raise_all", "tally")
+    )
 
 
 def page() -> bool:
@@ -115,23 +151,31 @@ def page() -> bool:
 CLAIMS: dict[str, Callable[..., bool]] = {
     "survey designs: Warner, forced response, crosswise, Kuk": survey_designs,
     "k-ary, subsets, unary, hashing, Hadamard": encodings,
-    "any design as a matrix": lambda: dn.matrix([["1/2", "1/4"], ["1/2", "3/4"]]).epsilon > 0,
+    "any design as a matrix": lambda: (
+        dn.matrix([["1/2", "1/4"], ["1/2", "3/4"]]).epsilon > 0
+    ),
     "chooses the best design for a goal": lambda: len(dn.optimal(16, 1).candidates) > 1,
     "unbiased estimates": unbiased,
     "confidence intervals": intervals,
-    "sample size and power": lambda: dn.plan.how_many(dn.warner(1), share=0.1, power=0.8).value == 630,
+    "sample size and power": lambda: (
+        dn.plan.how_many(dn.warner(1), share=0.1, power=0.8).value == 630
+    ),
     "regression on responses": regression,
     "release in stages without paying twice": stages,
     "budget of each respondent, kept on disk": budgets,
     "secure randomness by default": secure,
-    "draws without floating point": lambda: isinstance(dn.warner(1).channel.probability(0, given=0).numerator, int),
+    "draws without floating point": lambda: isinstance(
+        dn.warner(1).channel.probability(0, given=0).numerator, int
+    ),
     "audits any mechanism": audits,
     "survey page that randomizes before it sends": page,
     "runs on a cluster": cluster,
 }
 
 
-@pytest.mark.parametrize("row", table("Against what there is")[1:], ids=lambda row: row[0])
+@pytest.mark.parametrize(
+    "row", table("Against what there is")[1:], ids=lambda row: row[0]
+)
 def test_what_we_claim_against_others_is_so(row: list[str], tmp_path: Path) -> None:
     claim = CLAIMS[row[0]]
     found = claim(tmp_path) if claim is budgets else claim()
@@ -170,14 +214,20 @@ def test_the_papers_are_named_as_the_bibliography_has_them() -> None:
 
 def test_each_kind_of_user_has_a_link() -> None:
     linked = set(re.findall(r"\]\(docs/tutorials/([\w-]+)\.md\)", TEXT))
-    assert linked == {page.stem for page in (ROOT / "docs" / "tutorials").glob("*.md")} - {"index"}
+    assert linked == {
+        page.stem for page in (ROOT / "docs" / "tutorials").glob("*.md")
+    } - {"index"}
 
 
 def test_one_screen_sells_it() -> None:
     """The sentence, the picture and the code come first; the code has about ten lines."""
     start = TEXT.split("## Install")[0]
     assert len(start.splitlines()) < 30
-    assert start.index("**Ask sensitive questions") < start.index("![") < start.index("```python")
+    assert (
+        start.index("**Ask sensitive questions")
+        < start.index("![")
+        < start.index("```python")
+    )
 
 
 def test_the_survey_that_is_shown_is_one() -> None:

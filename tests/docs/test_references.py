@@ -16,7 +16,9 @@ KEY = re.compile(r"\[([A-Z][A-Za-z]*\d{2}[a-z]?)\]")
 def entries() -> dict[str, str]:
     """Return the text of each entry by its key."""
     text = BIBLIOGRAPHY.read_text(encoding="utf-8")
-    found = re.findall(r"^@(\w+)\{(\w+),\n(.*?)^\}", text, flags=re.MULTILINE | re.DOTALL)
+    found = re.findall(
+        r"^@(\w+)\{(\w+),\n(.*?)^\}", text, flags=re.MULTILINE | re.DOTALL
+    )
     assert len(found) == text.count("\n@"), "an entry is not written like the others"
     keys = [key for _, key, _ in found]
     assert len(set(keys)) == len(keys), "a key occurs twice"
@@ -25,7 +27,9 @@ def entries() -> dict[str, str]:
 
 def citing_files() -> list[Path]:
     pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")]
-    return sorted([*(ROOT / "src").rglob("*.py"), *(ROOT / "papers").rglob("*.py"), *pages])
+    return sorted(
+        [*(ROOT / "src").rglob("*.py"), *(ROOT / "papers").rglob("*.py"), *pages]
+    )
 
 
 def test_every_citation_has_an_entry() -> None:
@@ -46,7 +50,8 @@ def test_every_implements_cites_by_a_key_with_a_year() -> None:
         for path in citing_files()
         if path.suffix == ".py"
         for line in path.read_text(encoding="utf-8").splitlines()
-        if line.strip().startswith("Implements:") and re.search(r"\[[A-Z][A-Za-z]*\]", line)
+        if line.strip().startswith("Implements:")
+        and re.search(r"\[[A-Z][A-Za-z]*\]", line)
     ]
     assert loose == []
 
@@ -69,6 +74,10 @@ def test_entries_are_sorted() -> None:
 def test_every_test_that_a_page_names_is_there() -> None:
     root = Path(__file__).parents[2]
     pages = [*(root / "docs").rglob("*.md"), *root.glob("*.md")]
-    named = {name for page in pages for name in re.findall(r"tests/[a-z_/]+\.py", page.read_text())}
+    named = {
+        name
+        for page in pages
+        for name in re.findall(r"tests/[a-z_/]+\.py", page.read_text())
+    }
     assert len(named) > 20
     assert [name for name in sorted(named) if not (root / name).exists()] == []

@@ -46,9 +46,13 @@ def strays(names: set[str]) -> set[str]:
 
 
 def test_the_root_holds_nothing_that_is_not_listed() -> None:
-    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    listing = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     if listing.returncode:
-        pytest.skip("this is no checkout of git, which knows the files of the repository")
+        pytest.skip(
+            "this is no checkout of git, which knows the files of the repository"
+        )
     names = {line.partition("/")[0] for line in listing.stdout.splitlines()}
     assert strays(names) == set()
     assert strays(names | {"scratch.json"}) == {"scratch.json"}
@@ -61,16 +65,27 @@ def exists(dotted: str) -> bool:
     for name in names:
         module = f"{module}.{name}"
         try:
-            found = getattr(found, name) if hasattr(found, name) else import_module(module)
+            found = (
+                getattr(found, name) if hasattr(found, name) else import_module(module)
+            )
         except ImportError:
             return False
     return True
 
 
 def dotted_names() -> set[str]:
-    pages = [*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md"), *(ROOT / "src").rglob("*.py")]
+    pages = [
+        *(ROOT / "docs").rglob("*.md"),
+        *ROOT.glob("*.md"),
+        *(ROOT / "src").rglob("*.py"),
+    ]
     pages = [page for page in pages if page.name != "CHANGELOG.md"]
-    return {name for page in pages for name in DOTTED.findall(page.read_text("utf-8")) if not name.startswith(KEY)}
+    return {
+        name
+        for page in pages
+        for name in DOTTED.findall(page.read_text("utf-8"))
+        if not name.startswith(KEY)
+    }
 
 
 def test_dotted_names_in_pages_and_docstrings_exist() -> None:

@@ -55,7 +55,9 @@ class Read(HTMLParser):
 
 def hook(name: str) -> ModuleType:
     """A module of scripts/, which is no package."""
-    found = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    found = importlib.util.spec_from_file_location(
+        name, ROOT / "scripts" / f"{name}.py"
+    )
     assert found is not None
     assert found.loader is not None
     module = importlib.util.module_from_spec(found)
@@ -68,10 +70,22 @@ PAGES = hook("site_pages")
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    pytest.importorskip("mkdocstrings", reason="left out: the group docs is not installed (pip install --group docs)")
+    pytest.importorskip(
+        "mkdocstrings",
+        reason="left out: the group docs is not installed (pip install --group docs)",
+    )
     folder = tmp_path_factory.mktemp("site")
     run = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        [
+            sys.executable,
+            "-m",
+            "mkdocs",
+            "build",
+            "--strict",
+            "--quiet",
+            "--site-dir",
+            str(folder),
+        ],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT / "src"), "NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,
@@ -86,7 +100,10 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def read(site: Path) -> dict[str, Read]:
     """Every page of the site by its address."""
-    found = {page.relative_to(site).as_posix(): Read(page.read_text(encoding="utf-8")) for page in site.rglob("*.html")}
+    found = {
+        page.relative_to(site).as_posix(): Read(page.read_text(encoding="utf-8"))
+        for page in site.rglob("*.html")
+    }
     found.pop("404.html")
     return found
 
@@ -94,11 +111,17 @@ def read(site: Path) -> dict[str, Read]:
 def target(page: str, link: str) -> tuple[str, str]:
     """The page and the anchor that a link leads to."""
     address, anchor = urldefrag(link)
-    place = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(address))) if address else page
+    place = (
+        posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(address)))
+        if address
+        else page
+    )
     return place, unquote(anchor)
 
 
-def test_every_link_and_anchor_of_the_site_leads_somewhere(site: Path, read: dict[str, Read]) -> None:
+def test_every_link_and_anchor_of_the_site_leads_somewhere(
+    site: Path, read: dict[str, Read]
+) -> None:
     assert len(read) > 100
     lost = []
     for page, content in read.items():
@@ -106,7 +129,9 @@ def test_every_link_and_anchor_of_the_site_leads_somewhere(site: Path, read: dic
             place, anchor = target(page, link)
             if link.startswith(OUTSIDE) or place == ".":
                 continue
-            if not (site / place).is_file() or (anchor and place in read and anchor not in read[place].anchors):
+            if not (site / place).is_file() or (
+                anchor and place in read and anchor not in read[place].anchors
+            ):
                 lost.append((page, link))
     assert lost == []
 
@@ -123,26 +148,45 @@ def distances(links: dict[str, set[str]], start: str) -> dict[str, int]:
 
 
 def test_every_page_is_few_clicks_away_from_the_start(read: dict[str, Read]) -> None:
-    links = {page: {target(page, link)[0] for link in content.links} & set(read) for page, content in read.items()}
+    links = {
+        page: {target(page, link)[0] for link in content.links} & set(read)
+        for page, content in read.items()
+    }
     found = distances(links, "index.html")
     assert sorted(set(read) - set(found)) == []
-    assert {page: clicks for page, clicks in found.items() if clicks > MOST_CLICKS} == {}
+    assert {
+        page: clicks for page, clicks in found.items() if clicks > MOST_CLICKS
+    } == {}
 
 
 def test_a_page_that_is_far_away_is_found() -> None:
-    assert distances({"a": {"b"}, "b": {"c"}, "c": set(), "d": set()}, "a") == {"a": 0, "b": 1, "c": 2}
+    assert distances({"a": {"b"}, "b": {"c"}, "c": set(), "d": set()}, "a") == {
+        "a": 0,
+        "b": 1,
+        "c": 2,
+    }
 
 
-def test_nothing_of_the_site_comes_from_elsewhere(site: Path, read: dict[str, Read]) -> None:
+def test_nothing_of_the_site_comes_from_elsewhere(
+    site: Path, read: dict[str, Read]
+) -> None:
     loads = [(page, each) for page, content in read.items() for each in content.loads]
     assert len(loads) > 500
     assert [each for each in loads if each[1].startswith((*OUTSIDE, "//"))] == []
     for style in site.rglob("*.css"):
-        assert not re.search(r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text(encoding="utf-8")), style
+        assert not re.search(
+            r"(url\(|@import)\s*[\"']?(https?:)?//", style.read_text(encoding="utf-8")
+        ), style
     for script in site.rglob("*.js"):
         if script.name != "search_index.js":
-            hosts = re.findall(r"https?://([\w.-]+\.\w+)/", script.read_text(encoding="utf-8"))
-            assert not {host for host in hosts if re.search(r"unpkg|cdn|googleapis|gstatic|jsdelivr", host)}, script
+            hosts = re.findall(
+                r"https?://([\w.-]+\.\w+)/", script.read_text(encoding="utf-8")
+            )
+            assert not {
+                host
+                for host in hosts
+                if re.search(r"unpkg|cdn|googleapis|gstatic|jsdelivr", host)
+            }, script
 
 
 def listed(entries: object) -> list[str]:
@@ -160,22 +204,34 @@ def test_every_page_of_docs_is_in_the_navigation_once() -> None:
     named = re.findall(r"^ +- (?:[^:#\n]+: )?(\S+\.md)\b", text, re.MULTILINE)
     assert len(named) == len(set(named)) > 60
     written = {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")}
-    assert written - set(named) == set(), "put the page into the navigation of mkdocs.yml, where people look for it"
-    assert set(named) - written - set(PAGES.pages()) == set(), "the navigation names a page that is not there"
+    assert written - set(named) == set(), (
+        "put the page into the navigation of mkdocs.yml, where people look for it"
+    )
+    assert set(named) - written - set(PAGES.pages()) == set(), (
+        "the navigation names a page that is not there"
+    )
 
 
 def test_every_public_name_is_in_the_reference(read: dict[str, Read]) -> None:
     text = PAGES.pages()["reference/python/index.md"]
     told = set(re.findall(r"\[`([\w.]+)`\]", text))
-    namespaces = {name for name, home in deniable._EXPORTS.items() if home == f"deniable.{name}"}
+    namespaces = {
+        name for name, home in deniable._EXPORTS.items() if home == f"deniable.{name}"
+    }
     assert "plan" in namespaces
     assert set(deniable._EXPORTS) - namespaces - told == set()
     for namespace in namespaces:
         module = getattr(deniable, namespace)
         for name in getattr(module, "__all__", ()):
-            assert any(each == f"{namespace}.{name}" or each.startswith(f"{namespace}.{name}.") for each in told), name
+            assert any(
+                each == f"{namespace}.{name}" or each.startswith(f"{namespace}.{name}.")
+                for each in told
+            ), name
     anchors = {
-        anchor for page, content in read.items() if page.startswith("reference/python/") for anchor in content.anchors
+        anchor
+        for page, content in read.items()
+        if page.startswith("reference/python/")
+        for anchor in content.anchors
     }
     homes = {home for names in PAGES.rooms().values() for _, home, _ in names}
     assert homes - anchors == set()
@@ -192,8 +248,15 @@ def test_every_command_and_option_is_in_the_reference() -> None:
             assert f"{path} {{#" in text
             section = text.partition(f"{path} {{#")[2].partition("\n## ")[0]
             for param in each.params:
-                if not getattr(param, "hidden", False) and param.param_type_name == "option" and param.name != "help":
-                    assert any(option in section for option in param.opts), (path, param.name)
+                if (
+                    not getattr(param, "hidden", False)
+                    and param.param_type_name == "option"
+                    and param.name != "help"
+                ):
+                    assert any(option in section for option in param.opts), (
+                        path,
+                        param.name,
+                    )
     assert all(f"({name}.md)" in pages["reference/shell/index.md"] for name in COMMANDS)
 
 
@@ -204,29 +267,45 @@ def slug(heading: str) -> str:
 
 
 def anchors(page: Path) -> set[str]:
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^```.*?^```",
+        "",
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE | re.DOTALL,
+    )
     return {slug(heading) for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE)}
 
 
 @pytest.mark.parametrize(
-    "page", sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")]), ids=lambda page: page.relative_to(ROOT).as_posix()
+    "page",
+    sorted([*ROOT.glob("*.md"), *DOCS.rglob("*.md")]),
+    ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
 def test_links_work_in_the_repository_too(page: Path) -> None:
     text = re.sub(
-        r"^```.*?^```|^ {4}.*$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+        r"^```.*?^```|^ {4}.*$|`[^`\n]*`",
+        "",
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE | re.DOTALL,
     )
     for link in LINK.findall(text):
         if not link.startswith(OUTSIDE):
             address, anchor = urldefrag(unquote(link))
             there = (page.parent / address).resolve() if address else page
             assert there.exists(), link
-            if there.suffix == ".md":  # of a picture it says in which colours it is shown
+            if (
+                there.suffix == ".md"
+            ):  # of a picture it says in which colours it is shown
                 assert not anchor or anchor in anchors(there), link
 
 
 def test_every_first_question_has_a_short_answer_and_a_page_with_the_rest() -> None:
-    listed, *answers = (DOCS / "questions.md").read_text(encoding="utf-8").split("\n## ")
-    assert [answer.splitlines()[0] for answer in answers] == re.findall(r"^\| \[(.*?)\]", listed, re.MULTILINE)
+    listed, *answers = (
+        (DOCS / "questions.md").read_text(encoding="utf-8").split("\n## ")
+    )
+    assert [answer.splitlines()[0] for answer in answers] == re.findall(
+        r"^\| \[(.*?)\]", listed, re.MULTILINE
+    )
     assert len(answers) == 15
     for answer in answers:
         assert re.search(r"→\s\[", answer), answer
@@ -261,7 +340,9 @@ def test_everybody_can_read_it_and_it_asks_nobody(
 ) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    context = chromium.new_context(viewport={"width": width, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    context = chromium.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme
+    )  # type: ignore[arg-type]
     try:
         shown = context.new_page()
         asked: list[str] = []
@@ -269,17 +350,23 @@ def test_everybody_can_read_it_and_it_asks_nobody(
         shown.goto((site / page).as_uri())
         shown.wait_for_timeout(200)
         assert shown.evaluate("document.documentElement.scrollWidth") <= width
-        assert [url for url in asked if not url.startswith(("file:", "data:", "about:"))] == []
+        assert [
+            url for url in asked if not url.startswith(("file:", "data:", "about:"))
+        ] == []
         assert [each["id"] for each in Axe().run(shown).response["violations"]] == []
     finally:
         context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_search_works_from_the_disk_and_without_a_network(chromium: Browser, site: Path, scheme: str) -> None:
+def test_search_works_from_the_disk_and_without_a_network(
+    chromium: Browser, site: Path, scheme: str
+) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
-    context = chromium.new_context(viewport={"width": 1280, "height": 800}, color_scheme=scheme)  # type: ignore[arg-type]
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 800}, color_scheme=scheme
+    )  # type: ignore[arg-type]
     try:
         page = context.new_page()
         page.goto((site / "index.html").as_uri())
@@ -289,7 +376,8 @@ def test_search_works_from_the_disk_and_without_a_network(chromium: Browser, sit
         found = page.locator(".md-search-result__link").first.get_attribute("href")
         assert found is not None
         assert "planning.html" in " ".join(
-            each.get_attribute("href") or "" for each in page.locator(".md-search-result__link").all()
+            each.get_attribute("href") or ""
+            for each in page.locator(".md-search-result__link").all()
         )
         page.wait_for_timeout(500)
         assert [each["id"] for each in Axe().run(page).response["violations"]] == []

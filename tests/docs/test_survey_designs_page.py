@@ -16,7 +16,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "survey-designs.md"
 
 
 def test_the_page_is_what_the_command_writes() -> None:
-    assert PAGE.read_text(encoding="utf-8") == survey_designs.page(), inspect.getdoc(survey_designs)
+    assert PAGE.read_text(encoding="utf-8") == survey_designs.page(), inspect.getdoc(
+        survey_designs
+    )
 
 
 def test_every_named_design_is_in_it() -> None:
@@ -45,12 +47,23 @@ MULTIPLIERS = {
 
 @pytest.mark.parametrize("name", MULTIPLIERS)
 def test_costs_are_those_of_the_sheet(name: str) -> None:
-    designs = [FAMILIES[each].build(**settings) for each, settings in survey_designs.EXAMPLES if each == name]
+    designs = [
+        FAMILIES[each].build(**settings)
+        for each, settings in survey_designs.EXAMPLES
+        if each == name
+    ]
     found = [survey_designs.cost(design) for design in designs]
-    assert [each.by_mean for each in found] == pytest.approx(MULTIPLIERS[name], abs=0.006)
+    assert [each.by_mean for each in found] == pytest.approx(
+        MULTIPLIERS[name], abs=0.006
+    )
     for each, design in zip(found, designs, strict=True):
         assert each.epsilon == design.epsilon
         assert each.multiplier <= each.by_mean * (1 + 1e-12)
         assert (0 in each.factors) == (each.epsilon == math.inf)
-        mean = sum(p * (0.9 * a + 0.1 * b) for p, (a, b) in zip(each.posteriors, design.channel.floats(), strict=True))
-        assert float(mean) == pytest.approx(0.1)  # posteriors average out to what was believed before
+        mean = sum(
+            p * (0.9 * a + 0.1 * b)
+            for p, (a, b) in zip(each.posteriors, design.channel.floats(), strict=True)
+        )
+        assert float(mean) == pytest.approx(
+            0.1
+        )  # posteriors average out to what was believed before

@@ -23,17 +23,23 @@ def test_every_claim_has_its_test_and_every_test_its_claim() -> None:
     text = PAGE.read_text(encoding="utf-8")
     claims = [line for line in text.splitlines() if line.startswith("- ")]
     named = [re.search(r"`(?:(\S+)::)?(test_\w+)`$", line) for line in claims]
-    assert all(named), [line for line, found in zip(claims, named, strict=True) if not found]
+    assert all(named), [
+        line for line, found in zip(claims, named, strict=True) if not found
+    ]
     by_file: dict[Path, list[str]] = {}
     for found in filter(None, named):
-        by_file.setdefault(ROOT / "tests" / found[1] if found[1] else TESTS, []).append(found[2])
+        by_file.setdefault(ROOT / "tests" / found[1] if found[1] else TESTS, []).append(
+            found[2]
+        )
     assert sorted(by_file.pop(TESTS)) == sorted(_written(TESTS))
     for file, tests in by_file.items():
         assert set(tests) <= set(_written(file)), file
 
 
 def _written(file: Path) -> list[str]:
-    return re.findall(r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE)
+    return re.findall(
+        r"^def (test_\w+)", file.read_text(encoding="utf-8"), re.MULTILINE
+    )
 
 
 def test_every_adversary_has_claims_and_limits() -> None:

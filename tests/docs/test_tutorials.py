@@ -12,8 +12,14 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = f"{ROOT / 'src'}:{ROOT / 'papers' / 'src'}"
-PAGES = [*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "start.md", ROOT / "docs" / "shell.md"]
-FENCE = re.compile(r"^```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^```[ ]*$", re.MULTILINE | re.DOTALL)
+PAGES = [
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    ROOT / "docs" / "start.md",
+    ROOT / "docs" / "shell.md",
+]
+FENCE = re.compile(
+    r"^```(?P<language>\w+)[^\n]*\n(?P<code>.*?)^```[ ]*$", re.MULTILINE | re.DOTALL
+)
 KINDS = {
     "survey-researcher",
     "data-scientist",
@@ -26,7 +32,10 @@ KINDS = {
 
 def steps(page: Path) -> list[tuple[str, str]]:
     """The fences of a page: language and code."""
-    return [(found["language"], found["code"]) for found in FENCE.finditer(page.read_text(encoding="utf-8"))]
+    return [
+        (found["language"], found["code"])
+        for found in FENCE.finditer(page.read_text(encoding="utf-8"))
+    ]
 
 
 def program(page: Path) -> str:
@@ -51,7 +60,10 @@ def _grouped(lines: list[str]) -> str:
             waiting = True
             continue
         if waiting and not line.startswith("cat >> session.py"):
-            text += ["python session.py", ": > session.py"]  # not with &&, after which bash goes on whatever failed
+            text += [
+                "python session.py",
+                ": > session.py",
+            ]  # not with &&, after which bash goes on whatever failed
             waiting = False
         text.append(line)
     return "\n".join([*text, "python session.py" if waiting else ":"])
@@ -61,7 +73,11 @@ def _grouped(lines: list[str]) -> str:
 def test_a_tutorial_works_command_by_command(page: Path, tmp_path: Path) -> None:
     shims = tmp_path / "bin"
     shims.mkdir()
-    for name, words in (("deniable", "-m deniable"), ("deniable-papers", "-m deniable_papers"), ("python", "")):
+    for name, words in (
+        ("deniable", "-m deniable"),
+        ("deniable-papers", "-m deniable_papers"),
+        ("python", ""),
+    ):
         (shims / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
         (shims / name).chmod(0o755)
     folder = tmp_path / "empty"
@@ -85,18 +101,35 @@ def test_a_tutorial_works_command_by_command(page: Path, tmp_path: Path) -> None
 
 
 def test_there_is_a_tutorial_for_each_kind_of_user() -> None:
-    assert {page.stem for page in (ROOT / "docs" / "tutorials").glob("*.md")} - {"index"} == KINDS
+    assert {page.stem for page in (ROOT / "docs" / "tutorials").glob("*.md")} - {
+        "index"
+    } == KINDS
     for name in KINDS:
-        assert any(language in ("sh", "python") for language, _ in steps(ROOT / "docs" / "tutorials" / f"{name}.md"))
+        assert any(
+            language in ("sh", "python")
+            for language, _ in steps(ROOT / "docs" / "tutorials" / f"{name}.md")
+        )
 
 
 def test_a_failing_command_is_found(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("```sh\nfalse\n```\n```sh\necho never\n```\n")
-    assert subprocess.run(["bash", "-c", program(page)], check=False, cwd=tmp_path).returncode == 1
+    assert (
+        subprocess.run(
+            ["bash", "-c", program(page)], check=False, cwd=tmp_path
+        ).returncode
+        == 1
+    )
     for after in ("", "```sh\n:\n```\n"):
-        page.write_text(f"```python\nx = 1\n```\n```python\nassert x == 2\n```\n{after}")
-        run = subprocess.run(["bash", "-c", program(page)], check=False, cwd=tmp_path, capture_output=True)
+        page.write_text(
+            f"```python\nx = 1\n```\n```python\nassert x == 2\n```\n{after}"
+        )
+        run = subprocess.run(
+            ["bash", "-c", program(page)],
+            check=False,
+            cwd=tmp_path,
+            capture_output=True,
+        )
         assert run.returncode == 1
         assert b"AssertionError" in run.stderr
         (tmp_path / "session.py").unlink()

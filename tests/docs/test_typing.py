@@ -15,7 +15,10 @@ import pytest
 SCRIPT = Path(__file__).with_name("user_script.py")
 ROOT = SCRIPT.parents[2]
 CHECKERS = {
-    "mypy": ([sys.executable, "-m", "mypy", "--strict"], re.compile(r'Revealed type is "(.*)"')),
+    "mypy": (
+        [sys.executable, "-m", "mypy", "--strict"],
+        re.compile(r'Revealed type is "(.*)"'),
+    ),
     "pyright": (
         [sys.executable, "-m", "pyright", "--pythonpath", sys.executable],
         re.compile(r'Type of ".*" is "(.*)"'),
@@ -25,8 +28,17 @@ CHECKERS = {
 
 def names(source: str) -> list[str]:
     """Every name that the script gives to something."""
-    targets = [node.targets[0] for node in ast.parse(source).body if isinstance(node, ast.Assign)]
-    return [name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)]
+    targets = [
+        node.targets[0]
+        for node in ast.parse(source).body
+        if isinstance(node, ast.Assign)
+    ]
+    return [
+        name.id
+        for target in targets
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name)
+    ]
 
 
 def test_the_script_runs() -> None:
@@ -37,10 +49,20 @@ def test_the_script_runs() -> None:
 def test_a_checker_finds_no_error_and_no_any(checker: str, tmp_path: Path) -> None:
     source = SCRIPT.read_text(encoding="utf-8")
     asked = tmp_path / "asked.py"
-    asked.write_text(source + "".join(f"reveal_type({name})\n" for name in names(source)), encoding="utf-8")
+    asked.write_text(
+        source + "".join(f"reveal_type({name})\n" for name in names(source)),
+        encoding="utf-8",
+    )
     command, revealed = CHECKERS[checker]
     environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
-    run = subprocess.run([*command, str(asked)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [*command, str(asked)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 0, run.stdout + run.stderr
     found = revealed.findall(run.stdout)
     assert len(found) == len(names(source)) > 20
@@ -61,13 +83,23 @@ dn.estimate(dn.respond_all(dn.warner(1), ["yes"]), sampling=dn.Sampling([1.0]), 
 
 
 @pytest.mark.parametrize("checker", CHECKERS)
-def test_a_checker_refuses_what_a_type_of_question_does_not_take(checker: str, tmp_path: Path) -> None:
+def test_a_checker_refuses_what_a_type_of_question_does_not_take(
+    checker: str, tmp_path: Path
+) -> None:
     script = tmp_path / "wrong.py"
     script.write_text(WRONG, encoding="utf-8")
     command, _ = CHECKERS[checker]
     environment = {**os.environ, "MYPYPATH": str(ROOT / "src")}
     run = subprocess.run(
-        [*command, str(script)], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        [*command, str(script)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    refused = {int(line) for line in re.findall(r"wrong\.py:(\d+)(?::\d+)?(?: -|:) error", run.stdout)}
+    refused = {
+        int(line)
+        for line in re.findall(r"wrong\.py:(\d+)(?::\d+)?(?: -|:) error", run.stdout)
+    }
     assert refused == set(range(2, 1 + len(WRONG.splitlines())))

@@ -32,7 +32,14 @@ STUMBLED = {  # what stood there, and what is meant
 
 def sources() -> list[Path]:
     files = [*(ROOT / "src").rglob("*"), *(ROOT / "papers").rglob("*")]
-    return [*PAGES, *(path for path in files if path.suffix in (".py", ".html", ".toml", ".js", ".json"))]
+    return [
+        *PAGES,
+        *(
+            path
+            for path in files
+            if path.suffix in (".py", ".html", ".toml", ".js", ".json")
+        ),
+    ]
 
 
 @pytest.mark.parametrize("pattern", STUMBLED)
@@ -49,7 +56,11 @@ def test_nobody_stumbles_again(pattern: str) -> None:
 def long_lines(text: str) -> list[str]:
     """Lines of prose that are too long to be read in an editor; tables and code are not prose."""
     text = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    return [line for line in text.splitlines() if len(line) > LONGEST and not line.startswith(("|", "    ", "!["))]
+    return [
+        line
+        for line in text.splitlines()
+        if len(line) > LONGEST and not line.startswith(("|", "    ", "!["))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,8 +69,12 @@ def long_lines(text: str) -> list[str]:
     ids=lambda page: page.relative_to(ROOT).as_posix(),
 )
 def test_lines_of_a_page_fit_an_editor(page: Path) -> None:
-    assert long_lines(page.read_text(encoding="utf-8")) == [], f"run scripts/wrap {page.relative_to(ROOT)}"
+    assert long_lines(page.read_text(encoding="utf-8")) == [], (
+        f"run scripts/wrap {page.relative_to(ROOT)}"
+    )
 
 
 def test_a_long_line_is_found() -> None:
-    assert long_lines("a " * 100 + "\n| " + "b" * 300 + "\n```\n" + "c" * 300 + "\n```\n") == ["a " * 100]
+    assert long_lines(
+        "a " * 100 + "\n| " + "b" * 300 + "\n```\n" + "c" * 300 + "\n```\n"
+    ) == ["a " * 100]

@@ -12,8 +12,16 @@ records, edges = dn.lpp_club(ITEMS, epsilon=1), dn.one_edge(ITEMS, epsilon=1)
 strings = dn.string_design(dn.Bloom(16, cohorts=2), epsilon=4)
 numbers = dn.number_design(0, 80, epsilon=1)
 
-one = dn.respond(design, "once"), dn.respond(both, {"smokes": "yes", "habit": "never"}), dn.respond(ladder, "often")
-two = dn.respond(deck, "yes", card=1), dn.respond(records, {"tea": 0.5}), dn.respond(edges, {"tea": 1})
+one = (
+    dn.respond(design, "once"),
+    dn.respond(both, {"smokes": "yes", "habit": "never"}),
+    dn.respond(ladder, "often"),
+)
+two = (
+    dn.respond(deck, "yes", card=1),
+    dn.respond(records, {"tea": 0.5}),
+    dn.respond(edges, {"tea": 1}),
+)
 three = dn.respond(strings, "Smith"), dn.respond(numbers, 37.5)
 
 sent = (
@@ -21,11 +29,25 @@ sent = (
     dn.respond_all(ladder, ["once"] * 9),
     dn.respond_all(deck, ["no"] * 4),
 )
-more = dn.respond_all(records, [{"tea": 1}] * 9), dn.respond_all(edges, [{"tea": 1}] * 9)
+more = (
+    dn.respond_all(records, [{"tea": 1}] * 9),
+    dn.respond_all(edges, [{"tea": 1}] * 9),
+)
 last = dn.respond_all(strings, ["Smith"] * 9), dn.respond_all(numbers, [37.5] * 9)
 
-tallies = dn.tally(sent[0]), dn.tally(sent[1]), dn.tally(sent[2]), dn.tally(more[0]), dn.tally(more[1])
-others = dn.tally(last[0]), dn.tally(last[1]), dn.tally(both, [one[1]] * 3), dn.tally(ladder, [one[2]] * 3)
+tallies = (
+    dn.tally(sent[0]),
+    dn.tally(sent[1]),
+    dn.tally(sent[2]),
+    dn.tally(more[0]),
+    dn.tally(more[1]),
+)
+others = (
+    dn.tally(last[0]),
+    dn.tally(last[1]),
+    dn.tally(both, [one[1]] * 3),
+    dn.tally(ladder, [one[2]] * 3),
+)
 singles = (
     dn.tally(deck, [1, 3]),
     dn.tally(records, [two[1]]),
@@ -33,16 +55,30 @@ singles = (
     dn.tally(numbers, [three[1]]),
 )
 
-shares, stages, cards = dn.estimate(tallies[0]), dn.estimate(tallies[1]), dn.estimate(tallies[2])
+shares, stages, cards = (
+    dn.estimate(tallies[0]),
+    dn.estimate(tallies[1]),
+    dn.estimate(tallies[2]),
+)
 items, weights = dn.estimate(tallies[3]), dn.estimate(tallies[4])
-names, mean = dn.estimate(others[0], candidates=["Smith", "Jones"]), dn.estimate(others[1], population=100)
+names, mean = (
+    dn.estimate(others[0], candidates=["Smith", "Jones"]),
+    dn.estimate(others[1], population=100),
+)
 sample = dn.Sampling([1.0] * 9)
 people = (
     dn.estimate(sent[0], sampling=dn.Sampling([1.0] * 18)),
     dn.estimate(sent[1], sampling=sample, reached=[0, 1, 1] * 3),
-    dn.estimate(dn.respond_all(dn.integer_deck(9, epsilon=2), ["no"] * 9), sampling=sample),
+    dn.estimate(
+        dn.respond_all(dn.integer_deck(9, epsilon=2), ["no"] * 9), sampling=sample
+    ),
     dn.estimate(last[1], sampling=sample),
-    dn.estimate(dn.Responses.of({1: design, 2: dn.direct(HABITS)}, HABITS * 3, devices=[1, 2, 1] * 3), sampling=sample),
+    dn.estimate(
+        dn.Responses.of(
+            {1: design, 2: dn.direct(HABITS)}, HABITS * 3, devices=[1, 2, 1] * 3
+        ),
+        sampling=sample,
+    ),
 )
 told = (
     shares.params["once"],
@@ -52,7 +88,11 @@ told = (
     weights.to_json(),
     names.warnings,
 )
-size = dn.plan.sample_size(design, margin=0.05), dn.criteria.Epsilon(1).check(design), mean.mean.value
+size = (
+    dn.plan.sample_size(design, margin=0.05),
+    dn.criteria.Epsilon(1).check(design),
+    mean.mean.value,
+)
 
 drawn = dn.Sampling([1.0, 2.0, 1.0] * 3, clusters=list("aaabbbccc"))
 sampled = (

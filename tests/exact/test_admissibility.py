@@ -10,7 +10,15 @@ import pytest
 
 from deniable.channel import Dense
 from deniable.designs import hadamard, k_ary, matrix, subset, truncated_rappor, warner
-from deniable.order.admissibility import admissible, drop_constant, merge, raise_parity, repair, split_row, split_rows
+from deniable.order.admissibility import (
+    admissible,
+    drop_constant,
+    merge,
+    raise_parity,
+    repair,
+    split_row,
+    split_rows,
+)
 from tests.support.rational import Table, rank, times
 from tests.support.tables import random_channel, rows
 
@@ -24,10 +32,18 @@ def awkward(number: int) -> tuple[Dense, Fraction]:
     table = rows(random_channel(order, answers, responses))
     kind = number % 4
     if kind == 1:  # a response that says nothing
-        table = (*(tuple(cell / 2 for cell in row) for row in table), (Fraction(1, 2),) * answers)
+        table = (
+            *(tuple(cell / 2 for cell in row) for row in table),
+            (Fraction(1, 2),) * answers,
+        )
     if kind == 2:  # twins, and a row that never occurs
         first = tuple(cell / 3 for cell in table[0])
-        table = (first, *table[1:], tuple(2 * cell for cell in first), (Fraction(0),) * answers)
+        table = (
+            first,
+            *table[1:],
+            tuple(2 * cell for cell in first),
+            (Fraction(0),) * answers,
+        )
     if kind == 3 and answers > 2:  # two answers that are never told apart
         table = tuple((row[1], *row[1:]) for row in table)
     channel = Dense.from_rows(table)
@@ -84,7 +100,13 @@ def test_a_design_that_says_nothing_is_repaired_from_nothing() -> None:
 
 
 def test_an_admissible_design_is_left_as_it_is() -> None:
-    for design in (k_ary(5, p="1/2"), warner(p="2/3"), k_ary(4, p="1/10"), hadamard(7, 1), hadamard(5, 2)):
+    for design in (
+        k_ary(5, p="1/2"),
+        warner(p="2/3"),
+        k_ary(4, p="1/10"),
+        hadamard(7, 1),
+        hadamard(5, 2),
+    ):
         verdict = admissible(design)
         assert verdict
         channel = design.channel.dense()
@@ -92,11 +114,16 @@ def test_an_admissible_design_is_left_as_it_is() -> None:
         assert better.channel == channel
         assert better.steps == ()
         assert better.garbling == Dense.from_rows(
-            [[Fraction(i == j) for j in range(channel.responses)] for i in range(channel.responses)]
+            [
+                [Fraction(i == j) for j in range(channel.responses)]
+                for i in range(channel.responses)
+            ]
         )
 
 
-def test_a_subset_design_is_admissible_and_a_coarser_gamma_makes_it_inadmissible() -> None:
+def test_a_subset_design_is_admissible_and_a_coarser_gamma_makes_it_inadmissible() -> (
+    None
+):
     design = subset(5, t=2, p="3/4")
     assert admissible(design)
     assert admissible(design.channel.dense())
@@ -111,14 +138,22 @@ def test_slack_looks_past_the_last_bits_and_no_further() -> None:
     design = truncated_rappor(4, 1)
     assert not admissible(design)
     assert admissible(design, slack=1e-12)
-    assert not admissible(design, Fraction(design.parity) * Fraction(101, 100), slack=1e-12)
-    assert admissible(design, Fraction(design.parity) * Fraction(101, 100), slack="1/50")
+    assert not admissible(
+        design, Fraction(design.parity) * Fraction(101, 100), slack=1e-12
+    )
+    assert admissible(
+        design, Fraction(design.parity) * Fraction(101, 100), slack="1/50"
+    )
 
 
 @pytest.mark.parametrize("size", range(2, 18))
 def test_the_closed_form_for_hadamard_rows_is_that_of_the_table(size: int) -> None:
     design = hadamard(size, 1)
-    assert bool(admissible(design)) == bool(admissible(design.channel.dense())) == (size > 2)
+    assert (
+        bool(admissible(design))
+        == bool(admissible(design.channel.dense()))
+        == (size > 2)
+    )
     if size > 2:
         assert admissible(design.channel.dense()).groups == ()
 
@@ -131,18 +166,24 @@ def test_each_step_gives_the_design_back(number: int) -> None:
         steps.append(drop_constant(steps[-1].channel))
         if admissible(steps[-1].channel, gamma).flaws:
             steps.append(split_rows(steps[-1].channel, "nested"))
-    for before, step in zip([channel, *(each.channel for each in steps)], steps, strict=False):
+    for before, step in zip(
+        [channel, *(each.channel for each in steps)], steps, strict=False
+    ):
         assert step.garbling.after(step.channel) == before
 
 
 def test_raising_a_row_stops_exactly_at_gamma() -> None:
-    channel = matrix([["0.5", "0.4", "0.35"], ["0.2", "0.3", "0.35"], ["0.3", "0.3", "0.3"]]).channel
+    channel = matrix(
+        [["0.5", "0.4", "0.35"], ["0.2", "0.3", "0.35"], ["0.3", "0.3", "0.3"]]
+    ).channel
     for partner in (1, 2):
         xi, step = raise_parity(channel, 2, 0, partner)
         raised = rows(step.channel)
         assert xi > 1
         assert max(raised[0]) / min(raised[0]) == 2
-        assert max(raised[partner]) / min(raised[partner]) == max(rows(channel)[partner]) / min(rows(channel)[partner])
+        assert max(raised[partner]) / min(raised[partner]) == max(
+            rows(channel)[partner]
+        ) / min(rows(channel)[partner])
         assert step.garbling.after(step.channel) == channel
     assert raise_parity(channel, 2, 0, 1)[0] == Fraction(7, 5)
 
@@ -163,8 +204,15 @@ def test_the_pieces_of_a_row_add_up_to_it(split: str) -> None:
             continue
         pieces = pattern_rows(row, split)
         assert tuple(map(sum, zip(*pieces, strict=True))) == row
-        assert all(len(set(piece)) == 2 and max(piece) / min(piece) == max(row) / min(row) for piece in pieces)
-        expected = len(set(row)) - 1 if split == "nested" else 2 ** sum(min(row) < cell < max(row) for cell in row)
+        assert all(
+            len(set(piece)) == 2 and max(piece) / min(piece) == max(row) / min(row)
+            for piece in pieces
+        )
+        expected = (
+            len(set(row)) - 1
+            if split == "nested"
+            else 2 ** sum(min(row) < cell < max(row) for cell in row)
+        )
         assert len(pieces) == expected
 
 

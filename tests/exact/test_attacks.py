@@ -15,7 +15,11 @@ from deniable.order.ladders import Ladder
 from deniable.order.relaxation import ladder
 from tests.support.ladders import small
 
-SHORT = {name: Ladder(each.designs[:3], each.steps[:2]) for name, each in small().items() if each.joint_parity < 1e9}
+SHORT = {
+    name: Ladder(each.designs[:3], each.steps[:2])
+    for name, each in small().items()
+    if each.joint_parity < 1e9
+}
 every_ladder = pytest.mark.parametrize("name", sorted(SHORT))
 
 
@@ -23,7 +27,9 @@ def responses(channel: Channel) -> list[int]:
     return [r for r in range(channel.responses) if channel.possible(r)]
 
 
-def by_hand(stages: Ladder, prior: list[Fraction], weights: list[Fraction]) -> dict[str, Fraction]:
+def by_hand(
+    stages: Ladder, prior: list[Fraction], weights: list[Fraction]
+) -> dict[str, Fraction]:
     """Go through every history: guess, and count what is wrong; ties are split evenly."""
     size = len(prior)
     wrong = dict.fromkeys(ATTACKS, Fraction(0))
@@ -44,7 +50,9 @@ def by_hand(stages: Ladder, prior: list[Fraction], weights: list[Fraction]) -> d
                 sum(weight * each for weight, each in zip(weights, column, strict=True))
                 for column in zip(*votes, strict=True)
             ],
-            "Bayes' rule": [alpha * each for alpha, each in zip(prior, law, strict=True)],
+            "Bayes' rule": [
+                alpha * each for alpha, each in zip(prior, law, strict=True)
+            ],
         }
         for attack, score in scores.items():
             best = [x for x in range(size) if score[x] == max(score)]
@@ -58,9 +66,14 @@ def test_error_rates_are_those_of_all_histories(name: str) -> None:
     stages = SHORT[name]
     size = len(stages.categories)
     weights = [1.5, 2.25, 3.5][: len(stages)]
-    for prior in ([Fraction(1, size)] * size, [Fraction(2 * x + 1, size**2) for x in range(size)]):
+    for prior in (
+        [Fraction(1, size)] * size,
+        [Fraction(2 * x + 1, size**2) for x in range(size)],
+    ):
         rates = error_rates(stages, prior=prior, weights=weights, exact=True)
-        assert rates.errors == by_hand(stages, prior, [Fraction(str(each)) for each in weights])
+        assert rates.errors == by_hand(
+            stages, prior, [Fraction(str(each)) for each in weights]
+        )
         assert rates.bound == least_bayes_error(stages.designs[-1].parity, prior)
         assert all(each >= rates.bound for each in rates.errors.values())
         assert rates.beaten() == ()
@@ -72,7 +85,11 @@ def test_all_responses_together_tell_no_more_than_the_last(name: str) -> None:
     size = len(stages.categories)
     even = [Fraction(1, size)] * size
     rates = error_rates(stages, prior=even, exact=True)
-    assert rates.errors["maximum likelihood"] == rates.errors["last output"] == bayes_error(stages.designs[-1], even)
+    assert (
+        rates.errors["maximum likelihood"]
+        == rates.errors["last output"]
+        == bayes_error(stages.designs[-1], even)
+    )
 
 
 @pytest.mark.parametrize("m", [2, 3, 5, 8])
@@ -94,8 +111,15 @@ def test_independent_responses_would_beat_the_bound() -> None:
     design = dn.warner(p="3/4")
     promised = least_bayes_error(design.parity, [Fraction(1, 2)] * 2)
     both = dn.product([design, dn.warner(p="3/4")]).channel
-    twice = 1 - sum(max(both.probability(r, given=x) for x in (0, 3)) for r in range(4)) / 2
-    assert twice == promised == Fraction(1, 4)  # of two coins the second decides nothing: they may disagree
+    twice = (
+        1 - sum(max(both.probability(r, given=x) for x in (0, 3)) for r in range(4)) / 2
+    )
+    assert (
+        twice == promised == Fraction(1, 4)
+    )  # of two coins the second decides nothing: they may disagree
     third = dn.product([design, design, design]).channel
-    thrice = 1 - sum(max(third.probability(r, given=x) for x in (0, 7)) for r in range(8)) / 2
+    thrice = (
+        1
+        - sum(max(third.probability(r, given=x) for x in (0, 7)) for r in range(8)) / 2
+    )
     assert thrice < promised

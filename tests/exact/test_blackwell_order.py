@@ -9,8 +9,24 @@ from itertools import product
 
 import pytest
 
-from deniable.channel import Channel, Dense, Diagonal, Hadamard, Hashing, Product, Subset
-from deniable.designs import binary, hadamard, k_ary, local_hashing, matrix, subset, warner
+from deniable.channel import (
+    Channel,
+    Dense,
+    Diagonal,
+    Hadamard,
+    Hashing,
+    Product,
+    Subset,
+)
+from deniable.designs import (
+    binary,
+    hadamard,
+    k_ary,
+    local_hashing,
+    matrix,
+    subset,
+    warner,
+)
 from deniable.order.blackwell import Garbling, Separation, by_tables, compare, garbling
 from deniable.order.programs import Feasible, Infeasible, feasible, reduce, solve
 from deniable.order.steps import Step
@@ -27,11 +43,16 @@ def replay(found: Garbling | Step | Separation, coarse: Channel, fine: Channel) 
         assert channel is not None
         cells = table(channel)
         assert times(cells, theirs) == ours
-        assert all(sum(column) == 1 and min(column) >= 0 for column in zip(*cells, strict=True))
+        assert all(
+            sum(column) == 1 and min(column) >= 0 for column in zip(*cells, strict=True)
+        )
         return
     none = (Fraction(0),) * coarse.answers
     pays = [found.payoffs.get(i, none) for i in range(coarse.responses)]
-    earned = sum((applied((pay,), row)[0] for pay, row in zip(pays, ours, strict=True)), Fraction(0))
+    earned = sum(
+        (applied((pay,), row)[0] for pay, row in zip(pays, ours, strict=True)),
+        Fraction(0),
+    )
     best = sum((max(applied(pays, row)) for row in theirs), Fraction(0))
     assert (earned, best) == (found.coarse, found.fine)
     assert earned > best
@@ -57,7 +78,14 @@ def test_what_is_garbled_is_found_and_the_rest_is_proved() -> None:
 
 
 def test_responses_that_never_occur_or_say_the_same_do_not_matter() -> None:
-    fine = matrix([["1/2", "1/6", "1/3"], ["1/4", "1/12", "1/6"], [0, 0, 0], ["1/4", "3/4", "1/2"]])
+    fine = matrix(
+        [
+            ["1/2", "1/6", "1/3"],
+            ["1/4", "1/12", "1/6"],
+            [0, 0, 0],
+            ["1/4", "3/4", "1/2"],
+        ]
+    )
     coarse = matrix([["3/4", "1/4", "1/2"], [0, 0, 0], ["1/4", "3/4", "1/2"]])
     verdict = compare(fine, coarse)
     assert verdict.relation == "equal"
@@ -69,7 +97,11 @@ def test_a_coarse_response_that_never_occurs_does_not_spoil_the_proof() -> None:
     order = random.Random(3)
     fine = random_channel(order, 2, 5)
     sharp = Dense.from_rows(
-        [[Fraction(9, 10), Fraction(1, 100)], [Fraction(1, 10), Fraction(99, 100)], [Fraction(0)] * 2]
+        [
+            [Fraction(9, 10), Fraction(1, 100)],
+            [Fraction(1, 10), Fraction(99, 100)],
+            [Fraction(0)] * 2,
+        ]
     )
     found = by_tables(sharp, fine)
     assert not found
@@ -85,11 +117,16 @@ def test_a_design_that_says_nothing_comes_from_everything() -> None:
         replay(verdict.second_from_first, fine, nothing)
 
 
-PAIRS = [Diagonal(4, *weights) for weights in ((5, 1), (3, 1), (2, 1), (1, 2), (0, 1), (1, 9), (1, 1))]
+PAIRS = [
+    Diagonal(4, *weights)
+    for weights in ((5, 1), (3, 1), (2, 1), (1, 2), (0, 1), (1, 9), (1, 1))
+]
 
 
 @pytest.mark.parametrize(("one", "two"), list(product(PAIRS, PAIRS)))
-def test_diagonal_channels_in_closed_form_and_by_tables(one: Diagonal, two: Diagonal) -> None:
+def test_diagonal_channels_in_closed_form_and_by_tables(
+    one: Diagonal, two: Diagonal
+) -> None:
     found = garbling(one, two)
     replay(found, one, two)
     assert bool(by_tables(one, two)) == bool(found)
@@ -116,7 +153,9 @@ def test_a_million_categories_are_compared_in_closed_form() -> None:
     for build in (k_ary, hadamard, local_hashing):
         lower, higher = build(1_000_000, epsilon=1), build(1_000_000, epsilon="11/10")
         if build is local_hashing:
-            higher = local_hashing(1_000_000, epsilon="11/10", values=lower.channel.values)
+            higher = local_hashing(
+                1_000_000, epsilon="11/10", values=lower.channel.values
+            )
         verdict = compare(lower, higher)
         assert verdict.relation == "coarser"
         step = verdict.first_from_second
@@ -136,7 +175,11 @@ ORDERED = [
     (k, t1, gamma1, t2, gamma2)
     for k in (4, 5)
     for t1, t2 in product(range(1, k), repeat=2)
-    for gamma1, gamma2 in ((Fraction(3, 2), Fraction(2)), (Fraction(2), Fraction(4)), (Fraction(6, 5), Fraction(7, 5)))
+    for gamma1, gamma2 in (
+        (Fraction(3, 2), Fraction(2)),
+        (Fraction(2), Fraction(4)),
+        (Fraction(6, 5), Fraction(7, 5)),
+    )
 ]
 
 
@@ -158,8 +201,12 @@ def subset_with(k: int, t: int, gamma: Fraction) -> Subset:
     return Subset(k, t, held.numerator, held.denominator)
 
 
-@pytest.mark.parametrize(("k", "t1", "gamma1", "t2", "gamma2"), [case for case in ORDERED if case[0] == 4])
-def test_subset_channels_in_closed_form(k: int, t1: int, gamma1: Fraction, t2: int, gamma2: Fraction) -> None:
+@pytest.mark.parametrize(
+    ("k", "t1", "gamma1", "t2", "gamma2"), [case for case in ORDERED if case[0] == 4]
+)
+def test_subset_channels_in_closed_form(
+    k: int, t1: int, gamma1: Fraction, t2: int, gamma2: Fraction
+) -> None:
     coarse, fine = subset_with(k, t1, gamma1), subset_with(k, t2, gamma2)
     found = garbling(coarse, fine)
     assert bool(found) == subsets_ordered(k, t1, gamma1, t2, gamma2)
@@ -184,13 +231,19 @@ BOUNDARIES = [
 
 
 @pytest.mark.parametrize(("k", "t1", "gamma1", "t2", "gamma2"), BOUNDARIES)
-@pytest.mark.parametrize("beyond", [Fraction(0), Fraction(1, 10**12), Fraction(1, 10**30)])
+@pytest.mark.parametrize(
+    "beyond", [Fraction(0), Fraction(1, 10**12), Fraction(1, 10**30)]
+)
 def test_the_border_is_exact_far_below_what_floats_can_tell(
     k: int, t1: int, gamma1: Fraction, t2: int, gamma2: Fraction, beyond: Fraction
 ) -> None:
     coarse, fine = subset_channel(k, t1, gamma1 + beyond), subset_channel(k, t2, gamma2)
     found = by_tables(coarse, fine)
-    assert bool(found) == (beyond == 0) == subsets_ordered(k, t1, gamma1 + beyond, t2, gamma2)
+    assert (
+        bool(found)
+        == (beyond == 0)
+        == subsets_ordered(k, t1, gamma1 + beyond, t2, gamma2)
+    )
     replay(found, coarse, fine)
 
 
@@ -224,7 +277,10 @@ def test_elimination_solves_and_counts() -> None:
     order = random.Random(7)
     for _ in range(30):
         size = order.randint(1, 5)
-        square = [[Fraction(order.randint(-4, 4), order.randint(1, 3)) for _ in range(size)] for _ in range(size)]
+        square = [
+            [Fraction(order.randint(-4, 4), order.randint(1, 3)) for _ in range(size)]
+            for _ in range(size)
+        ]
         right = [Fraction(order.randint(-4, 4)) for _ in range(size)]
         found = solve(square, right)
         if found is not None:
@@ -238,7 +294,10 @@ def test_the_exact_simplex_ends_in_a_point_or_a_proof() -> None:
     kinds = set()
     for _ in range(80):
         height, width = order.randint(1, 4), order.randint(1, 5)
-        equations = [[Fraction(order.randint(-3, 3), order.randint(1, 2)) for _ in range(width)] for _ in range(height)]
+        equations = [
+            [Fraction(order.randint(-3, 3), order.randint(1, 2)) for _ in range(width)]
+            for _ in range(height)
+        ]
         right = [Fraction(order.randint(0, 3)) for _ in range(height)]
         found = feasible(equations, right, first=[width - 1])
         kinds.add(type(found))

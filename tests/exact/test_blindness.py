@@ -44,7 +44,9 @@ def together(modulus: int, *, compared: bool) -> dict[tuple[Signing, Token], Fra
     likely: dict[tuple[Signing, Token], Fraction] = defaultdict(Fraction)
     for encoded, factor in product(units if compared else range(modulus), units):
         blinded = encoded * factor**EXPONENT % modulus
-        signed = next((root for root in range(modulus) if root**EXPONENT % modulus == blinded), 1)
+        signed = next(
+            (root for root in range(modulus) if root**EXPONENT % modulus == blinded), 1
+        )
         signature = signed * pow(factor, -1, modulus) % modulus
         if signature**EXPONENT % modulus == encoded:
             likely[(blinded, signed), (encoded, signature)] += 1
@@ -59,7 +61,10 @@ def is_blind(likely: dict[tuple[Signing, Token], Fraction]) -> bool:
     for (signing, token), weight in likely.items():
         signings[signing] += weight
         tokens[token] += weight
-    return all(likely.get((one, other), 0) == signings[one] * tokens[other] for one, other in product(signings, tokens))
+    return all(
+        likely.get((one, other), 0) == signings[one] * tokens[other]
+        for one, other in product(signings, tokens)
+    )
 
 
 @pytest.mark.parametrize("modulus", MODULI.values(), ids=MODULI)
@@ -68,7 +73,9 @@ def test_tokens_that_are_spent_fit_every_signing_equally_well(modulus: int) -> N
 
 
 @pytest.mark.parametrize("modulus", MODULI.values(), ids=MODULI)
-def test_they_do_not_where_tokens_are_not_compared_with_the_modulus(modulus: int) -> None:
+def test_they_do_not_where_tokens_are_not_compared_with_the_modulus(
+    modulus: int,
+) -> None:
     assert not is_blind(together(modulus, compared=False))
 
 

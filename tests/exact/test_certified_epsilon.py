@@ -16,11 +16,30 @@ from deniable.errors import InvalidDesign
 from tests.support import brute
 from tests.support.seeded import seeded
 
-EPSILONS = [0.001, 0.01, 0.1, "0.1", 0.5, "0.7", 0.7, 1, math.log(2), Fraction(1, 3), "ln", 2.5, 5, 8.25, 11.999, 12]
+EPSILONS = [
+    0.001,
+    0.01,
+    0.1,
+    "0.1",
+    0.5,
+    "0.7",
+    0.7,
+    1,
+    math.log(2),
+    Fraction(1, 3),
+    "ln",
+    2.5,
+    5,
+    8.25,
+    11.999,
+    12,
+]
 SIZES = [2, 3, 4, 5, 7, 10, 16, 31, 64, 100, 255, 256, 500, 999, 1000]
 
 
-def chosen(source: Source, number: int) -> Iterator[tuple[int, float | str | Fraction, bool]]:
+def chosen(
+    source: Source, number: int
+) -> Iterator[tuple[int, float | str | Fraction, bool]]:
     """Sizes and ε spread evenly on logarithmic scales, every kind of number that users may write, both sides."""
     for _ in range(number):
         size = round(2 * 500 ** (below(10**6, source) / 10**6))
@@ -83,9 +102,14 @@ def test_at_a_large_epsilon_the_smallest_weight_is_what_limits() -> None:
         assert design.epsilon < epsilon
 
 
-@pytest.mark.parametrize(("size", "epsilon"), [(2, 1e-20), (1000, 1e-17), (2**53, 1e-5), (2, "1e-300"), (3, "1e-900")])
+@pytest.mark.parametrize(
+    ("size", "epsilon"),
+    [(2, 1e-20), (1000, 1e-17), (2**53, 1e-5), (2, "1e-300"), (3, "1e-900")],
+)
 @pytest.mark.parametrize("low", [False, True], ids=["high", "low"])
-def test_an_epsilon_that_the_weights_cannot_honour_is_refused(size: int, epsilon: float, low: bool) -> None:
+def test_an_epsilon_that_the_weights_cannot_honour_is_refused(
+    size: int, epsilon: float, low: bool
+) -> None:
     with pytest.raises(InvalidDesign, match="too fine"):
         k_ary(size, epsilon, low=low)
 

@@ -29,7 +29,9 @@ def test_a_coalition_is_worth_its_best_member(name: str) -> None:
 def test_two_fresh_responses_are_worth_more_than_the_better_one() -> None:
     """What the computation would have to find, were stages drawn afresh."""
     fresh = dn.product([dn.warner(p="3/5"), dn.warner(p="2/3")]).channel
-    both = Dense.from_rows([[fresh.probability(r, given=3 * x) for x in range(2)] for r in range(4)])
+    both = Dense.from_rows(
+        [[fresh.probability(r, given=3 * x) for x in range(2)] for r in range(4)]
+    )
     assert both.parity == 3 > dn.warner(p="2/3").parity
 
 
@@ -41,7 +43,9 @@ def test_large_designs_are_proved_by_their_steps() -> None:
     assert found.parity == stages.designs[2].parity
 
 
-def test_large_designs_whose_steps_do_not_verify_are_worth_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_designs_whose_steps_do_not_verify_are_worth_everything(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     stages = ladder([dn.rappor(64, epsilon=epsilon) for epsilon in (1, 2)])
     monkeypatch.setattr(type(stages.steps[0]), "verify", lambda _: False)
     found = coalition_loss(stages, [0, 1])

@@ -42,16 +42,30 @@ DEMANDS: list[tuple[Strict, Callable[[Fraction, Fraction], bool]]] = [
     (BetaFactor(2), lambda p, q: q > 2 * p or q < p / 2),
     (BetaFactor("9/2"), lambda p, q: q > F(9, 2) * p or q < p * F(2, 9)),
     (BetaFactor(20), lambda p, q: q > 20 * p or q < p / 20),
-    (RhoToRho("1/5", "3/5"), lambda p, q: (p < F(1, 5) and q > F(3, 5)) or (p > F(3, 5) and q < F(1, 5))),
-    (RhoToRho("1/4", "2/5"), lambda p, q: (p < F(1, 4) and q > F(2, 5)) or (p > F(2, 5) and q < F(1, 4))),
+    (
+        RhoToRho("1/5", "3/5"),
+        lambda p, q: (p < F(1, 5) and q > F(3, 5)) or (p > F(3, 5) and q < F(1, 5)),
+    ),
+    (
+        RhoToRho("1/4", "2/5"),
+        lambda p, q: (p < F(1, 4) and q > F(2, 5)) or (p > F(2, 5) and q < F(1, 4)),
+    ),
     (PosteriorCap("1/10", "1/2"), lambda p, q: p <= F(1, 10) and q > F(1, 2)),
     (PosteriorCap("1/4", "1/2"), lambda p, q: p <= F(1, 4) and q > F(1, 2)),
-    (BayesFactor(4), lambda p, q: q * (1 - p) > 4 * p * (1 - q) or p * (1 - q) > 4 * q * (1 - p)),
+    (
+        BayesFactor(4),
+        lambda p, q: q * (1 - p) > 4 * p * (1 - q) or p * (1 - q) > 4 * q * (1 - p),
+    ),
     (
         Boundaries(upper=[(0, "1/5"), ("1/4", "3/5"), ("1/2", "4/5"), (1, 1)]),
-        lambda p, q: q > min(F(1, 5) + p * F(8, 5), F(2, 5) + p * F(4, 5), F(3, 5) + p * F(2, 5)),
+        lambda p, q: (
+            q > min(F(1, 5) + p * F(8, 5), F(2, 5) + p * F(4, 5), F(3, 5) + p * F(2, 5))
+        ),
     ),
-    (Boundaries(lower=[(0, 0), ("1/2", "1/5"), (1, 1)]), lambda p, q: q < max(p * F(2, 5), p * F(8, 5) - F(3, 5))),
+    (
+        Boundaries(lower=[(0, 0), ("1/2", "1/5"), (1, 1)]),
+        lambda p, q: q < max(p * F(2, 5), p * F(8, 5) - F(3, 5)),
+    ),
 ]
 
 
@@ -61,8 +75,15 @@ def grid(size: int) -> Iterator[tuple[Fraction, ...]]:
     if size == 2:
         yield from ((F(i, n), F(n - i, n)) for i in range(1, n))
     else:
-        yield from ((F(i, n), F(j, n), F(n - i - j, n)) for i in range(n) for j in range(n - i + 1) if i + j < n)
-        for pair in combinations(range(3), 2):  # the corners of beliefs: all of it on two answers
+        yield from (
+            (F(i, n), F(j, n), F(n - i - j, n))
+            for i in range(n)
+            for j in range(n - i + 1)
+            if i + j < n
+        )
+        for pair in combinations(
+            range(3), 2
+        ):  # the corners of beliefs: all of it on two answers
             for one, two in grid(2):
                 prior = [F(0)] * 3
                 prior[pair[0]], prior[pair[1]] = one, two
@@ -72,22 +93,34 @@ def grid(size: int) -> Iterator[tuple[Fraction, ...]]:
 def beliefs(rows: Table) -> set[tuple[Fraction, Fraction]]:
     """All (prior, posterior) of all events after all responses that can occur."""
     size = len(rows[0])
-    events = [event for number in range(1, size) for event in combinations(range(size), number)]
+    events = [
+        event
+        for number in range(1, size)
+        for event in combinations(range(size), number)
+    ]
     found = set()
     for prior in grid(size):
         for response, row in enumerate(rows):
             if any(p * q for p, q in zip(prior, row, strict=True)):
                 after = posterior(rows, prior, response)
-                found |= {(sum(prior[j] for j in event), sum(after[j] for j in event)) for event in events}
+                found |= {
+                    (sum(prior[j] for j in event), sum(after[j] for j in event))
+                    for event in events
+                }
     return found
 
 
 @pytest.fixture(scope="module", params=DESIGNS, ids=repr)
-def judged(request: pytest.FixtureRequest) -> tuple[Design, set[tuple[Fraction, Fraction]]]:
+def judged(
+    request: pytest.FixtureRequest,
+) -> tuple[Design, set[tuple[Fraction, Fraction]]]:
     return request.param, beliefs(table(request.param.channel))
 
 
-@pytest.mark.parametrize(("criterion", "forbidden"), [pytest.param(*each, id=str(each[0])) for each in DEMANDS])
+@pytest.mark.parametrize(
+    ("criterion", "forbidden"),
+    [pytest.param(*each, id=str(each[0])) for each in DEMANDS],
+)
 def test_a_verdict_is_what_brute_force_finds(
     judged: tuple[Design, set[tuple[Fraction, Fraction]]],
     criterion: Strict,
@@ -120,9 +153,17 @@ def test_beliefs_fill_the_region_of_the_parity_up_to_its_border(
 def test_a_cap_for_a_known_prior_is_what_brute_force_finds(design: Design) -> None:
     rows = table(design.channel)
     size = len(rows[0])
-    for prior in ((F(7, 10), F(3, 10)), (F(1, 4), F(3, 4))) if size == 2 else ((F(1, 2), F(3, 10), F(1, 5)),):
+    for prior in (
+        ((F(7, 10), F(3, 10)), (F(1, 4), F(3, 4)))
+        if size == 2
+        else ((F(1, 2), F(3, 10), F(1, 5)),)
+    ):
         after = [posterior(rows, prior, i) for i in range(len(rows))]
-        for event in [event for number in range(1, size) for event in combinations(range(size), number)]:
+        for event in [
+            event
+            for number in range(1, size)
+            for event in combinations(range(size), number)
+        ]:
             worst = max(sum(each[j] for j in event) for each in after)
             before = sum(prior[j] for j in event)
             for cap in (before, (before + worst) / 2, worst, (worst + 1) / 2):
@@ -135,7 +176,9 @@ def test_a_cap_for_a_known_prior_is_what_brute_force_finds(design: Design) -> No
 
 def test_the_golden_boundary_by_hand() -> None:
     # The last piece is 3/5 + 2p/5: R = (3/5 + 2p/5)/(2p/5) falls to 1/(2/5) as p goes to 1.
-    assert Boundaries(upper=[(0, 0.2), (0.25, 0.6), (0.5, 0.8), (1, 1)]).parity == F(5, 2)
+    assert Boundaries(upper=[(0, 0.2), (0.25, 0.6), (0.5, 0.8), (1, 1)]).parity == F(
+        5, 2
+    )
 
 
 def test_steps_are_rho1_to_rho2() -> None:
@@ -151,7 +194,12 @@ def test_lines_are_the_beta_factor() -> None:
     beta = F(7, 2)
     up = [(0, 0), (1 / beta, 1), (1, 1)]
     down = [(0, 0), (1, 1 / beta)]
-    assert Boundaries(upper=up).parity == Boundaries(lower=down).parity == BetaFactor(beta).parity == beta
+    assert (
+        Boundaries(upper=up).parity
+        == Boundaries(lower=down).parity
+        == BetaFactor(beta).parity
+        == beta
+    )
 
 
 def test_an_infimum_inside_a_piece_that_is_rational() -> None:

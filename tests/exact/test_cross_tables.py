@@ -17,19 +17,31 @@ PEOPLE = [(0, 2), (1, 0)]  # the answers of both people to both questions
 SEX = ["f", "m"]
 
 
-def expected(one: dn.Design, two: dn.Design | None, answers: list[tuple[int, int]]) -> np.ndarray:
+def expected(
+    one: dn.Design, two: dn.Design | None, answers: list[tuple[int, int]]
+) -> np.ndarray:
     """The mean of the table over all responses of two people, weighted with exact probabilities."""
     total: np.ndarray | float = 0.0
     weight = Fraction(0)
     first = list(worlds(range(one.channel.responses), repeat=2))
-    second = list(worlds(range(two.channel.responses), repeat=2)) if two is not None else [(0, 0)]
+    second = (
+        list(worlds(range(two.channel.responses), repeat=2))
+        if two is not None
+        else [(0, 0)]
+    )
     for codes, others in worlds(first, second):
         chance = Fraction(1)
         for code, other, (answer, known) in zip(codes, others, answers, strict=True):
             chance *= one.channel.probability(code, given=answer)
-            chance *= two.channel.probability(other, given=known) if two is not None else 1
+            chance *= (
+                two.channel.probability(other, given=known) if two is not None else 1
+            )
         sent = dn.Responses(one, {"response": np.array(codes, np.uint8)})
-        column = SEX if two is None else dn.Responses(two, {"response": np.array(others, np.uint8)})
+        column = (
+            SEX
+            if two is None
+            else dn.Responses(two, {"response": np.array(others, np.uint8)})
+        )
         total = total + float(chance) * dn.cross_table(sent, column).shares
         weight += chance
     assert weight == 1
@@ -60,7 +72,9 @@ def test_a_device_that_is_taken_for_another_is_found() -> None:
 def _mixed(inverted: dn.Design) -> np.ndarray:
     total: np.ndarray | float = 0.0
     for codes in worlds(range(2), repeat=2):
-        chance = ONE.channel.probability(codes[0], given=1) * ONE.channel.probability(codes[1], given=0)
+        chance = ONE.channel.probability(codes[0], given=1) * ONE.channel.probability(
+            codes[1], given=0
+        )
         sent = dn.Responses(inverted, {"response": np.array(codes, np.uint8)})
         total = total + float(chance) * dn.cross_table(sent, SEX).shares
     return np.asarray(total)

@@ -11,7 +11,16 @@ import pytest
 
 from deniable.attacks import doubts, swing
 from deniable.channel import Channel
-from deniable.designs import Design, hadamard, k_ary, matrix, rappor, subset, unary, warner
+from deniable.designs import (
+    Design,
+    hadamard,
+    k_ary,
+    matrix,
+    rappor,
+    subset,
+    unary,
+    warner,
+)
 from deniable.estimates import left_inverse
 from deniable.tallies import Tally, tally
 
@@ -46,11 +55,22 @@ def populations(design: Design, people: int) -> Iterator[tuple[int, ...]]:
         (unary(3, epsilon=3), 4),
         (rappor(3, epsilon=3), 4),
         (hadamard(3, epsilon=1), 10),
-        (matrix([["9/10", "1/10", "1/5"], ["1/20", "4/5", "1/5"], ["1/20", "1/10", "3/5"]]), 6),
+        (
+            matrix(
+                [
+                    ["9/10", "1/10", "1/5"],
+                    ["1/20", "4/5", "1/5"],
+                    ["1/20", "1/10", "3/5"],
+                ]
+            ),
+            6,
+        ),
     ],
     ids=lambda each: each.name if isinstance(each, Design) else str(each),
 )
-def test_false_alarms_are_as_rare_as_promised_for_every_population(design: Design, people: int) -> None:
+def test_false_alarms_are_as_rare_as_promised_for_every_population(
+    design: Design, people: int
+) -> None:
     doubted: dict[tuple[int, ...], bool] = {}
     worst = Fraction(0)
     for answers in populations(design, people):
@@ -58,7 +78,11 @@ def test_false_alarms_are_as_rare_as_promised_for_every_population(design: Desig
         for sent, chance in laws(design.channel, answers).items():
             if sent not in doubted:
                 counted = tally(design, [design.symbols[each] for each in sent])
-                sizes = Counter(each.bit_count() for each in sent) if design.channel.sizes else None
+                sizes = (
+                    Counter(each.bit_count() for each in sent)
+                    if design.channel.sizes
+                    else None
+                )
                 doubted[sent] = bool(doubts(counted, sizes=sizes, rate=float(RATE)))
             alarms += chance * doubted[sent]
         worst = max(worst, alarms)
@@ -81,8 +105,14 @@ def test_false_alarms_are_as_rare_as_promised_for_every_population(design: Desig
     ids=lambda design: design.name,
 )
 def test_the_swing_is_attained_by_leaving_out_some_responses(design: Design) -> None:
-    possible = [number for number in range(design.channel.responses) if design.channel.possible(number)]
-    sent = [design.symbols[possible[number * number % len(possible)]] for number in range(7)]
+    possible = [
+        number
+        for number in range(design.channel.responses)
+        if design.channel.possible(number)
+    ]
+    sent = [
+        design.symbols[possible[number * number % len(possible)]] for number in range(7)
+    ]
     linear = left_inverse(design.channel)
     rest = [tally(design, list(kept)) for kept in combinations(sent, 5)]
     values = [linear.shares(each.counts / each.respondents) for each in rest]

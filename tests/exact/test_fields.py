@@ -27,7 +27,9 @@ def test_the_laws_of_a_field(q: int) -> None:
     for a, b, c in product(every[-9:], every, every[:9]):
         assert over.plus(a, over.plus(b, c)) == over.plus(over.plus(a, b), c)
         assert over.times(a, over.times(b, c)) == over.times(over.times(a, b), c)
-        assert over.times(a, over.plus(b, c)) == over.plus(over.times(a, b), over.times(a, c))
+        assert over.times(a, over.plus(b, c)) == over.plus(
+            over.times(a, b), over.times(a, c)
+        )
 
 
 @pytest.mark.parametrize("q", POWERS)
@@ -42,9 +44,19 @@ def test_there_is_a_field_for_each_power_of_a_prime_up_to_256() -> None:
         prime = next(d for d in range(2, q + 1) if q % d == 0)
         return prime ** field(q).degree == q if q in POWERS else q == prime
 
-    assert [q for q in range(2, 257) if is_power(q)] == [q for q in range(2, 257) if q in POWERS or is_prime(q)]
+    assert [q for q in range(2, 257) if is_power(q)] == [
+        q for q in range(2, 257) if q in POWERS or is_prime(q)
+    ]
     assert len(POWERS) == 16
-    assert [field(q).prime for q in (4, 9, 25, 49, 121, 169, 7)] == [2, 3, 5, 7, 11, 13, 7]
+    assert [field(q).prime for q in (4, 9, 25, 49, 121, 169, 7)] == [
+        2,
+        3,
+        5,
+        7,
+        11,
+        13,
+        7,
+    ]
 
 
 @pytest.mark.parametrize("q", POWERS)
@@ -63,7 +75,10 @@ def test_the_polynomial_is_the_smallest_that_is_no_product(q: int) -> None:
 def multiplied(one: int, two: int, prime: int) -> int:
     """Return the product of two polynomials, as numbers in base p."""
     a, b = digits(one, prime), digits(two, prime)
-    found = [sum(a[i] * b[k - i] for i in range(len(a)) if 0 <= k - i < len(b)) for k in range(len(a) + len(b) - 1)]
+    found = [
+        sum(a[i] * b[k - i] for i in range(len(a)) if 0 <= k - i < len(b))
+        for k in range(len(a) + len(b) - 1)
+    ]
     return sum(each % prime * prime**k for k, each in enumerate(found))
 
 
@@ -80,8 +95,17 @@ def test_products_by_hand() -> None:
 
 def test_the_contract_and_the_browser_name_the_same_polynomials() -> None:
     root = Path(__file__).parents[2]
-    told = re.findall(r"(\d+): (\d+)(?= [·|])", (root / "docs" / "draws.md").read_text(encoding="utf-8"))
-    assert {int(q): int(polynomial) for q, polynomial in told} == {q: POWERS[q][1] for q in POWERS}
-    script = (root / "src/deniable/collector/static/draw/channels.js").read_text(encoding="utf-8")
+    told = re.findall(
+        r"(\d+): (\d+)(?= [·|])",
+        (root / "docs" / "draws.md").read_text(encoding="utf-8"),
+    )
+    assert {int(q): int(polynomial) for q, polynomial in told} == {
+        q: POWERS[q][1] for q in POWERS
+    }
+    script = (root / "src/deniable/collector/static/draw/channels.js").read_text(
+        encoding="utf-8"
+    )
     there = re.findall(r"(\d+): \[(\d+)n, (\d+)n\]", script)
-    assert {int(q): (int(prime), int(polynomial)) for q, prime, polynomial in there} == POWERS
+    assert {
+        int(q): (int(prime), int(polynomial)) for q, prime, polynomial in there
+    } == POWERS

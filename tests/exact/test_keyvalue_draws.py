@@ -29,11 +29,21 @@ SMALL = {
 def totals(scheme: object, row: Row) -> list[list[int]]:
     """The totals of the draws one after the other, for each way they can go on from the first."""
     if isinstance(scheme, Index):
-        return [[scheme.items, _rounding(row.get(item)), scheme.symbol.total] for item in range(scheme.items)]
+        return [
+            [scheme.items, _rounding(row.get(item)), scheme.symbol.total]
+            for item in range(scheme.items)
+        ]
     places = max(len(row), scheme.padding)  # type: ignore[attr-defined]
     own = sorted(row)
-    rest = [scheme.symbol.total] * scheme.items if isinstance(scheme, Unary) else [scheme.total]  # type: ignore[attr-defined]
-    return [[places, _rounding(row[own[at]] if at < len(own) else None), *rest] for at in range(places)]
+    rest = (
+        [scheme.symbol.total] * scheme.items
+        if isinstance(scheme, Unary)
+        else [scheme.total]
+    )  # type: ignore[attr-defined]
+    return [
+        [places, _rounding(row[own[at]] if at < len(own) else None), *rest]
+        for at in range(places)
+    ]
 
 
 def _rounding(weight: Fraction | None) -> int:
@@ -49,7 +59,11 @@ def scripts(scheme: object, row: Row) -> Iterator[tuple[bytes, Fraction]]:
         for positions in product(*map(range, sizes[1:])):
             # The last word of a position: a weight's own threshold lies between two positions, not on the first word.
             rounding = script(positions[0], sizes[1], last=True)
-            pieces = [script(first, sizes[0]), rounding, *map(script, positions[1:], sizes[2:])]
+            pieces = [
+                script(first, sizes[0]),
+                rounding,
+                *map(script, positions[1:], sizes[2:]),
+            ]
             yield b"".join(pieces), probability
 
 
@@ -62,13 +76,22 @@ def test_every_position_sends_what_the_probabilities_say(name: str, row: Row) ->
         source = ScriptedSource(words)
         found[scheme.draw(row, source)] += probability  # type: ignore[assignment]
         assert source.used == len(words), "a draw takes as many words whatever is true"
-    expected = {response: scheme.probability(response, row) for response in range(scheme.responses)}
-    assert found == Counter({response: value for response, value in expected.items() if value})  # type: ignore[comparison-overlap]
+    expected = {
+        response: scheme.probability(response, row)
+        for response in range(scheme.responses)
+    }
+    assert found == Counter(
+        {response: value for response, value in expected.items() if value}
+    )  # type: ignore[comparison-overlap]
 
 
 def test_how_many_words_are_taken_does_not_depend_on_the_row() -> None:
     """Nor on how finely a weight is written: 0.1234567 has a denominator that `below` would take two words for."""
-    designs: list[KeyValueDesign] = [lpp_club(6, 1), pckv_ue(6, 1, padding=2), pckv_grr(6, 1, padding=2)]
+    designs: list[KeyValueDesign] = [
+        lpp_club(6, 1),
+        pckv_ue(6, 1, padding=2),
+        pckv_grr(6, 1, padding=2),
+    ]
     for design in designs:
         used = set()
         fine = dict.fromkeys(range(6), Fraction("0.12345678901234567890123"))

@@ -11,7 +11,12 @@ import pytest
 
 from deniable import chance
 from deniable.order.relaxation import relax
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    lpp_ddagger,
+    pckv_ue,
+)
 from deniable.types.key_value.respond import NAMES, Symbol, settle, symbol_design
 from tests.support.brute import quotient
 from tests.support.keyvalue import Row, rows
@@ -21,7 +26,9 @@ PAIRS = [
     pytest.param(lpp_club(ITEMS, 1), lpp_club(ITEMS, 2), id="club"),
     pytest.param(lpp_ddagger(ITEMS, 1), lpp_ddagger(ITEMS, 3), id="ddagger"),
     pytest.param(pckv_ue(ITEMS, 1), pckv_ue(ITEMS, 2), id="ue"),
-    pytest.param(pckv_ue(ITEMS, 1, padding=2), pckv_ue(ITEMS, 2, padding=2), id="ue, two places"),
+    pytest.param(
+        pckv_ue(ITEMS, 1, padding=2), pckv_ue(ITEMS, 2, padding=2), id="ue, two places"
+    ),
 ]
 KNOWN = list(rows(2, (None, Fraction(-1), Fraction(1, 3), Fraction(1))))
 
@@ -38,7 +45,9 @@ class Branches:
             yield
 
     def __call__(self, sums: Sequence[int], _: chance.Source) -> int:
-        weights = [after - before for before, after in zip([0, *sums], sums, strict=False)]
+        weights = [
+            after - before for before, after in zip([0, *sums], sums, strict=False)
+        ]
         if self.depth == len(self.path):  # a draw that no way has come to yet
             first, *others = (place for place, weight in enumerate(weights) if weight)
             self.open.extend([*self.path, place] for place in others)
@@ -56,7 +65,9 @@ def settled(
     branches = Branches()
     patch.setattr(chance, "choose", branches)
     for _ in branches:
-        found = settle(design, {ITEMS[item]: weight for item, weight in row.items()}, response)
+        found = settle(
+            design, {ITEMS[item]: weight for item, weight in row.items()}, response
+        )
         yield branches.odds, found
 
 
@@ -96,9 +107,15 @@ def test_both_responses_together_reveal_what_the_second_one_does(
         alone: dict[int, Fraction] = defaultdict(Fraction)
         for (first, new), probability in law.items():
             alone[number(fine, first, new)] += probability
-        assert alone == {each: fine.scheme.probability(each, row) for each in range(fine.scheme.responses)}
+        assert alone == {
+            each: fine.scheme.probability(each, row)
+            for each in range(fine.scheme.responses)
+        }
     pairs = [[law[pair] for law in laws] for pair in laws[0]]
-    assert max(quotient(max(pair), min(pair)) for pair in pairs if any(pair)) == fine.parity
+    assert (
+        max(quotient(max(pair), min(pair)) for pair in pairs if any(pair))
+        == fine.parity
+    )
 
 
 def test_settling_wrongly_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,11 +124,17 @@ def test_settling_wrongly_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None
     step = relax(symbol_design(coarse), symbol_design(fine)).step
     old, new = coarse.scheme.symbol, fine.scheme.symbol
     plus = Fraction(2, 3)  # how often a weight of 1/3 is rounded to +
-    sent = [plus * old.probability(each, given=1) + (1 - plus) * old.probability(each, given=2) for each in range(3)]
+    sent = [
+        plus * old.probability(each, given=1)
+        + (1 - plus) * old.probability(each, given=2)
+        for each in range(3)
+    ]
     again = sum(
         sent[first] * share * step.kernel(1, old=first, given=answer)
         for first in range(3)
         for answer, share in ((1, plus), (2, 1 - plus))
     )
-    assert again != plus * new.probability(1, given=1) + (1 - plus) * new.probability(1, given=2)
+    assert again != plus * new.probability(1, given=1) + (1 - plus) * new.probability(
+        1, given=2
+    )
     assert [odds for odds, _ in settled(monkeypatch, coarse, {}, "+ tea")] == [1]

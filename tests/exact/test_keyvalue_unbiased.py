@@ -7,8 +7,18 @@ from itertools import combinations, product
 
 import pytest
 
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_ue
-from deniable.types.key_value.variances import ItemMoments, conditional_moments, moments, scores
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    lpp_ddagger,
+    pckv_ue,
+)
+from deniable.types.key_value.variances import (
+    ItemMoments,
+    conditional_moments,
+    moments,
+    scores,
+)
 from tests.support.keyvalue import Row, designs, rows
 
 HALF = Fraction(1, 2)
@@ -31,7 +41,9 @@ def added(design: KeyValueDesign, response: int) -> list[tuple[Fraction, Fractio
         symbols = [sent.get(item, 0) for item in range(scheme.items)]
     M = scheme.multiplier
     return [
-        (Fraction(0), Fraction(0)) if each is None else (M * told.degree[each], M * told.weight[each])
+        (Fraction(0), Fraction(0))
+        if each is None
+        else (M * told.degree[each], M * told.weight[each])
         for each in symbols
     ]
 
@@ -44,7 +56,9 @@ def fits(design: KeyValueDesign, row: Row) -> bool:
 @pytest.mark.parametrize("design", FULL)
 def test_every_row_is_estimated_without_bias(design: KeyValueDesign) -> None:
     for row in rows(3, (None, Fraction(-1), HALF)):
-        expected = [(Fraction(item in row), row.get(item, Fraction(0))) for item in range(3)]
+        expected = [
+            (Fraction(item in row), row.get(item, Fraction(0))) for item in range(3)
+        ]
         if fits(design, row):
             assert mean(design, row) == expected
 
@@ -60,15 +74,21 @@ def mean(design: KeyValueDesign, row: Row) -> list[tuple[Fraction, Fraction]]:
 
 
 @pytest.mark.parametrize("design", FULL)
-def test_padding_lets_through_what_the_correction_assumes(design: KeyValueDesign) -> None:
+def test_padding_lets_through_what_the_correction_assumes(
+    design: KeyValueDesign,
+) -> None:
     for row in rows(3, (None, HALF)):
         if not fits(design, row):
             part = Fraction(design.scheme.multiplier, len(row))
-            assert mean(design, row) == [(part * (item in row), part * row.get(item, 0)) for item in range(3)]
+            assert mean(design, row) == [
+                (part * (item in row), part * row.get(item, 0)) for item in range(3)
+            ]
 
 
 @pytest.mark.parametrize("design", FULL)
-def test_the_variance_of_one_response_is_that_of_all_responses(design: KeyValueDesign) -> None:
+def test_the_variance_of_one_response_is_that_of_all_responses(
+    design: KeyValueDesign,
+) -> None:
     for row in rows(3, (None, Fraction(-1), HALF)):
         if not fits(design, row):
             continue
@@ -76,7 +96,9 @@ def test_the_variance_of_one_response_is_that_of_all_responses(design: KeyValueD
         for response in range(design.scheme.responses):
             probability = design.scheme.probability(response, row)
             degree, weight = added(design, response)[0]
-            for place, value in enumerate((degree * degree, weight * weight, degree * weight)):
+            for place, value in enumerate(
+                (degree * degree, weight * weight, degree * weight)
+            ):
                 second[place] += probability * value
         x, w = Fraction(0 in row), row.get(0, Fraction(0))
         assert moments(design, [row.get(0)]) == ItemMoments(
@@ -89,7 +111,11 @@ def test_products_of_what_is_added_to_two_items(design: KeyValueDesign) -> None:
     """Zero but for responses about one item among all, where B·(x₀ + x₁) − B² is left; see `Linear.tie`."""
     told = scores(design.scheme.symbol)
     assert told.degree is not None
-    B = design.scheme.multiplier * told.degree[0] if design.scheme.KIND == "direct" else Fraction(0)
+    B = (
+        design.scheme.multiplier * told.degree[0]
+        if design.scheme.KIND == "direct"
+        else Fraction(0)
+    )
     for row in rows(3, (None, HALF)):
         if not fits(design, row):
             continue
@@ -111,7 +137,10 @@ def test_the_printed_variances_of_f15() -> None:
     found = moments(_ddagger(m, p, q), edges)
     odds = p / (1 - p)
     assert found.var_degree == k * (m - 1) + n * m * odds / (odds - 1) ** 2
-    assert found.var_weight == m * (k * p + (n - k) * (1 - p)) / (p * (2 * q - 1)) ** 2 - squares
+    assert (
+        found.var_weight
+        == m * (k * p + (n - k) * (1 - p)) / (p * (2 * q - 1)) ** 2 - squares
+    )
     assert found.cov == w * (m * p / (2 * p - 1) - 1)
 
 
@@ -122,13 +151,23 @@ def test_the_printed_variances_of_pckv() -> None:
     squares = Fraction(1, 4) + 1 + Fraction(1, 25)
     found = moments(pckv_ue(5, a=a, b=b, p=p, padding=ell), edges)
     h = a / ell + (1 - b) * (1 - Fraction(1, ell))
-    assert found.var_degree == ell**2 * (k * h * (1 - h) + (n - k) * b * (1 - b)) / (a + b - 1) ** 2
-    assert found.var_weight == ell**2 * (k * h + (n - k) * (1 - b)) / (a * (2 * p - 1)) ** 2 - squares
+    assert (
+        found.var_degree
+        == ell**2 * (k * h * (1 - h) + (n - k) * b * (1 - b)) / (a + b - 1) ** 2
+    )
+    assert (
+        found.var_weight
+        == ell**2 * (k * h + (n - k) * (1 - b)) / (a * (2 * p - 1)) ** 2 - squares
+    )
     assert found.cov == w * ell * (1 - h) / (a + b - 1)
 
 
-@pytest.mark.parametrize("design", [lpp_ddagger(2, 1), lpp_club(4, 2)], ids=["ddagger", "club"])
-def test_the_conditional_variance_is_that_of_all_samples_and_devices(design: KeyValueDesign) -> None:
+@pytest.mark.parametrize(
+    "design", [lpp_ddagger(2, 1), lpp_club(4, 2)], ids=["ddagger", "club"]
+)
+def test_the_conditional_variance_is_that_of_all_samples_and_devices(
+    design: KeyValueDesign,
+) -> None:
     """Three of four people are asked about an item; every choice of three, every symbol they can send."""
     edges, asked = [HALF, None, Fraction(-1), Fraction(0)], 3
     told, symbol, n = scores(design.scheme.symbol), design.scheme.symbol, len(edges)
@@ -145,19 +184,25 @@ def test_the_conditional_variance_is_that_of_all_samples_and_devices(design: Key
             total = n * sum(told.weight[each] for each in sent) / asked
             for place, value in enumerate((degree, total)):
                 first[place] += probability * value
-            for place, value in enumerate((degree * degree, total * total, degree * total)):
+            for place, value in enumerate(
+                (degree * degree, total * total, degree * total)
+            ):
                 second[place] += probability * value
     k, w = first
     assert (k, w) == (3, -HALF)
     found = conditional_moments(design, edges, asked)
-    assert found == ItemMoments(k, w, second[0] - k * k, second[1] - w * w, second[2] - k * w)
+    assert found == ItemMoments(
+        k, w, second[0] - k * k, second[1] - w * w, second[2] - k * w
+    )
 
 
 def _sends(symbol, response, weight):  # type: ignore[no-untyped-def]
     if weight is None:
         return symbol.probability(response, given=0)
     plus, minus = (1 + weight) / 2, (1 - weight) / 2
-    return plus * symbol.probability(response, given=1) + minus * symbol.probability(response, given=2)
+    return plus * symbol.probability(response, given=1) + minus * symbol.probability(
+        response, given=2
+    )
 
 
 def _ddagger(m: int, p: Fraction, q: Fraction) -> KeyValueDesign:
@@ -167,7 +212,9 @@ def _ddagger(m: int, p: Fraction, q: Fraction) -> KeyValueDesign:
     return KeyValueDesign("lpp_ddagger", m, Index(m, rr3_ddagger(p, q).channel.dense()))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("design", [lpp_club(3, 1, low=1, high=5), pckv_ue(3, 1, padding=2, low=1, high=5)])
+@pytest.mark.parametrize(
+    "design", [lpp_club(3, 1, low=1, high=5), pckv_ue(3, 1, padding=2, low=1, high=5)]
+)
 def test_moments_are_on_the_scale_of_the_design(design: KeyValueDesign) -> None:
     edges = [5, None, 1, 3]
     assert moments(design, edges).weight == 9
@@ -180,7 +227,9 @@ def test_moments_are_on_the_scale_of_the_design(design: KeyValueDesign) -> None:
             degree, centred = added(design, response)[0]
             weight = 3 * degree + 2 * centred
             chance = design.scheme.probability(response, row)
-            for place, product_ in enumerate((degree * degree, weight * weight, degree * weight)):
+            for place, product_ in enumerate(
+                (degree * degree, weight * weight, degree * weight)
+            ):
                 second[place] += chance * product_
         found = [a + b for a, b in zip(found, second, strict=True)]
     assert moments(design, edges) == ItemMoments(Fraction(3), Fraction(9), *found)
@@ -188,7 +237,11 @@ def test_moments_are_on_the_scale_of_the_design(design: KeyValueDesign) -> None:
 
 def test_conditional_moments_are_on_the_scale_of_the_design() -> None:
     edges: list[int | None] = [5, None, 1, 3]
-    plain = conditional_moments(lpp_club(3, 1), [None if edge is None else (edge - 3) / 2 for edge in edges], 2)
+    plain = conditional_moments(
+        lpp_club(3, 1), [None if edge is None else (edge - 3) / 2 for edge in edges], 2
+    )
     found = conditional_moments(lpp_club(3, 1, low=1, high=5), edges, 2)
     assert found.weight == 9
-    assert found.var_weight == 9 * plain.var_degree + 12 * plain.cov + 4 * plain.var_weight
+    assert (
+        found.var_weight == 9 * plain.var_degree + 12 * plain.cov + 4 * plain.var_weight
+    )

@@ -42,7 +42,9 @@ def test_a_coarser_ring_is_raised_to_a_finer_one(blur: Ring) -> None:
     for old in range(5):
         for x in range(5):
             drawn = law(lambda old=old, x=x: step.upgrade(old, x))  # type: ignore[misc]
-            assert drawn == {u: p for u in range(5) if (p := step.kernel(u, old=old, given=x))}
+            assert drawn == {
+                u: p for u in range(5) if (p := step.kernel(u, old=old, given=x))
+            }
     order = dn.compare(coarse, FINE)
     assert order.relation == "coarser"
     assert isinstance(order.first_from_second, Garbling)

@@ -35,15 +35,23 @@ def says_whether(member: bool, statement: str) -> int:
 
 def warner(member: bool, p: Fraction) -> Path:
     for card, chance in cards(member=p):
-        yield chance, says_whether(member, "member" if card == "member" else "not a member")
+        yield (
+            chance,
+            says_whether(member, "member" if card == "member" else "not a member"),
+        )
 
 
 def simmons(member: bool, p: Fraction, b: Fraction) -> Path:
     for (card, chance), (trait, share) in product(cards(sensitive=p), cards(yes=b)):
-        yield chance * share, int(member) if card == "sensitive" else int(trait == "yes")
+        yield (
+            chance * share,
+            int(member) if card == "sensitive" else int(trait == "yes"),
+        )
 
 
-def correlated_question(member: bool, p: Fraction, b_yes: Fraction, b_no: Fraction) -> Path:
+def correlated_question(
+    member: bool, p: Fraction, b_yes: Fraction, b_no: Fraction
+) -> Path:
     yield from simmons(member, p, b_yes if member else b_no)
 
 
@@ -61,13 +69,17 @@ def mangat(member: bool, p: Fraction) -> Path:
 
 def mangat_singh(member: bool, t: Fraction, p: Fraction) -> Path:
     for card, chance in cards(truth=t):
-        for second, said in [(Fraction(1), int(member))] if card == "truth" else warner(member, p):
+        for second, said in (
+            [(Fraction(1), int(member))] if card == "truth" else warner(member, p)
+        ):
             yield chance * second, said
 
 
 def mangat_unrelated(member: bool, t: Fraction, p: Fraction, b: Fraction) -> Path:
     for card, chance in cards(truth=t):
-        for second, said in [(Fraction(1), int(member))] if card == "truth" else simmons(member, p, b):
+        for second, said in (
+            [(Fraction(1), int(member))] if card == "truth" else simmons(member, p, b)
+        ):
             yield chance * second, said
 
 
@@ -119,7 +131,10 @@ def disguised(member: bool, p: Fraction) -> Path:
 
 def kuk(member: bool, p1: Fraction, p2: Fraction, draws: int = 1) -> Path:
     for hand in product(cards(red=p1 if member else p2), repeat=draws):
-        yield math.prod(share for _, share in hand), sum(card == "red" for card, _ in hand)
+        yield (
+            math.prod(share for _, share in hand),
+            sum(card == "red" for card, _ in hand),
+        )
 
 
 def christofides(member: bool, cards: list[Fraction]) -> Path:
@@ -161,20 +176,26 @@ PARAMETERS = {
     "draws": [1, 3],
     "honest": [Fraction(2, 3), Fraction(1, 2)],
     "yes": [Fraction(1, 6), Fraction(0)],
-    "cards": [[Fraction(k, 10) for k in each] for each in ((1, 2, 3, 2, 2), (6, 2, 2), (3, 7))],
+    "cards": [
+        [Fraction(k, 10) for k in each] for each in ((1, 2, 3, 2, 2), (6, 2, 2), (3, 7))
+    ],
 }
 
 
 def cases() -> list[tuple[str, dict[str, object]]]:
     found = []
     for name, walk in WALKS.items():
-        names = [each for each in inspect.signature(walk).parameters if each != "member"]
+        names = [
+            each for each in inspect.signature(walk).parameters if each != "member"
+        ]
         for values in product(*(PARAMETERS[each] for each in names)):
             found.append((name, dict(zip(names, values, strict=True))))
     return found
 
 
-def walked(walk: Callable[..., Path], responses: int, **parameters: object) -> tuple[tuple[Fraction, ...], ...]:
+def walked(
+    walk: Callable[..., Path], responses: int, **parameters: object
+) -> tuple[tuple[Fraction, ...], ...]:
     rows = [[Fraction(0), Fraction(0)] for _ in range(responses)]
     for member in (False, True):
         for chance, said in walk(member, **parameters):
@@ -188,9 +209,13 @@ def test_there_are_at_least_sixteen() -> None:
 
 
 @pytest.mark.parametrize(("name", "parameters"), cases(), ids=str)
-def test_the_channel_is_that_of_the_device(name: str, parameters: dict[str, object]) -> None:
+def test_the_channel_is_that_of_the_device(
+    name: str, parameters: dict[str, object]
+) -> None:
     design = FAMILIES[name].build(**parameters)
-    assert table(design.channel) == walked(WALKS[name], len(design.symbols), **parameters)
+    assert table(design.channel) == walked(
+        WALKS[name], len(design.symbols), **parameters
+    )
 
 
 P, T, B = Fraction(7, 10), Fraction(2, 5), Fraction(3, 10)
@@ -241,17 +266,29 @@ def test_in_a_negative_survey_every_other_category_is_sent_alike() -> None:
 
 def test_every_draw_of_kuk_reveals_as_much_again() -> None:
     for draws in range(1, 6):
-        assert dn.kuk("4/5", "3/10", draws=draws).parity == dn.kuk("4/5", "3/10").parity ** draws
+        assert (
+            dn.kuk("4/5", "3/10", draws=draws).parity
+            == dn.kuk("4/5", "3/10").parity ** draws
+        )
 
 
-ONE_SIDED = [dn.mangat(P), dn.devore(P), dn.triangular(B), dn.hard_garbling(B), dn.mangat_singh_singh(P, B)]
+ONE_SIDED = [
+    dn.mangat(P),
+    dn.devore(P),
+    dn.triangular(B),
+    dn.hard_garbling(B),
+    dn.mangat_singh_singh(P, B),
+]
 
 
 @pytest.mark.parametrize("design", ONE_SIDED, ids=lambda design: design.name)
 def test_a_no_of_a_one_sided_design_is_proof_and_a_yes_is_not(design: Design) -> None:
     others = design.channel.probability(1, given=0)
     assert design.epsilon == math.inf
-    assert [design.bayes_factors(symbol, "yes")[0] for symbol in design.symbols] == [0, 1 / others]
+    assert [design.bayes_factors(symbol, "yes")[0] for symbol in design.symbols] == [
+        0,
+        1 / others,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -283,7 +320,9 @@ def test_a_no_of_a_one_sided_design_is_proof_and_a_yes_is_not(design: Design) ->
         lambda: dn.triangular("1/4", categories=["a", "b", "c"]),
     ],
 )
-def test_what_tells_nothing_or_everything_is_refused(build: Callable[[], Design]) -> None:
+def test_what_tells_nothing_or_everything_is_refused(
+    build: Callable[[], Design],
+) -> None:
     with pytest.raises(InvalidDesign):
         build()
 

@@ -51,23 +51,37 @@ def test_a_listed_string_scores_one_for_itself_and_zero_elsewhere() -> None:
     found = scores(sent, np.ones(len(sent), bool), LISTED)
     assert found.labels == (*LISTED, OTHER)
     for number, text in enumerate(LISTED):
-        assert mean_of_string(text, found.values, law) == pytest.approx(np.eye(3)[number], abs=1e-12)
+        assert mean_of_string(text, found.values, law) == pytest.approx(
+            np.eye(3)[number], abs=1e-12
+        )
 
 
-def test_a_string_that_is_not_listed_scores_zero_over_all_the_places_it_may_have() -> None:
+def test_a_string_that_is_not_listed_scores_zero_over_all_the_places_it_may_have() -> (
+    None
+):
     sent, law = every_string_response()
     values = scores(sent, np.ones(len(sent), bool), LISTED).values
-    places = [1 << one | 1 << two for one in range(4) for two in range(4)]  # as both hashes may fall, all alike
+    places = [
+        1 << one | 1 << two for one in range(4) for two in range(4)
+    ]  # as both hashes may fall, all alike
     mean = np.mean([law[place] / BLOOM.cohorts for place in places], axis=0) @ values
     assert mean == pytest.approx([0, 0, 1], abs=1e-12)
 
 
-@pytest.mark.parametrize("design", [dn.k_ary(3, 1), dn.unary(3, 2), dn.subset(4, 1), dn.hadamard(5, 1), dn.warner(1)])
-def test_the_joint_table_is_unbiased_for_every_pair_of_answers(design: dn.Design) -> None:
+@pytest.mark.parametrize(
+    "design",
+    [dn.k_ary(3, 1), dn.unary(3, 2), dn.subset(4, 1), dn.hadamard(5, 1), dn.warner(1)],
+)
+def test_the_joint_table_is_unbiased_for_every_pair_of_answers(
+    design: dn.Design,
+) -> None:
     """All pairs of responses of one person, with how often they are sent: one row is in the mean of many as it is."""
     strings, law = every_string_response()
     one = scores(strings, np.ones(len(strings), bool), LISTED).values
-    sent = dn.Responses(design, {"response": design.channel.coding.pack(range(design.channel.responses))})
+    sent = dn.Responses(
+        design,
+        {"response": design.channel.coding.pack(range(design.channel.responses))},
+    )
     two = scores(sent, np.ones(len(sent), bool), None).values
     law_two = floats(design.channel)
     for row, text in enumerate(LISTED):
@@ -81,7 +95,10 @@ def test_the_joint_table_is_unbiased_for_every_pair_of_answers(design: dn.Design
 def test_the_mean_square_given_an_answer_is_that_of_all_its_responses() -> None:
     sent, law = every_string_response()
     found = scores(sent, np.ones(len(sent), bool), LISTED)
-    squares = [mean_of_string(text, found.values**2, law)[number] for number, text in enumerate(LISTED)]
+    squares = [
+        mean_of_string(text, found.values**2, law)[number]
+        for number, text in enumerate(LISTED)
+    ]
     assert found.own[:2] == pytest.approx(squares, abs=1e-12)
 
 
@@ -90,25 +107,37 @@ def test_two_categorical_questions_have_the_table_of_their_product() -> None:
     rng = np.random.default_rng(3)
     codes = rng.integers(3, size=500), rng.integers(2, size=500)
     found = dn.association(
-        *(dn.Responses(each, {"response": code.astype(np.uint8)}) for each, code in zip((one, two), codes, strict=True))
+        *(
+            dn.Responses(each, {"response": code.astype(np.uint8)})
+            for each, code in zip((one, two), codes, strict=True)
+        )
     )
     both = dn.product({"one": one, "two": two})
-    table = cross_table(dn.estimate(dn.Tally(both, np.bincount(codes[0] * 2 + codes[1], minlength=6))))
+    table = cross_table(
+        dn.estimate(dn.Tally(both, np.bincount(codes[0] * 2 + codes[1], minlength=6)))
+    )
     assert found.shares == pytest.approx(table.shares, abs=1e-12)
-    assert found.cov_params() == pytest.approx(table.cov_params(), rel=0.05, abs=2e-5)  # no variance is too small
+    assert found.cov_params() == pytest.approx(
+        table.cov_params(), rel=0.05, abs=2e-5
+    )  # no variance is too small
     assert found.epsilon == pytest.approx(both.epsilon)
     assert list(found.params) == list(table.params)
 
 
 @pytest.mark.parametrize(("ranks", "rows"), [((1, 1), 6), ((2, 3), 6), ((2, 2), 7)])
-def test_mean_and_variance_of_the_statistic_are_those_of_all_pairings(ranks: tuple[int, int], rows: int) -> None:
+def test_mean_and_variance_of_the_statistic_are_those_of_all_pairings(
+    ranks: tuple[int, int], rows: int
+) -> None:
     rng = np.random.default_rng(rows)
     one, two = (white(rng.exponential(size=(rows, rank)) ** 2) for rank in ranks)
     every = [
-        (rows - 1) * float(((one.T @ two[list(order)]) ** 2).sum()) for order in itertools.permutations(range(rows))
+        (rows - 1) * float(((one.T @ two[list(order)]) ** 2).sum())
+        for order in itertools.permutations(range(rows))
     ]
     assert np.mean(every) == pytest.approx(math.prod(ranks), rel=1e-9)
-    assert np.var(every) == pytest.approx(TableSide.of(one).variances(TableSide.of(two), rows)[0], rel=1e-9)
+    assert np.var(every) == pytest.approx(
+        TableSide.of(one).variances(TableSide.of(two), rows)[0], rel=1e-9
+    )
 
 
 def test_counted_pairings_approach_all_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +146,10 @@ def test_counted_pairings_approach_all_of_them(monkeypatch: pytest.MonkeyPatch) 
     one, two = (white(rng.exponential(size=(6, 2)) ** 2) for _ in range(2))
     seen = float(((one.T @ two) ** 2).sum())
     every = np.mean(
-        [float(((one.T @ two[list(order)]) ** 2).sum()) >= seen - 1e-9 for order in itertools.permutations(range(6))]
+        [
+            float(((one.T @ two[list(order)]) ** 2).sum()) >= seen - 1e-9
+            for order in itertools.permutations(range(6))
+        ]
     )
     monkeypatch.setattr(estimates, "_PERMUTATIONS", 19_999)
     monkeypatch.setattr(independence, "NEAR", -1.0)
@@ -125,4 +157,6 @@ def test_counted_pairings_approach_all_of_them(monkeypatch: pytest.MonkeyPatch) 
 
     told = estimates._test(one, two, seeded("pairings"))
     assert told["permutations"] == 19_999
-    assert told["p_value"] == pytest.approx(every, abs=7 * math.sqrt(every * (1 - every) / 20_000))
+    assert told["p_value"] == pytest.approx(
+        every, abs=7 * math.sqrt(every * (1 - every) / 20_000)
+    )

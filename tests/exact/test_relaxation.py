@@ -24,7 +24,11 @@ Table = dict[tuple[int, int], Fraction]
 
 def sent(channel: Channel) -> list[int]:
     """Return the responses that a channel sends to anybody."""
-    return [r for r in range(channel.responses) if channel.possible(r) and any(_row(channel, r))]
+    return [
+        r
+        for r in range(channel.responses)
+        if channel.possible(r) and any(_row(channel, r))
+    ]
 
 
 def _row(channel: Channel, response: int) -> list[Fraction]:
@@ -39,7 +43,9 @@ def garblings(step: Step) -> Table:
 def planned(stages: Ladder) -> dict[tuple[int, ...], list[Fraction]]:
     """Return P(history | answer) as the planned mode draws it: the finest stage first, then downwards."""
     last = stages.designs[-1].channel
-    law: dict[tuple[int, ...], list[Fraction]] = {(r,): _row(last, r) for r in sent(last)}
+    law: dict[tuple[int, ...], list[Fraction]] = {
+        (r,): _row(last, r) for r in sent(last)
+    }
     for step in reversed(stages.steps):
         table = garblings(step)
         law = {
@@ -54,7 +60,9 @@ def planned(stages: Ladder) -> dict[tuple[int, ...], list[Fraction]]:
 def open_ended(stages: Ladder) -> dict[tuple[int, ...], list[Fraction]]:
     """Return P(history | answer) as the open-ended mode draws it: the coarsest stage first, then upwards."""
     first = stages.designs[0].channel
-    law: dict[tuple[int, ...], list[Fraction]] = {(r,): _row(first, r) for r in sent(first)}
+    law: dict[tuple[int, ...], list[Fraction]] = {
+        (r,): _row(first, r) for r in sent(first)
+    }
     for step in stages.steps:
         kernel = {
             (o, x): {u: step.kernel(u, old=o, given=x) for u in sent(step.new)}
@@ -66,7 +74,10 @@ def open_ended(stages: Ladder) -> dict[tuple[int, ...], list[Fraction]]:
         raised: dict[tuple[int, ...], list[Fraction]] = {}
         for history, row in law.items():
             for u in sent(step.new):
-                cells = [each * kernel[history[-1], x][u] if each else each for x, each in enumerate(row)]
+                cells = [
+                    each * kernel[history[-1], x][u] if each else each
+                    for x, each in enumerate(row)
+                ]
                 if any(cells):
                     raised[(*history, u)] = cells
         law = raised
@@ -76,25 +87,45 @@ def open_ended(stages: Ladder) -> dict[tuple[int, ...], list[Fraction]]:
 def test_every_family_has_a_ladder_of_four_stages() -> None:
     assert set(families()) == set(FAMILIES)
     assert {len(designs) for designs in families().values()} == {4}
-    assert max(design.channel.answers for designs in families().values() for design in designs) == 5
+    assert (
+        max(
+            design.channel.answers
+            for designs in families().values()
+            for design in designs
+        )
+        == 5
+    )
 
 
 @every_ladder
-def test_both_modes_have_one_law_and_it_reveals_what_the_last_stage_does(name: str) -> None:
+def test_both_modes_have_one_law_and_it_reveals_what_the_last_stage_does(
+    name: str,
+) -> None:
     stages = small()[name]
     law = open_ended(stages)
     assert law == planned(stages)
     answers = range(stages.designs[0].channel.answers)
     for number, design in enumerate(stages):
-        marginal: dict[int, list[Fraction]] = {r: [Fraction(0)] * len(answers) for r in sent(design.channel)}
+        marginal: dict[int, list[Fraction]] = {
+            r: [Fraction(0)] * len(answers) for r in sent(design.channel)
+        }
         for history, row in law.items():
-            marginal[history[number]] = [a + b for a, b in zip(marginal[history[number]], row, strict=True)]
-        assert marginal == {r: _row(design.channel, r) for r in marginal}  # each stage is its own design
-    last = {r: _row(stages.designs[-1].channel, r) for r in sent(stages.designs[-1].channel)}
+            marginal[history[number]] = [
+                a + b for a, b in zip(marginal[history[number]], row, strict=True)
+            ]
+        assert marginal == {
+            r: _row(design.channel, r) for r in marginal
+        }  # each stage is its own design
+    last = {
+        r: _row(stages.designs[-1].channel, r) for r in sent(stages.designs[-1].channel)
+    }
     for history, row in law.items():
         alone = last[history[-1]]
         # The posterior given everything is that given the last response, whatever the prior.
-        assert all(a * d == b * c for a, b, c, d in zip(row, row[1:], alone, alone[1:], strict=False))
+        assert all(
+            a * d == b * c
+            for a, b, c, d in zip(row, row[1:], alone, alone[1:], strict=False)
+        )
         assert _proportional(row, alone)
     parities = [_parity(row) for row in law.values()]
     assert max(parities) == stages.designs[-1].parity == stages.joint_parity
@@ -120,14 +151,21 @@ def test_a_buyer_of_some_stages_knows_what_the_finest_of_them_tells(name: str) -
         seen: dict[tuple[int, ...], list[Fraction]] = {}
         for history, row in law.items():
             part = tuple(history[at] for at in numbers)
-            seen[part] = [a + b for a, b in zip(seen.get(part, [Fraction(0)] * len(row)), row, strict=True)]
+            seen[part] = [
+                a + b
+                for a, b in zip(
+                    seen.get(part, [Fraction(0)] * len(row)), row, strict=True
+                )
+            ]
         finest = stages.designs[numbers[-1]].channel
         for part, row in seen.items():
             assert _proportional(row, _row(finest, part[-1]))
 
 
 @every_ladder
-def test_every_step_verifies_itself_and_gives_back_the_coarser_channel(name: str) -> None:
+def test_every_step_verifies_itself_and_gives_back_the_coarser_channel(
+    name: str,
+) -> None:
     for step in small()[name].steps:
         assert step.verify()
         table = garblings(step)
@@ -135,20 +173,32 @@ def test_every_step_verifies_itself_and_gives_back_the_coarser_channel(name: str
             assert sum(table[i, u] for i in sent(step.old)) == 1
         for i in sent(step.old):
             for x in range(step.old.answers):
-                through = sum(table[i, u] * step.new.probability(u, given=x) for u in sent(step.new))
+                through = sum(
+                    table[i, u] * step.new.probability(u, given=x)
+                    for u in sent(step.new)
+                )
                 assert through == step.old.probability(i, given=x)
 
 
-GAMMAS = [(Fraction(11, 10), Fraction(3, 2)), (Fraction(3, 2), Fraction(7, 2)), (Fraction(2), Fraction(20))]
+GAMMAS = [
+    (Fraction(11, 10), Fraction(3, 2)),
+    (Fraction(3, 2), Fraction(7, 2)),
+    (Fraction(2), Fraction(20)),
+]
 
 
 @pytest.mark.parametrize(("one", "two"), GAMMAS)
 @pytest.mark.parametrize("m", [2, 3, 5, 10])
-def test_k_ary_steps_are_those_of_the_gradual_document(one: Fraction, two: Fraction, m: int) -> None:
+def test_k_ary_steps_are_those_of_the_gradual_document(
+    one: Fraction, two: Fraction, m: int
+) -> None:
     """Equations (50) and (54), with e^ε rational."""
     step = relax(*(k_ary(m, p=gamma / (gamma + m - 1)) for gamma in (one, two))).step
     bottom = (two - 1) * (two + m - 1)
-    assert step.kernel(0, old=0, given=0) == two / (two - 1) - two / one * (one + m - 1) / bottom
+    assert (
+        step.kernel(0, old=0, given=0)
+        == two / (two - 1) - two / one * (one + m - 1) / bottom
+    )
     assert step.kernel(0, old=1, given=0) == (two**2 - one * two) / bottom
     assert step.kernel(1, old=1, given=0) == one / (two - 1) - (one + m - 1) / bottom
     if m > 2:
@@ -160,7 +210,9 @@ def test_k_ary_steps_are_those_of_the_gradual_document(one: Fraction, two: Fract
 
 
 @pytest.mark.parametrize(("one", "two"), GAMMAS)
-def test_keeping_has_the_two_probabilities_of_the_formula_sheet(one: Fraction, two: Fraction) -> None:
+def test_keeping_has_the_two_probabilities_of_the_formula_sheet(
+    one: Fraction, two: Fraction
+) -> None:
     """F12: (1 − 1/γ₁)/(1 − 1/γ₂) where the response is the answer, (γ₁ − 1)/(γ₂ − 1) where it is not; also for sets."""
     inside, outside = (1 - 1 / one) / (1 - 1 / two), (one - 1) / (two - 1)
     step = relax(*(k_ary(4, p=gamma / (gamma + 3)) for gamma in (one, two))).step
@@ -171,7 +223,9 @@ def test_keeping_has_the_two_probabilities_of_the_formula_sheet(one: Fraction, t
 
 
 @pytest.mark.parametrize(("one", "two"), GAMMAS)
-def test_sets_of_different_sizes_are_drawn_as_the_formula_sheet_says(one: Fraction, two: Fraction) -> None:
+def test_sets_of_different_sizes_are_drawn_as_the_formula_sheet_says(
+    one: Fraction, two: Fraction
+) -> None:
     """F12, t₁ > t₂: fresh with probability F (divided by γ₁ where x is in), else a subset of the coarser set."""
     k, t1, t2 = 5, 3, 2
     two = max(two, 1 + t1 * (one - 1) / t2)
@@ -192,7 +246,11 @@ def test_sets_of_different_sizes_are_drawn_as_the_formula_sheet_says(one: Fracti
                 own = two * t2 / (two * t2 + t1 - t2)
                 number = math.comb(t1, t2)
                 if inside:
-                    within = own / math.comb(t1 - 1, t2 - 1) if fine >> x & 1 else (1 - own) / math.comb(t1 - 1, t2)
+                    within = (
+                        own / math.comb(t1 - 1, t2 - 1)
+                        if fine >> x & 1
+                        else (1 - own) / math.comb(t1 - 1, t2)
+                    )
                 else:
                     within = Fraction(1, number)
                 expected += (1 - afresh) * within
@@ -214,7 +272,9 @@ def test_a_wrong_step_would_be_found() -> None:
     wrong = replace(step, share=step.share + Fraction(1, 100))
     assert not wrong.verify()
     raised = {
-        (o, u, x): step.old.probability(o, given=x) * wrong.garbling(o, u) * step.new.probability(u, given=x)
+        (o, u, x): step.old.probability(o, given=x)
+        * wrong.garbling(o, u)
+        * step.new.probability(u, given=x)
         for o in range(3)
         for u in range(3)
         for x in range(3)

@@ -27,7 +27,9 @@ def test_the_first_variance_is_that_of_two_answers(p2: F, share: F) -> None:
     sent = share * kept + (1 - share) * stray
     assert club.first_variance(share) == sent * (1 - sent) / (kept - stray) ** 2
     if club.other_gap:
-        assert club.covariance((share, (1 - share) / 2, (1 - share) / 2))[0][0] == club.first_variance(share)
+        assert club.covariance((share, (1 - share) / 2, (1 - share) / 2))[0][
+            0
+        ] == club.first_variance(share)
 
 
 @pytest.mark.parametrize(("k", "gamma"), [(4, F(2)), (5, F(3)), (6, F(11, 10))])
@@ -35,7 +37,9 @@ def test_the_trace_is_that_of_the_written_table(k: int, gamma: F) -> None:
     for t in range(1, k):
         rows = table(subset(k, t=t, p=t * gamma / (t * gamma + k - t)).channel)
         # At even shares D holds the row sums over k.
-        trace = sum(cell * cell * k / sum(row) for row in rows if any(row) for cell in row)
+        trace = sum(
+            cell * cell * k / sum(row) for row in rows if any(row) for cell in row
+        )
         assert subset_trace(k, t, gamma) == trace
     assert max(range(1, k), key=lambda t: subset_trace(k, t, gamma)) == best_t(k, gamma)
 
@@ -43,7 +47,11 @@ def test_the_trace_is_that_of_the_written_table(k: int, gamma: F) -> None:
 def test_complements_hold_an_event_to_both_boundaries() -> None:
     demand = Boundaries(lower=LOWER, upper=UPPER)
     for prior in (F(i, 20) for i in range(21)):
-        own, other, both = demand.bounds(prior), demand.bounds(1 - prior), demand.both_ways(prior)
+        own, other, both = (
+            demand.bounds(prior),
+            demand.bounds(1 - prior),
+            demand.both_ways(prior),
+        )
         assert both.upper == min(own.upper, 1 - other.lower)
         assert both.lower == max(own.lower, 1 - other.upper)
         again = demand.both_ways(1 - prior)
@@ -51,13 +59,22 @@ def test_complements_hold_an_event_to_both_boundaries() -> None:
     assert demand.both_ways("9/10") != demand.bounds("9/10")
 
 
-@pytest.mark.parametrize("demand", [RhoToRho("1/10", "1/2"), Boundaries(lower=LOWER, upper=UPPER), BetaFactor(3)])
-def test_a_design_at_the_allowed_parity_stays_within_both(demand: RhoToRho | Boundaries | BetaFactor) -> None:
+@pytest.mark.parametrize(
+    "demand",
+    [RhoToRho("1/10", "1/2"), Boundaries(lower=LOWER, upper=UPPER), BetaFactor(3)],
+)
+def test_a_design_at_the_allowed_parity_stays_within_both(
+    demand: RhoToRho | Boundaries | BetaFactor,
+) -> None:
     gamma = F(demand.parity)
-    channel = Dense.from_rows([[gamma / (gamma + 1), 1 / (gamma + 1)], [1 / (gamma + 1), gamma / (gamma + 1)]])
+    channel = Dense.from_rows(
+        [[gamma / (gamma + 1), 1 / (gamma + 1)], [1 / (gamma + 1), gamma / (gamma + 1)]]
+    )
     for prior in (F(i, 50) for i in range(1, 50)):
         allowed = demand.both_ways(prior)
         for response in (0, 1):
-            likely, unlikely = (channel.probability(response, given=answer) for answer in (0, 1))
+            likely, unlikely = (
+                channel.probability(response, given=answer) for answer in (0, 1)
+            )
             after = prior * likely / (prior * likely + (1 - prior) * unlikely)
             assert allowed.lower <= after <= allowed.upper

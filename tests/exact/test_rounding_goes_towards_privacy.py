@@ -37,10 +37,13 @@ BUILDERS: dict[str, Callable[[Fraction], Any]] = {
         )
         for family in FAMILIES.values()
         for number, example in enumerate(family.examples)
-        if "epsilon" in example and "delta" not in example  # with a δ, ε is no bound of the parity
+        if "epsilon" in example
+        and "delta" not in example  # with a δ, ε is no bound of the parity
     },
     "the low side": lambda epsilon: dn.k_ary(5, epsilon, low=True).parity,
-    "attributes": lambda epsilon: dn.product([dn.warner(epsilon / 2), dn.k_ary(3, epsilon / 2)]).parity,
+    "attributes": lambda epsilon: (
+        dn.product([dn.warner(epsilon / 2), dn.k_ary(3, epsilon / 2)]).parity
+    ),
     "a deck": lambda epsilon: dn.integer_deck(1000, epsilon).parity_alone,
     "a deck against the collector": lambda epsilon: (
         dn.integer_deck(3, epsilon, cards=4000, collector=True).parity_collector
@@ -53,9 +56,15 @@ BUILDERS: dict[str, Callable[[Fraction], Any]] = {
     "one_edge": lambda epsilon: dn.one_edge(ITEMS, epsilon).parity,
     "numbers": lambda epsilon: dn.number_design(0, 80, epsilon).parity,
     "strings": lambda epsilon: dn.string_design(BLOOM, epsilon).parity,
-    "strings, optimized": lambda epsilon: dn.string_design(BLOOM, epsilon, optimized=True).parity,
-    "strings, by the bit": lambda epsilon: dn.string_design(BLOOM, bit_epsilon=epsilon).bit_parity,
-    "permanent bits": lambda epsilon: _odds(dn.NoisySampling.symmetric(epsilon, 1).alpha),
+    "strings, optimized": lambda epsilon: (
+        dn.string_design(BLOOM, epsilon, optimized=True).parity
+    ),
+    "strings, by the bit": lambda epsilon: (
+        dn.string_design(BLOOM, bit_epsilon=epsilon).bit_parity
+    ),
+    "permanent bits": lambda epsilon: _odds(
+        dn.NoisySampling.symmetric(epsilon, 1).alpha
+    ),
     "samples": lambda epsilon: _odds(dn.NoisySampling.symmetric(1, epsilon).p),
     "a budget": lambda epsilon: Budget.from_number(epsilon).limit,
 }
@@ -75,8 +84,14 @@ def test_a_requested_epsilon_is_rounded_down(name: str) -> None:
 
 
 def test_every_family_that_is_built_from_an_epsilon_is_there() -> None:
-    known = {name: signature(family.build).parameters for name, family in FAMILIES.items()}
-    asked = {name for name, taken in known.items() if "epsilon" in taken and "delta" not in taken}
+    known = {
+        name: signature(family.build).parameters for name, family in FAMILIES.items()
+    }
+    asked = {
+        name
+        for name, taken in known.items()
+        if "epsilon" in taken and "delta" not in taken
+    }
     assert asked - {name.partition(" ")[0] for name in BUILDERS} == set()
 
 
@@ -101,4 +116,6 @@ def test_a_delta_is_rounded_up() -> None:
 def test_few_digits_do_lose_something(few_digits: int) -> None:
     """Or the three tests above would prove nothing."""
     low, high = exact.exp_below(1), exact.exp_above(1)
-    assert Fraction(1, 10**few_digits) < high - low < Fraction(1, 10 ** (few_digits - 2))
+    assert (
+        Fraction(1, 10**few_digits) < high - low < Fraction(1, 10 ** (few_digits - 2))
+    )

@@ -19,7 +19,11 @@ from tests.support.keyvalue import designs
 HALF = Fraction(1, 2)
 PEOPLE = [{0: Fraction(1), 1: -HALF}, {1: HALF}, dict[int, Fraction]()]
 DEGREES, WEIGHTS = [1, 2], [1, 0]
-TOLD = {name: each for name, each in designs(2).items() if name not in ("vpp", "lpp_club, for the frequency")}
+TOLD = {
+    name: each
+    for name, each in designs(2).items()
+    if name not in ("vpp", "lpp_club, for the frequency")
+}
 NUMBERS: dict[str, Callable[..., Any]] = {
     "key-value": key_value_sampling.estimate_numbers,
     "edges": edge_sampling.estimate_numbers,
@@ -30,29 +34,50 @@ Sent = Callable[[tuple[int, ...]], Iterator[tuple[dn.Responses[Any], float]]]
 def sent_items(design: dn.KeyValueDesign) -> Sent:
     """Return all rows that some of these people may send, with their probability."""
     scheme = design.scheme
-    table = [[float(scheme.probability(each, row)) for each in range(scheme.responses)] for row in PEOPLE]
+    table = [
+        [float(scheme.probability(each, row)) for each in range(scheme.responses)]
+        for row in PEOPLE
+    ]
 
     def every(people: tuple[int, ...]) -> Iterator[tuple[dn.Responses[Any], float]]:
         for codes in product(range(scheme.responses), repeat=len(people)):
-            chance = float(np.prod([table[who][code] for who, code in zip(people, codes, strict=True)]))
-            rows = [scheme.vector(code) for code in codes] if scheme.KIND == "unary" else codes  # type: ignore[attr-defined]
+            chance = float(
+                np.prod(
+                    [table[who][code] for who, code in zip(people, codes, strict=True)]
+                )
+            )
+            rows = (
+                [scheme.vector(code) for code in codes]
+                if scheme.KIND == "unary"
+                else codes
+            )  # type: ignore[attr-defined]
             yield dn.Responses(design, {"response": np.array(rows, np.uint8)}), chance
 
     return every
 
 
-def moments(sent: Sent, samples: list[tuple[int, ...]], sampling: dn.Sampling, **options: Any) -> Any:
+def moments(
+    sent: Sent, samples: list[tuple[int, ...]], sampling: dn.Sampling, **options: Any
+) -> Any:
     """Return mean, covariance and mean estimated covariance of the totals, over even samples and all responses."""
     mean, square, told, device = 0.0, 0.0, 0.0, 0.0
     for people in samples:
         for rows, chance in sent(people):
             if not chance:
                 continue
-            estimate = NUMBERS.get(rows.design.asks, dn.estimate)  # all quantities of items, with one covariance
+            estimate = NUMBERS.get(
+                rows.design.asks, dn.estimate
+            )  # all quantities of items, with one covariance
             found = estimate(rows, sampling=sampling, **options).total
             part = chance / len(samples)
-            mean, square = mean + part * found.value, square + part * np.outer(found.value, found.value)
-            told, device = told + part * found.cov_params(), device + part * found.device
+            mean, square = (
+                mean + part * found.value,
+                square + part * np.outer(found.value, found.value),
+            )
+            told, device = (
+                told + part * found.cov_params(),
+                device + part * found.device,
+            )
     return mean, square - np.outer(mean, mean), told, device
 
 
@@ -61,25 +86,35 @@ def fits(design: dn.KeyValueDesign) -> bool:
     return design.scheme.one_each or design.scheme.multiplier >= 2
 
 
-@pytest.mark.parametrize("design", [pytest.param(each, id=name) for name, each in TOLD.items() if fits(each)])
+@pytest.mark.parametrize(
+    "design", [pytest.param(each, id=name) for name, each in TOLD.items() if fits(each)]
+)
 def test_items_of_people_drawn_with_replacement(design: dn.KeyValueDesign) -> None:
     """Degrees and weights are right on average, and so is their whole covariance: nothing is added for the device."""
     samples, sampling = list(product(range(3), repeat=2)), dn.Sampling([1.5, 1.5])
-    mean, true, told, _ = moments(sent_items(design), samples, sampling, scaling="fixed")
+    mean, true, told, _ = moments(
+        sent_items(design), samples, sampling, scaling="fixed"
+    )
     assert mean == pytest.approx([*DEGREES, *WEIGHTS])
     assert told == pytest.approx(true)
 
 
-@pytest.mark.parametrize("design", [pytest.param(each, id=name) for name, each in TOLD.items() if fits(each)])
+@pytest.mark.parametrize(
+    "design", [pytest.param(each, id=name) for name, each in TOLD.items() if fits(each)]
+)
 def test_items_of_people_drawn_without_replacement(design: dn.KeyValueDesign) -> None:
     """What the device adds is told exactly for degrees, and a little too large for weights: squares are not told."""
     samples = list(combinations(range(3), 2))
     sampling = dn.Sampling(strata=["all"] * 2, population={"all": 3})
-    mean, true, told, _ = moments(sent_items(design), samples, sampling, scaling="fixed")
+    mean, true, told, _ = moments(
+        sent_items(design), samples, sampling, scaling="fixed"
+    )
     assert mean == pytest.approx([*DEGREES, *WEIGHTS])
     assert np.diagonal(told)[:2] == pytest.approx(np.diagonal(true)[:2])
     for who in range(3):  # one of them, asked twice: the device alone varies
-        _, alone, _, device = moments(sent_items(design), [(who, who)], dn.Sampling([1.0, 1.0]), scaling="fixed")
+        _, alone, _, device = moments(
+            sent_items(design), [(who, who)], dn.Sampling([1.0, 1.0]), scaling="fixed"
+        )
         assert device[:2] == pytest.approx(np.diagonal(alone)[:2])
         assert (device[2:] > np.diagonal(alone)[2:] - 1e-9).all()
 
@@ -87,11 +122,17 @@ def test_items_of_people_drawn_without_replacement(design: dn.KeyValueDesign) ->
 def test_padding_that_is_too_short_cuts_off() -> None:
     """As without a sampling: of two items in one place each counts half on average."""
     design = TOLD["pckv_grr, 1 places"]
-    mean, *_ = moments(sent_items(design), list(product(range(3), repeat=2)), dn.Sampling([1.5, 1.5]))
+    mean, *_ = moments(
+        sent_items(design), list(product(range(3), repeat=2)), dn.Sampling([1.5, 1.5])
+    )
     assert mean == pytest.approx([0.5, 1.5, 0.5, 0.25])
 
 
-@pytest.mark.parametrize("design", [dn.one_edge(2, 1), dn.one_edge(2, 2, family="rr3_dagger")], ids=["k-ary", "†"])
+@pytest.mark.parametrize(
+    "design",
+    [dn.one_edge(2, 1), dn.one_edge(2, 2, family="rr3_dagger")],
+    ids=["k-ary", "†"],
+)
 def test_edges(design: dn.EdgeDesign) -> None:
     """Edges of weight 1 and 0 to the first item, of 1/2 to the second: all is exact, also without replacement."""
     edges, table = [(0, 2), (0, 0), (1, 1)], design.choice.channel.floats()
@@ -99,8 +140,18 @@ def test_edges(design: dn.EdgeDesign) -> None:
     def every(people: tuple[int, ...]) -> Iterator[tuple[dn.Responses[Any], float]]:
         for codes in product(range(3), repeat=len(people)):
             own = [edges[who] for who in people]
-            chance = float(np.prod([table[code, weight] for code, (_, weight) in zip(codes, own, strict=True)]))
-            rows = np.array([3 * item + code for code, (item, _) in zip(codes, own, strict=True)], np.uint8)
+            chance = float(
+                np.prod(
+                    [
+                        table[code, weight]
+                        for code, (_, weight) in zip(codes, own, strict=True)
+                    ]
+                )
+            )
+            rows = np.array(
+                [3 * item + code for code, (item, _) in zip(codes, own, strict=True)],
+                np.uint8,
+            )
             yield dn.Responses(design, {"response": rows}), chance
 
     whole = {"strata": ["all"] * 2, "population": {"all": 3}}
@@ -114,19 +165,33 @@ def test_edges(design: dn.EdgeDesign) -> None:
         assert told == pytest.approx(true)
 
 
-@pytest.mark.parametrize(("hashes", "names"), [(1, ("Ann", "Dan", "Fay")), (2, ("Ann", "Cy", "Fay"))])
+@pytest.mark.parametrize(
+    ("hashes", "names"), [(1, ("Ann", "Dan", "Fay")), (2, ("Ann", "Cy", "Fay"))]
+)
 def test_strings(hashes: int, names: tuple[str, ...]) -> None:
     """Whoever is in which cohort, and whatever weights rows have: every string is told without bias."""
     bloom = dn.Bloom(4, hashes=hashes, cohorts=2)
-    assert [len({bloom.filter(name, cohort) for name in names}) for cohort in (0, 1)] == [2, 3]  # two meet in a cohort
+    assert [
+        len({bloom.filter(name, cohort) for name in names}) for cohort in (0, 1)
+    ] == [2, 3]  # two meet in a cohort
     design, sampling = dn.string_design(bloom, epsilon=2), dn.Sampling([1.0, 4.0])
     hit, stray = map(float, design.bit)
     total = np.zeros(3)
     for cohorts in ((0, 1), (1, 0)):
-        filters = [bloom.filter(name, cohort) for name, cohort in zip(names[1::-1], cohorts, strict=True)]
-        laws = [[_chance(bits, each, hit, stray) for bits in range(16)] for each in filters]
+        filters = [
+            bloom.filter(name, cohort)
+            for name, cohort in zip(names[1::-1], cohorts, strict=True)
+        ]
+        laws = [
+            [_chance(bits, each, hit, stray) for bits in range(16)] for each in filters
+        ]
         for bits in product(range(16), repeat=2):
-            total += laws[0][bits[0]] * laws[1][bits[1]] / 2 * _sent(design, cohorts, bits, names, sampling).total.value
+            total += (
+                laws[0][bits[0]]
+                * laws[1][bits[1]]
+                / 2
+                * _sent(design, cohorts, bits, names, sampling).total.value
+            )
     assert total == pytest.approx([4, 1, 0])
 
 
@@ -138,9 +203,21 @@ def test_strings_that_meet_in_all_cohorts_are_refused() -> None:
 
 def _chance(bits: int, true: int, hit: float, stray: float) -> float:
     rates = [hit if true >> place & 1 else stray for place in range(4)]
-    return float(np.prod([rate if bits >> place & 1 else 1 - rate for place, rate in enumerate(rates)]))
+    return float(
+        np.prod(
+            [
+                rate if bits >> place & 1 else 1 - rate
+                for place, rate in enumerate(rates)
+            ]
+        )
+    )
 
 
-def _sent(design: dn.StringDesign, cohorts: Any, bits: Any, names: Any, sampling: dn.Sampling) -> Any:
-    columns = {"cohort": np.array(cohorts), "response": np.array(bits, np.uint8)[:, None]}
+def _sent(
+    design: dn.StringDesign, cohorts: Any, bits: Any, names: Any, sampling: dn.Sampling
+) -> Any:
+    columns = {
+        "cohort": np.array(cohorts),
+        "response": np.array(bits, np.uint8)[:, None],
+    }
     return dn.estimate(dn.Responses(design, columns), names, sampling=sampling)

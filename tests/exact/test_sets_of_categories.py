@@ -59,12 +59,16 @@ def test_extremes_and_bayes_factors_are_brute_force(channel: Sets) -> None:
     rows = table(channel)
     for response, row in enumerate(rows):
         assert channel.possible(response) == any(row)
-        assert (channel.coding.impossible(channel.coding.pack([response])) is None) == any(row)
+        assert (
+            channel.coding.impossible(channel.coding.pack([response])) is None
+        ) == any(row)
         assert channel.extremes(response) == (max(row), min(row))
         for answer in range(channel.size):
             rest = [each for j, each in enumerate(row) if j != answer]
             assert channel.extremes(response, besides=answer) == (max(rest), min(rest))
-            assert channel.bayes_factors(response, answer) == brute.bayes_factors(rows, response, answer)
+            assert channel.bayes_factors(response, answer) == brute.bayes_factors(
+                rows, response, answer
+            )
 
 
 @every_small
@@ -75,7 +79,9 @@ def test_sizes_do_not_depend_on_the_answer(channel: Sets) -> None:
         for answer in range(channel.size):
             weight = sum((rows[i][answer] for i in sent), Fraction(0))
             assert channel.weight(ones) == weight
-            assert channel.inclusion(ones) * weight == sum(rows[i][answer] for i in sent if i >> answer & 1)
+            assert channel.inclusion(ones) * weight == sum(
+                rows[i][answer] for i in sent if i >> answer & 1
+            )
 
 
 @every_small
@@ -87,10 +93,15 @@ def picks(size: int, steps: int) -> Iterator[bytes]:
     """Yield words for every combination of picks."""
     totals = range(size - steps, size)
     for chosen in product(*map(range, totals)):
-        yield b"".join(script(position, total) for position, total in zip(chosen, totals, strict=True))
+        yield b"".join(
+            script(position, total)
+            for position, total in zip(chosen, totals, strict=True)
+        )
 
 
-@pytest.mark.parametrize(("size", "ones"), [(k, t) for k in range(2, 7) for t in range(k + 1)])
+@pytest.mark.parametrize(
+    ("size", "ones"), [(k, t) for k in range(2, 7) for t in range(k + 1)]
+)
 def test_a_fill_gives_every_set_equally_often(size: int, ones: int) -> None:
     for steps in {min(ones, size - ones), size // 2}:
         for given, inside in product(range(size), (False, True)):
@@ -101,23 +112,33 @@ def test_a_fill_gives_every_set_equally_often(size: int, ones: int) -> None:
                 source = ScriptedSource(words)
                 counts[fill(size, ones, given, source, inside=inside, steps=steps)] += 1
                 assert source.used == len(words)
-            wanted = {s for s in range(1 << size) if s.bit_count() == ones and bool(s >> given & 1) == inside}
+            wanted = {
+                s
+                for s in range(1 << size)
+                if s.bit_count() == ones and bool(s >> given & 1) == inside
+            }
             assert counts.keys() == wanted
             assert len(set(counts.values())) == 1
 
 
-@pytest.mark.parametrize("name", [name for name, channel in SMALL.items() if isinstance(channel, Subset | Mixture)])
+@pytest.mark.parametrize(
+    "name",
+    [name for name, channel in SMALL.items() if isinstance(channel, Subset | Mixture)],
+)
 def test_every_position_once_gives_every_set_its_weight(name: str) -> None:
     channel = SMALL[name]
     assert isinstance(channel, Subset | Mixture)
     heads = 2 if isinstance(channel, Mixture) else 1
-    number = channel.total**heads * prod(range(channel.size - channel.steps, channel.size))
+    number = channel.total**heads * prod(
+        range(channel.size - channel.steps, channel.size)
+    )
     for answer in range(channel.size):
         counts: Counter[int] = Counter()
         for positions in product(range(channel.total), repeat=heads):
             head = b"".join(script(position, channel.total) for position in positions)
             counts.update(
-                channel.draw(answer, ScriptedSource(head + words)) for words in picks(channel.size, channel.steps)
+                channel.draw(answer, ScriptedSource(head + words))
+                for words in picks(channel.size, channel.steps)
             )
         assert {r: Fraction(counts[r], number) for r in counts} == {
             r: channel.probability(r, given=answer) for r in counts
@@ -129,21 +150,28 @@ def coins(ones: list[int]) -> bytes:
     return b"".join(each.to_bytes(8, "little") for each in ones)
 
 
-@pytest.mark.parametrize("channel", [each for each in SMALL.values() if isinstance(each, Bits)])
+@pytest.mark.parametrize(
+    "channel", [each for each in SMALL.values() if isinstance(each, Bits)]
+)
 def test_digits_add_up_to_the_probability(channel: Bits) -> None:
     """The i-th coin comes first with probability 2^-i, and no coin of eight with 2^-8."""
     for weight in range(channel.total + 1):
         head, rest = channel.digits(weight)
         assert 0 <= rest <= channel.total
         law = sum(Fraction(head >> DIGITS - i & 1, 2**i) for i in range(1, DIGITS + 1))
-        assert law + Fraction(rest, channel.total * 2**DIGITS) == Fraction(weight, channel.total)
+        assert law + Fraction(rest, channel.total * 2**DIGITS) == Fraction(
+            weight, channel.total
+        )
 
 
 @pytest.mark.parametrize("place", range(DIGITS))
 def test_a_coin_decides_by_its_digit(place: int) -> None:
     channel = unary(5, epsilon=1, optimized=True).channel
     assert isinstance(channel, Bits)
-    hit, stray = (channel.digits(weight)[0] >> DIGITS - 1 - place & 1 for weight in (channel.hit, channel.stray))
+    hit, stray = (
+        channel.digits(weight)[0] >> DIGITS - 1 - place & 1
+        for weight in (channel.hit, channel.stray)
+    )
     for answer in range(5):
         words = coins([0] * place + [31] + [31] * (DIGITS - 1 - place))
         drawn = channel.draw(answer, ScriptedSource(words))
@@ -155,9 +183,13 @@ def test_open_bits_are_decided_by_exact_draws_from_the_lowest_up() -> None:
     rests = {True: channel.digits(2)[1], False: channel.digits(1)[1]}
     for answer in range(3):
         for positions in product(range(3), repeat=3):
-            words = coins([0] * DIGITS) + b"".join(script(position, 3) for position in positions)
+            words = coins([0] * DIGITS) + b"".join(
+                script(position, 3) for position in positions
+            )
             drawn = channel.draw(answer, ScriptedSource(words))
-            assert drawn == sum((each < rests[j == answer]) << j for j, each in enumerate(positions))
+            assert drawn == sum(
+                (each < rests[j == answer]) << j for j, each in enumerate(positions)
+            )
 
 
 def test_coins_behind_the_last_category_decide_nothing() -> None:
@@ -186,27 +218,49 @@ def best_at_even_shares(channel: Sets, a: Fraction) -> Table:
     """L_j = 1/k + (P_zj / λ_z − 1)/a, for each response that occurs."""
     k = channel.size
     rows = [row for row in table(channel) if any(row)]
-    return transposed(tuple(tuple(Fraction(1, k) + (k * p / sum(row) - 1) / a for p in row) for row in rows))
+    return transposed(
+        tuple(
+            tuple(Fraction(1, k) + (k * p / sum(row) - 1) / a for p in row)
+            for row in rows
+        )
+    )
 
 
-@pytest.mark.parametrize("name", [name for name, channel in TELLING.items() if channel.parity not in (0, float("inf"))])
+@pytest.mark.parametrize(
+    "name",
+    [
+        name
+        for name, channel in TELLING.items()
+        if channel.parity not in (0, float("inf"))
+    ],
+)
 def test_the_minimax_estimate_is_unbiased_and_its_risk_is_flat(name: str) -> None:
     channel, k = TELLING[name], TELLING[name].size
     rows = tuple(row for row in table(channel) if any(row))
     means = [sum(row) / k for row in rows]
-    spread = sum((row[0] * (row[0] - row[1]) / mean for row, mean in zip(rows, means, strict=True)), Fraction(0))
+    spread = sum(
+        (
+            row[0] * (row[0] - row[1]) / mean
+            for row, mean in zip(rows, means, strict=True)
+        ),
+        Fraction(0),
+    )
     left = best_at_even_shares(channel, spread)
     assert times(left, rows) == identity(k)
     for shares in ([Fraction(1, k)] * k, [Fraction(1)] + [Fraction(0)] * (k - 1)):
         sent = applied(rows, shares)
-        square = sum(p * sum(column[i] ** 2 for column in left) for i, p in enumerate(sent))
+        square = sum(
+            p * sum(column[i] ** 2 for column in left) for i, p in enumerate(sent)
+        )
         assert square == (k - 1) / spread + Fraction(1, k)
 
 
 def test_risk_functions_are_the_theory() -> None:
     shares = [Fraction(1, 2), Fraction(1, 4), Fraction(1, 8), Fraction(1, 8)]
     a = subset_information(4, 2, 3)
-    assert subset_risk(4, 2, 3, shares=shares) == 3 / a + Fraction(1, 4) - sum(p * p for p in shares)
+    assert subset_risk(4, 2, 3, shares=shares) == 3 / a + Fraction(1, 4) - sum(
+        p * p for p in shares
+    )
     mixed = mixture_risk(4, 3, {1: "1/2", 2: "1/2"}, shares=shares)
     both = (subset_information(4, 1, 3) + a) / 2
     assert mixed == 3 / both + Fraction(1, 4) - sum(p * p for p in shares)
@@ -223,7 +277,11 @@ def test_the_best_t_has_the_smallest_risk(k: int) -> None:
 
 
 def test_two_sizes_tie_where_the_document_says_one_is_best() -> None:
-    assert subset_risk(10, 1, 6) == subset_risk(10, 2, 6) == mixture_risk(10, 6, {1: "1/3", 2: "2/3"})
+    assert (
+        subset_risk(10, 1, 6)
+        == subset_risk(10, 2, 6)
+        == mixture_risk(10, 6, {1: "1/3", 2: "2/3"})
+    )
     assert best_t(10, 6) == 1
 
 
@@ -247,7 +305,9 @@ def test_truncated_rappor_is_rappor_given_neither_end(k: int) -> None:
     for response in range(1, (1 << k) - 1):
         for answer in range(k):
             ideal = plain.probability(response, given=answer) / kept
-            assert abs(cut.probability(response, given=answer) - ideal) <= Fraction(4, TOTAL)
+            assert abs(cut.probability(response, given=answer) - ideal) <= Fraction(
+                4, TOTAL
+            )
     assert cut.probability(0, given=0) == cut.probability((1 << k) - 1, given=0) == 0
     assert cut.parity <= 4
 
@@ -259,5 +319,9 @@ def test_bits_from_epsilon_spend_it_all_and_not_more(epsilon: str | int) -> None
         channel = unary(7, epsilon, optimized=optimized).channel
         assert isinstance(channel, Bits)
         assert channel.parity <= below
-        nearer = Bits(7, channel.hit, channel.stray - 1, channel.total) if channel.total == TOTAL else None
+        nearer = (
+            Bits(7, channel.hit, channel.stray - 1, channel.total)
+            if channel.total == TOTAL
+            else None
+        )
         assert nearer is None or nearer.parity > below * (1 - Fraction(1, 2**50))

@@ -21,13 +21,21 @@ Matrix = NDArray[np.float64]
 
 CODED: dict[str, TwoLevel] = {
     **{f"hadamard {k}": Hadamard(k, 7, 2) for k in (3, 4, 5, 6, 8, 10)},
-    **{f"hashing {k}, {q}": Hashing(k, q, 5, 2) for k, q in ((4, 2), (6, 2), (4, 3), (7, 3), (10, 3), (9, 3), (5, 5))},
+    **{
+        f"hashing {k}, {q}": Hashing(k, q, 5, 2)
+        for k, q in ((4, 2), (6, 2), (4, 3), (7, 3), (10, 3), (9, 3), (5, 5))
+    },
 }
 
 
 def written(channel: TwoLevel) -> Matrix:
     responses = range(channel.responses)
-    return np.array([[float(channel.probability(i, given=j)) for j in range(channel.size)] for i in responses])
+    return np.array(
+        [
+            [float(channel.probability(i, given=j)) for j in range(channel.size)]
+            for i in responses
+        ]
+    )
 
 
 def variances(left: Matrix, matrix: Matrix, shares: Matrix) -> Matrix:
@@ -43,13 +51,22 @@ def test_estimated_shares_sum_to_one(design: Design) -> None:
     """Whatever was sent, also far from what is expected."""
     for n in (2, 37):
         counts = np.zeros(design.channel.cells, np.int64)
-        possible = [i for i in range(design.channel.responses) if design.channel.possible(i)]
+        possible = [
+            i for i in range(design.channel.responses) if design.channel.possible(i)
+        ]
         for sent in range(n):
-            counts[list(design.channel.cells_of(possible[sent * sent % len(possible)]))] += 1
-        assert fitted(dn.Tally(design, counts, respondents=n)).value.sum() == pytest.approx(1, abs=1e-9)
+            counts[
+                list(design.channel.cells_of(possible[sent * sent % len(possible)]))
+            ] += 1
+        assert fitted(
+            dn.Tally(design, counts, respondents=n)
+        ).value.sum() == pytest.approx(1, abs=1e-9)
 
 
-@pytest.mark.parametrize("design", [dn.unary(40, 1, by_size=False), dn.unary(40, 2, optimized=True), dn.rappor(40, 2)])
+@pytest.mark.parametrize(
+    "design",
+    [dn.unary(40, 1, by_size=False), dn.unary(40, 2, optimized=True), dn.rappor(40, 2)],
+)
 def test_shares_of_many_categories_sum_to_one(design: Design) -> None:
     sent = dn.tally(design, ["b" + 40 * "1", "b" + 40 * "0", "b10" + 38 * "1"])
     assert fitted(sent).value.sum() == pytest.approx(1, abs=1e-9)
@@ -57,7 +74,9 @@ def test_shares_of_many_categories_sum_to_one(design: Design) -> None:
 
 
 @pytest.mark.parametrize("channel", CODED.values(), ids=CODED.keys())
-def test_coded_designs_have_the_best_linear_estimate_at_even_shares(channel: TwoLevel) -> None:
+def test_coded_designs_have_the_best_linear_estimate_at_even_shares(
+    channel: TwoLevel,
+) -> None:
     """The best one written out; and never worse than the estimate from support alone."""
     matrix, shares = written(channel), even(channel.size)
     weighted = matrix.T / (matrix @ shares)
@@ -76,19 +95,27 @@ SUMMED = [each for each in TELLING.values() if isinstance(each, Bits)]
 
 
 @pytest.mark.parametrize("channel", SUMMED, ids=repr)
-def test_from_sums_the_estimate_is_the_best_that_sums_to_one(channel: Bits, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_from_sums_the_estimate_is_the_best_that_sums_to_one(
+    channel: Bits, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Projected with the covariance at even shares, all of it from the table; no other weights are better there."""
     monkeypatch.setattr(sets, "MOST_COUNTED_APART", 1)
     channel = Bits(channel.size, channel.hit, channel.stray, channel.total)
     linear, matrix, k = left_inverse(channel), written(channel), channel.size
     assert isinstance(linear, Summing)
-    held = np.array([[float(i >> j & 1) for i in range(channel.responses)] for j in range(k)])
-    raw = (held - float(channel.stray_rate)) / float(channel.hit_rate - channel.stray_rate)
+    held = np.array(
+        [[float(i >> j & 1) for i in range(channel.responses)] for j in range(k)]
+    )
+    raw = (held - float(channel.stray_rate)) / float(
+        channel.hit_rate - channel.stray_rate
+    )
     left = np.array([linear.shares(column) for column in held.T]).T
     assert left == pytest.approx(raw + (1 - raw.sum(axis=0)) / k)
     assert left @ matrix == pytest.approx(np.eye(k))
     best = variances(left, matrix, even(k))
-    assert linear.covariance(np.empty(0), even(k), 1.0, 1.0).variances == pytest.approx(best)
+    assert linear.covariance(np.empty(0), even(k), 1.0, 1.0).variances == pytest.approx(
+        best
+    )
     generator = np.random.default_rng(13)
     for _ in range(20):
         weights = generator.dirichlet(np.ones(k))
@@ -97,22 +124,34 @@ def test_from_sums_the_estimate_is_the_best_that_sums_to_one(channel: Bits, monk
     assert best.sum() < variances(raw, matrix, even(k)).sum() - 1e-3
 
 
-@pytest.mark.parametrize(("k", "epsilon", "gain"), [(13, 4, 1.2), (100, 8, 1.28), (200, 8, 1.22), (100, 1, 1.002)])
-def test_sizes_of_sets_tell_more_and_are_counted_by_default(k: int, epsilon: int, gain: float) -> None:
+@pytest.mark.parametrize(
+    ("k", "epsilon", "gain"),
+    [(13, 4, 1.2), (100, 8, 1.28), (200, 8, 1.22), (100, 1, 1.002)],
+)
+def test_sizes_of_sets_tell_more_and_are_counted_by_default(
+    k: int, epsilon: int, gain: float
+) -> None:
     """What counts of categories alone lose at even shares, where the estimate by size is the best one there is."""
     designs = dn.unary(k, epsilon), dn.unary(k, epsilon, by_size=False)
-    ours, alone = (np.trace(dn.estimates.covariance(each, even(k), 1)) for each in designs)
+    ours, alone = (
+        np.trace(dn.estimates.covariance(each, even(k), 1)) for each in designs
+    )
     assert alone / ours == pytest.approx(gain, abs=0.01)
 
 
-@pytest.mark.parametrize(("k", "p", "q"), [(13, "3/4", "1/4"), (100, "1/2", "1/10"), (100_000, "1/2", "1/3")])
+@pytest.mark.parametrize(
+    ("k", "p", "q"), [(13, "3/4", "1/4"), (100, "1/2", "1/10"), (100_000, "1/2", "1/3")]
+)
 def test_the_gain_is_the_variance_of_the_sum(k: int, p: str, q: str) -> None:
     """In rationals: what is saved in total at even shares is Var(Σπ̂)/k = [p(1 − p) + (k − 1)·q(1 − q)]/(k·(p − q)²)."""
     hit, stray = Fraction(p), Fraction(q)
     saved = (hit * (1 - hit) + (k - 1) * stray * (1 - stray)) / (hit - stray) ** 2 / k
     design = dn.unary(k, p=p, q=q, by_size=False)
     raw, ours = supported(design.channel), left_inverse(design.channel)  # type: ignore[arg-type]
-    before, now = (each.covariance(np.empty(0), even(k), 1.0, 1.0).variances.sum() for each in (raw, ours))
+    before, now = (
+        each.covariance(np.empty(0), even(k), 1.0, 1.0).variances.sum()
+        for each in (raw, ours)
+    )
     assert before - now == pytest.approx(float(saved), rel=1e-6)
 
 
@@ -146,7 +185,9 @@ def test_plans_promise_what_estimates_keep(design: Design, least: float) -> None
         cells[list(channel.cells_of(response)), response] = 1
     left = np.array([linear.shares(column) for column in cells.T]).T
     shares = np.arange(1, k + 1) / (k * (k + 1) / 2)
-    assert np.diag(covariance(design, shares, 1)) == pytest.approx(variances(left, written(channel), shares))
+    assert np.diag(covariance(design, shares, 1)) == pytest.approx(
+        variances(left, written(channel), shares)
+    )
     worst = max(np.square(left).sum(axis=0) @ written(channel))
     assert dn.plan.variance(design, 1, population="census") == pytest.approx(worst - 1)
 
@@ -163,6 +204,6 @@ def test_a_million_categories_stay_linear() -> None:
     linear = left_inverse(design.channel)
     shares = linear.shares(np.full(1_000_000, 0.25))
     assert shares.sum() == pytest.approx(1)
-    assert linear.covariance(np.empty(0), shares, 1.0, 1.0).between(np.ones(1_000_000), np.ones(1_000_000)) == (
-        pytest.approx(0, abs=1e-6)
-    )
+    assert linear.covariance(np.empty(0), shares, 1.0, 1.0).between(
+        np.ones(1_000_000), np.ones(1_000_000)
+    ) == (pytest.approx(0, abs=1e-6))

@@ -16,7 +16,17 @@ from tests.support.ladders import families, small
 from tests.support.traces import law
 
 LADDERS = sorted(name for name, stages in small().items() if len(stages) > 2)
-UNIQUE = ("binary", "k_ary", "unary", "items", "hadamard", "warner", "subset", "local_hashing", "rr3_dagger")
+UNIQUE = (
+    "binary",
+    "k_ary",
+    "unary",
+    "items",
+    "hadamard",
+    "warner",
+    "subset",
+    "local_hashing",
+    "rr3_dagger",
+)
 
 
 def steps(name: str, one: int, two: int, three: int) -> tuple[Step, Step, Step]:
@@ -50,8 +60,13 @@ def test_the_draw_has_the_law_of_the_chain(name: str) -> None:
             whole = direct.garbling(coarse, fine)
             if not whole:
                 continue
-            drawn = law(lambda coarse=coarse, fine=fine: low.between(high, coarse, fine))  # type: ignore[misc]
-            wanted = {u: low.garbling(coarse, u) * high.garbling(u, fine) / whole for u in possible_responses(low.new)}
+            drawn = law(
+                lambda coarse=coarse, fine=fine: low.between(high, coarse, fine)
+            )  # type: ignore[misc]
+            wanted = {
+                u: low.garbling(coarse, u) * high.garbling(u, fine) / whole
+                for u in possible_responses(low.new)
+            }
             assert drawn == {u: each for u, each in wanted.items() if each}
 
 
@@ -83,9 +98,14 @@ def test_every_stage_of_a_ladder_finds_its_place(name: str) -> None:
 def test_a_step_that_does_not_lead_through_is_noticed(name: str) -> None:
     """Composition is what the product of the garblings says, cell by cell, for every step between three stages."""
     low, high, direct = steps(name, 0, 1, 2)
-    ends = possible_responses(low.old), possible_responses(low.new), possible_responses(high.new)
+    ends = (
+        possible_responses(low.old),
+        possible_responses(low.new),
+        possible_responses(high.new),
+    )
     through = {
-        (o, f): sum(low.garbling(o, m) * high.garbling(m, f) for m in ends[1]) for o, f in product(ends[0], ends[2])
+        (o, f): sum(low.garbling(o, m) * high.garbling(m, f) for m in ends[1])
+        for o, f in product(ends[0], ends[2])
     }
     for whole in (direct, low, high):
         leads = all(whole.garbling(o, f) == share for (o, f), share in through.items())
@@ -100,11 +120,17 @@ def test_holding_the_two_lower_ones_says_what_the_middle_one_says() -> None:
     together: dict[tuple[int, int], list[Fraction]] = {}
     for history in ((a, c) for a in range(3) for c in range(3)):
         row = [stages.probability(history, given=x) for x in range(3)]
-        drawn = law(lambda h=history: found.draw(designs[1], None, coarser=h[0], finer=h[1]))  # type: ignore[misc]
+        drawn = law(
+            lambda h=history: found.draw(designs[1], None, coarser=h[0], finer=h[1])
+        )  # type: ignore[misc]
         for middle, chance_of in drawn.items():
             cell = together.setdefault((history[0], middle), [Fraction(0)] * 3)
-            together[history[0], middle] = [a + chance_of * b for a, b in zip(cell, row, strict=True)]
+            together[history[0], middle] = [
+                a + chance_of * b for a, b in zip(cell, row, strict=True)
+            ]
     assert max(max(row) / min(row) for row in together.values()) == designs[1].parity
     for (_, middle), row in together.items():
         alone = [designs[1].channel.probability(middle, given=x) for x in range(3)]
-        assert all(a * sum(alone) == b * sum(row) for a, b in zip(row, alone, strict=True))
+        assert all(
+            a * sum(alone) == b * sum(row) for a, b in zip(row, alone, strict=True)
+        )

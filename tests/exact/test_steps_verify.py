@@ -22,7 +22,11 @@ from tests.support.ladders import small
 from tests.support.traces import law
 from tests.support.wrong_steps import nested
 
-STEPS = [(name, at) for name, stages in sorted(small().items()) for at in range(len(stages) - 1)]
+STEPS = [
+    (name, at)
+    for name, stages in sorted(small().items())
+    for at in range(len(stages) - 1)
+]
 
 
 def right(step: Step) -> bool:
@@ -30,10 +34,13 @@ def right(step: Step) -> bool:
     coarse = [i for i in range(step.old.responses) if step.old.possible(i)]
     fine = [u for u in range(step.new.responses) if step.new.possible(u)]
     table = {(i, u): step.garbling(i, u) for i in coarse for u in fine}
-    if min(table.values()) < 0 or any(sum(table[i, u] for i in coarse) != 1 for u in fine):
+    if min(table.values()) < 0 or any(
+        sum(table[i, u] for i in coarse) != 1 for u in fine
+    ):
         return False
     return all(
-        sum(table[i, u] * step.new.probability(u, given=x) for u in fine) == step.old.probability(i, given=x)
+        sum(table[i, u] * step.new.probability(u, given=x) for u in fine)
+        == step.old.probability(i, given=x)
         for i in coarse
         for x in range(step.old.answers)
     )
@@ -64,7 +71,10 @@ def test_a_share_above_one_does_not_verify(name: str) -> None:
     fine = [u for u in range(step.new.responses) if step.new.possible(u)]
     for u, x in product(fine, range(step.new.answers)):
         level = (1 - turned.share) * step.base.probability(u, given=0)
-        assert step.new.probability(u, given=x) == turned.share * step.old.probability(u, given=x) + level
+        assert (
+            step.new.probability(u, given=x)
+            == turned.share * step.old.probability(u, given=x) + level
+        )
     assert not right(turned)
     assert not turned.verify()
 
@@ -87,7 +97,12 @@ def test_a_share_below_zero_does_not_verify() -> None:
 def test_another_share_or_base_does_not_verify(name: str) -> None:
     step = relax(*KEPT[name]).step
     assert isinstance(step, KeepOrFresh)
-    for share in (step.share / 2, step.share + Fraction(1, 1000), Fraction(0), Fraction(1)):
+    for share in (
+        step.share / 2,
+        step.share + Fraction(1, 1000),
+        Fraction(0),
+        Fraction(1),
+    ):
         assert not replace(step, share=share).verify()
     assert not replace(step, base=step.new).verify()
 
@@ -116,7 +131,10 @@ def test_channels_that_agree_in_one_response_alone_are_gone_through() -> None:
 
 
 def _table(channel: Channel) -> list[list[Fraction]]:
-    return [[channel.probability(i, given=x) for x in range(channel.answers)] for i in range(channel.responses)]
+    return [
+        [channel.probability(i, given=x) for x in range(channel.answers)]
+        for i in range(channel.responses)
+    ]
 
 
 @pytest.mark.parametrize("name", nested())
@@ -158,7 +176,10 @@ def test_parts_that_are_wrong_themselves_do_not_verify() -> None:
     assert isinstance(step, Factors)
     first, second = step.steps
     assert isinstance(first, KeepOrFresh)
-    for parts in ((replace(first, share=first.share / 2), second), (first, replace(second, share=Fraction(1)))):
+    for parts in (
+        (replace(first, share=first.share / 2), second),
+        (first, replace(second, share=Fraction(1))),
+    ):
         assert not right(replace(step, steps=parts))
         assert not replace(step, steps=parts).verify()
     recoded = relax(dn.subset(4, t=2, p="3/5"), dn.k_ary(4, p="3/4")).step
@@ -177,11 +198,23 @@ def test_an_answer_more_or_less_does_not_verify() -> None:
     base = Dense.from_rows([[Fraction(1, 3)] * 2, [Fraction(2, 3)] * 2])
     wide = Dense.from_rows([[*row, Fraction(1, 2)] for row in table])
     half = Fraction(1, 2)
-    made = [[half * each + half * base.probability(i, given=0) for each in row] for i, row in enumerate(table)]
-    old = Dense.from_rows([[*row, part] for row, part in zip(made, (Fraction(1, 9), Fraction(8, 9)), strict=True)])
-    assert KeepOrFresh(Dense.from_rows(made), Dense.from_rows(table), half, base).verify()
+    made = [
+        [half * each + half * base.probability(i, given=0) for each in row]
+        for i, row in enumerate(table)
+    ]
+    old = Dense.from_rows(
+        [
+            [*row, part]
+            for row, part in zip(made, (Fraction(1, 9), Fraction(8, 9)), strict=True)
+        ]
+    )
+    assert KeepOrFresh(
+        Dense.from_rows(made), Dense.from_rows(table), half, base
+    ).verify()
     assert not KeepOrFresh(old, Dense.from_rows(table), half, base).verify()
-    assert not KeepOrFresh(Dense.from_rows([row[:2] for row in made]), wide, half, base).verify()
+    assert not KeepOrFresh(
+        Dense.from_rows([row[:2] for row in made]), wide, half, base
+    ).verify()
 
 
 def test_tables_that_do_not_lead_there_do_not_verify() -> None:
@@ -205,7 +238,10 @@ def test_crossed_and_bits_that_do_not_lead_there_do_not_verify() -> None:
         wrong = replace(crossed, channel=channel)
         assert not right(wrong)
         assert not wrong.verify()
-    small_bits, large_bits = dn.unary(2, epsilon=1).channel, dn.unary(3, epsilon=2).channel
+    small_bits, large_bits = (
+        dn.unary(2, epsilon=1).channel,
+        dn.unary(3, epsilon=2).channel,
+    )
     assert not BitByBit(small_bits, large_bits).verify()
 
 
@@ -220,7 +256,9 @@ HALVES = [Fraction(1, 2), Fraction(1, 3)]
 @pytest.mark.parametrize(("low", "high"), list(product(HALVES, HALVES)))
 def test_composition_compares_shares_and_bases(low: Fraction, high: Fraction) -> None:
     """Against the product of the garblings, cell by cell, for all ways to draw afresh."""
-    fine = Dense.from_rows([[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]])
+    fine = Dense.from_rows(
+        [[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]]
+    )
     seen = set()
     for u, v, w in product(bases(), repeat=3):
         upper = KeepOrFresh(_through(high, v, fine), fine, high, v)
@@ -231,7 +269,8 @@ def test_composition_compares_shares_and_bases(low: Fraction, high: Fraction) ->
             assert lower.verify()
             assert direct.verify()
             leads = all(
-                sum(lower.garbling(o, m) * upper.garbling(m, f) for m in range(2)) == direct.garbling(o, f)
+                sum(lower.garbling(o, m) * upper.garbling(m, f) for m in range(2))
+                == direct.garbling(o, f)
                 for o, f in product(range(2), repeat=2)
             )
             assert lower.composes(upper, direct) == leads
@@ -242,8 +281,13 @@ def test_composition_compares_shares_and_bases(low: Fraction, high: Fraction) ->
 def test_bases_that_differ_can_still_lead_through() -> None:
     """a(1 − b)·v + (1 − a)·u = (1 − ab)·w: the mean of the two bases is the base of the whole."""
     half = Fraction(1, 2)
-    fine = Dense.from_rows([[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]])
-    u, v = (Dense.from_rows([[part, part], [1 - part, 1 - part]]) for part in (half, Fraction(1, 5)))
+    fine = Dense.from_rows(
+        [[Fraction(9, 10), Fraction(1, 10)], [Fraction(1, 10), Fraction(9, 10)]]
+    )
+    u, v = (
+        Dense.from_rows([[part, part], [1 - part, 1 - part]])
+        for part in (half, Fraction(1, 5))
+    )
     upper = KeepOrFresh(_through(half, v, fine), fine, half, v)
     lower = KeepOrFresh(_through(half, u, upper.old), upper.old, half, u)
     mean = (half * half * Fraction(1, 5) + half * half) / Fraction(3, 4)
@@ -252,13 +296,20 @@ def test_bases_that_differ_can_still_lead_through() -> None:
     assert lower.composes(upper, direct)
     for o, f in product(range(2), repeat=2):
         drawn = law(lambda o=o, f=f: lower.between(upper, o, f))  # type: ignore[misc]
-        assert drawn == {m: lower.garbling(o, m) * upper.garbling(m, f) / direct.garbling(o, f) for m in range(2)}
+        assert drawn == {
+            m: lower.garbling(o, m) * upper.garbling(m, f) / direct.garbling(o, f)
+            for m in range(2)
+        }
 
 
 def _through(share: Fraction, base: Channel, fine: Channel) -> Dense:
     return Dense.from_rows(
         [
-            [share * fine.probability(i, given=x) + (1 - share) * base.probability(i, given=0) for x in range(2)]
+            [
+                share * fine.probability(i, given=x)
+                + (1 - share) * base.probability(i, given=0)
+                for x in range(2)
+            ]
             for i in range(2)
         ]
     )

@@ -41,7 +41,15 @@ MEMBERS = [
 ]
 BUILDERS = {"rr3_dagger": rr3_dagger, "rr3_ddagger": rr3_ddagger, "rr3_club": rr3_club}
 SHARES = [(F(1, 3), F(1, 3), F(1, 3)), (F(1, 5), F(3, 10), F(1, 2)), (F(1), F(0), F(0))]
-GAMMAS = [F(11, 10), F(3, 2), F(2), F(5, 2), exact.exp_below(1), F(4), exact.exp_below(2)]
+GAMMAS = [
+    F(11, 10),
+    F(3, 2),
+    F(2),
+    F(5, 2),
+    exact.exp_below(1),
+    F(4),
+    exact.exp_below(2),
+]
 
 members = pytest.mark.parametrize("given", MEMBERS, ids=" ".join)
 
@@ -72,7 +80,9 @@ def test_the_closed_form_is_the_inverse(given: tuple[str, ...]) -> None:
 
 
 @members
-def test_the_estimate_is_unbiased_in_every_world_of_two_respondents(given: tuple[str, ...]) -> None:
+def test_the_estimate_is_unbiased_in_every_world_of_two_respondents(
+    given: tuple[str, ...],
+) -> None:
     member, _, rows = built(given)
     for answers in product(range(3), repeat=2):
         mean = [F(0)] * 3
@@ -104,7 +114,10 @@ def test_the_covariance_is_that_of_all_worlds_of_two_respondents(
 
 def test_the_term_by_term_rule_leaves_out_the_covariances() -> None:
     """Document 000, Section 3.2: for RR3† at .7, .6 and four respondents .3375 is printed."""
-    variance = Club.dagger(F(7, 10), F(3, 5)).covariance((F(1, 5), F(3, 10), F(1, 2)))[1][1] / 4
+    variance = (
+        Club.dagger(F(7, 10), F(3, 5)).covariance((F(1, 5), F(3, 10), F(1, 2)))[1][1]
+        / 4
+    )
     assert variance == F("0.3084375")
 
 
@@ -112,10 +125,16 @@ def test_the_term_by_term_rule_leaves_out_the_covariances() -> None:
 def test_the_regions_are_where_the_parity_is_at_most_gamma(gamma: Fraction) -> None:
     steps = [F(i, 18) for i in range(19)]
     for family, names in ((name, each.parameters) for name, each in SLICES.items()):
-        values = [*steps, gamma / (gamma + 2), 1 / (gamma + 1)] if len(names) == 2 else steps[::3]
+        values = (
+            [*steps, gamma / (gamma + 2), 1 / (gamma + 1)]
+            if len(names) == 2
+            else steps[::3]
+        )
         for parameters in product(values, repeat=len(names)):
             rows = transposed(club(family, *parameters).columns)
-            assert feasible(family, *parameters, gamma=gamma) == (brute.parity(rows) <= gamma), parameters
+            assert feasible(family, *parameters, gamma=gamma) == (
+                brute.parity(rows) <= gamma
+            ), parameters
 
 
 @pytest.mark.parametrize("gamma", GAMMAS, ids=float)
@@ -148,7 +167,11 @@ def test_every_corner_is_in_the_region_and_has_parity_gamma(gamma: Fraction) -> 
 def test_the_range_of_p1_ends_where_the_region_does() -> None:
     gamma, step = F(5, 2), F(1, 10**9)
     assert p1_range("rr3_dagger", "1/3", gamma=gamma) == (F(2, 15), F(11, 15))
-    for family, others in (("rr3_dagger", ["2/5"]), ("rr3_ddagger", ["3/5"]), ("rr3_club", ["3/5", "13/20"])):
+    for family, others in (
+        ("rr3_dagger", ["2/5"]),
+        ("rr3_ddagger", ["3/5"]),
+        ("rr3_club", ["3/5", "13/20"]),
+    ):
         found = p1_range(family, *others, gamma=gamma)
         assert found is not None
         low, high = found
@@ -162,7 +185,9 @@ def test_the_range_of_p1_ends_where_the_region_does() -> None:
 
 @pytest.mark.parametrize("x", GAMMAS, ids=float)
 @pytest.mark.parametrize("share", [F(0), F(1, 20), F(1, 3), F(9, 10), F(1)], ids=float)
-def test_the_two_candidates_have_the_variances_of_the_corrected_theorem(x: Fraction, share: Fraction) -> None:
+def test_the_two_candidates_have_the_variances_of_the_corrected_theorem(
+    x: Fraction, share: Fraction
+) -> None:
     rest = (1 - share) / 2
 
     def variance(point: tuple[Fraction, Fraction]) -> Fraction:
@@ -172,7 +197,11 @@ def test_the_two_candidates_have_the_variances_of_the_corrected_theorem(x: Fract
 
     at_star = (x + 1) / (x - 1) ** 2 + x * share / (x - 1) - share**2
     if x < 2:
-        at_kink = (x**2 - x + 2) / (x * (x - 1) ** 2) + (x**2 - 2 * x + 2) * share / (x * (x - 1)) - share**2
+        at_kink = (
+            (x**2 - x + 2) / (x * (x - 1) ** 2)
+            + (x**2 - 2 * x + 2) * share / (x * (x - 1))
+            - share**2
+        )
     else:
         at_kink = x**2 / (2 * (x - 1) ** 2) + x * share / (2 * (x - 1)) - share**2
     assert variance(star(x)) == at_star

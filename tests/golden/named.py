@@ -74,7 +74,12 @@ def named(design: str, **parameters: Any) -> dn.Design:
         raise Uncovered(f"no design is called {design!r}")
     ours = OURS.get(design, {})
     try:
-        return BUILDERS[design](**{ours.get(name, name): fractions(value) for name, value in parameters.items()})
+        return BUILDERS[design](
+            **{
+                ours.get(name, name): fractions(value)
+                for name, value in parameters.items()
+            }
+        )
     except TypeError as error:
         raise Uncovered(f"{design}: {error}") from None
 

@@ -47,20 +47,26 @@ def quantity(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
     def enter(answer: Callable[..., Any]) -> Callable[..., Any]:
         if name in QUANTITIES:
-            raise ValueError(f"{name} is answered by {QUANTITIES[name].__module__} and {answer.__module__}")
+            raise ValueError(
+                f"{name} is answered by {QUANTITIES[name].__module__} and {answer.__module__}"
+            )
         QUANTITIES[name] = answer
         return answer
 
     return enter
 
 
-def document(doc: str, *topics: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def document(
+    doc: str, *topics: str
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter a function as the answer to topics of a document; it is called with the whole entry."""
 
     def enter(answer: Callable[..., Any]) -> Callable[..., Any]:
         for topic in topics:
             if (doc, topic) in DOCUMENTS:
-                raise ValueError(f"{doc}, {topic} is answered by two: {DOCUMENTS[doc, topic].__name__} is one")
+                raise ValueError(
+                    f"{doc}, {topic} is answered by two: {DOCUMENTS[doc, topic].__name__} is one"
+                )
             DOCUMENTS[doc, topic] = answer
         return answer
 
@@ -88,7 +94,12 @@ def reference(entry: dict[str, Any]) -> Outcome:
     except Uncovered as reason:
         return Outcome(entry["id"], entry["expected"], str(reason), "uncovered")
     except Exception as error:
-        return Outcome(entry["id"], entry["expected"], f"{type(error).__name__}: {error}", "differs")
+        return Outcome(
+            entry["id"],
+            entry["expected"],
+            f"{type(error).__name__}: {error}",
+            "differs",
+        )
     return Outcome(entry["id"], entry["expected"], got, "agrees" if same else "differs")
 
 
@@ -113,8 +124,12 @@ def printed(entry: dict[str, Any]) -> Outcome:
     if answer is None:
         return Outcome(entry["id"], entry["recomputed"], None, "uncovered")
     got = answer(entry)
-    right = agrees(entry["recomputed"], got) and (not entry["agrees"] or agrees_as_printed(entry["printed"], got))
-    return Outcome(entry["id"], entry["recomputed"], got, "agrees" if right else "differs")
+    right = agrees(entry["recomputed"], got) and (
+        not entry["agrees"] or agrees_as_printed(entry["printed"], got)
+    )
+    return Outcome(
+        entry["id"], entry["recomputed"], got, "agrees" if right else "differs"
+    )
 
 
 def agrees(expected: Any, got: Any, tolerance: float = TOLERANCE) -> bool:
@@ -128,7 +143,8 @@ def agrees(expected: Any, got: Any, tolerance: float = TOLERANCE) -> bool:
     if isinstance(expected, list):
         parts = list(got)
         return len(parts) == len(expected) and all(
-            agrees(one, two, tolerance) for one, two in zip(expected, parts, strict=True)
+            agrees(one, two, tolerance)
+            for one, two in zip(expected, parts, strict=True)
         )
     if expected is None:
         return got is None or not math.isfinite(got)
@@ -138,10 +154,16 @@ def agrees(expected: Any, got: Any, tolerance: float = TOLERANCE) -> bool:
     return float(expected) == float(got) or abs(float(expected) - float(got)) <= near
 
 
-def _agree_by_name(expected: dict[str, Any], got: dict[str, Any], tolerance: float) -> bool:
+def _agree_by_name(
+    expected: dict[str, Any], got: dict[str, Any], tolerance: float
+) -> bool:
     """Compare what is answered first: a wrong number stays a difference beside one that nobody answers."""
     missing = sorted(expected.keys() - got.keys())
-    if not all(agrees(expected[key], got[key], tolerance) for key in expected if key not in missing):
+    if not all(
+        agrees(expected[key], got[key], tolerance)
+        for key in expected
+        if key not in missing
+    ):
         return False
     if missing:
         raise Uncovered(f"nobody answers {', '.join(missing)}")
@@ -153,7 +175,9 @@ def agrees_as_printed(shown: Any, got: Any) -> bool:
     if isinstance(shown, list):
         return len(shown) == len(got) and all(map(agrees_as_printed, shown, got))
     digits = max(0, -Decimal(repr(shown)).normalize().as_tuple().exponent)
-    return abs(float(got) - float(shown)) <= 0.5 * 10.0 ** -min(digits, 9) * (1 + 1e-6) + 1e-9 * abs(float(shown))
+    return abs(float(got) - float(shown)) <= 0.5 * 10.0 ** -min(digits, 9) * (
+        1 + 1e-6
+    ) + 1e-9 * abs(float(shown))
 
 
 def fractions(numbers: Any) -> Any:
@@ -161,7 +185,11 @@ def fractions(numbers: Any) -> Any:
     if isinstance(numbers, list):
         return [fractions(each) for each in numbers]
     simple = Fraction(numbers).limit_denominator(10_000)
-    return simple if abs(simple - Fraction(numbers)) < Fraction(1, 10**12) else Fraction(repr(numbers))
+    return (
+        simple
+        if abs(simple - Fraction(numbers)) < Fraction(1, 10**12)
+        else Fraction(repr(numbers))
+    )
 
 
 def close(one: Any, two: Any) -> bool:

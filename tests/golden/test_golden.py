@@ -6,19 +6,32 @@ import json
 
 import pytest
 
-from tests.golden.runner import HERE, QUANTITIES, Outcome, agrees, agrees_as_printed, quantity, reference, run
+from tests.golden.runner import (
+    HERE,
+    QUANTITIES,
+    Outcome,
+    agrees,
+    agrees_as_printed,
+    quantity,
+    reference,
+    run,
+)
 
 OUTCOMES = run(HERE / "golden.json")
 
 
 @pytest.mark.parametrize("outcome", OUTCOMES, ids=lambda each: each.id)
 def test_agrees(outcome: Outcome) -> None:
-    assert outcome.verdict == "agrees", f"expected {outcome.expected}, got {outcome.got}"
+    assert outcome.verdict == "agrees", (
+        f"expected {outcome.expected}, got {outcome.got}"
+    )
 
 
 def test_every_entry_is_evaluated() -> None:
     entries = json.loads((HERE / "golden.json").read_text())
-    assert sorted(each.id for each in OUTCOMES) == sorted(e["id"] for e in entries["documents"] + entries["reference"])
+    assert sorted(each.id for each in OUTCOMES) == sorted(
+        e["id"] for e in entries["documents"] + entries["reference"]
+    )
     assert len(OUTCOMES) >= 348  # it is not an empty file that agrees
 
 

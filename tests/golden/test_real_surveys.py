@@ -39,11 +39,15 @@ def column(file: str, name: str) -> list[str]:
 
 def words(column: list[str]) -> list[str | None]:
     """Read 0 and 1 as no and yes, and an empty cell as no response."""
-    return [{"0": "no", "1": "yes", "": None}[cell.removesuffix(".0")] for cell in column]
+    return [
+        {"0": "no", "1": "yes", "": None}[cell.removesuffix(".0")] for cell in column
+    ]
 
 
 def test_nigeria_forced_response_by_a_die() -> None:
-    tally = dn.tally(dn.forced_response("2/3", "1/6", "1/6"), words(column("nigeria", "rr.q1")))
+    tally = dn.tally(
+        dn.forced_response("2/3", "1/6", "1/6"), words(column("nigeria", "rr.q1"))
+    )
     assert (tally.respondents, tally.missing) == (2435, 22)
     assert tally.counts[1] / tally.respondents == pytest.approx(0.341273, abs=5e-7)
     found = dn.estimate(tally)
@@ -59,7 +63,9 @@ def by_normal_quantile(found: dn.Estimate) -> tuple[float, float]:
 
 
 def test_warner_in_a_sample_without_replacement() -> None:
-    found = dn.estimate(dn.tally(dn.warner(p="7/10"), words(column("WarnerData", "z"))), population=802)
+    found = dn.estimate(
+        dn.tally(dn.warner(p="7/10"), words(column("WarnerData", "z"))), population=802
+    )
     assert found.params["yes"] == pytest.approx(0.45, abs=1e-12)
     assert found.cov_params()[1, 1] == pytest.approx(0.0122564, abs=5e-8)
     assert 802 * found.params["yes"] == pytest.approx(360.9, abs=0.05)
@@ -70,7 +76,10 @@ def test_warner_in_a_sample_without_replacement() -> None:
 
 def test_forced_response_in_a_sample_without_replacement() -> None:
     people = 10_000
-    tally = dn.tally(dn.forced_response("3/5", "1/5", "1/5"), words(column("ForcedResponseData", "z")))
+    tally = dn.tally(
+        dn.forced_response("3/5", "1/5", "1/5"),
+        words(column("ForcedResponseData", "z")),
+    )
     found = dn.estimate(tally, population=people)
     assert people * found.params["yes"] == pytest.approx(5133.3, abs=0.05)
     assert people**2 * found.cov_params()[1, 1] == pytest.approx(66_991, abs=0.5)
@@ -89,8 +98,12 @@ SIX = {
 """Of each question the share of the unrelated one, and what RRTCS answers."""
 
 
-@pytest.mark.parametrize(("question", "b", "share", "error"), [(name, *rest) for name, rest in SIX.items()])
-def test_six_unrelated_questions(question: str, b: str, share: float, error: float) -> None:
+@pytest.mark.parametrize(
+    ("question", "b", "share", "error"), [(name, *rest) for name, rest in SIX.items()]
+)
+def test_six_unrelated_questions(
+    question: str, b: str, share: float, error: float
+) -> None:
     design = dn.survey_design("RRTCS", "Horvitz", p="1/2", alpha=b)
     tally = dn.tally(design, words(column("HorvitzDataRealSurvey", question)))
     assert tally.respondents == 710
@@ -107,24 +120,33 @@ EPSILONS = {"1/12": "2.565", "1/10": "2.398", "1/3": "1.387", "2/3": "1.387"}
 def test_a_tenth_too_few_days_shift_an_estimate_by_a_standard_error() -> None:
     """Born on the 15th to 25th is eleven days of a month and was counted as ten: A3 of the survey sheet."""
     rows = words(column("HorvitzDataRealSurvey", "drug"))
-    ten, eleven = (dn.estimate(dn.tally(dn.simmons(p="1/2", b=b), rows)).params["yes"] for b in ("1/3", "0.3614"))
+    ten, eleven = (
+        dn.estimate(dn.tally(dn.simmons(p="1/2", b=b), rows)).params["yes"]
+        for b in ("1/3", "0.3614")
+    )
     assert (ten, eleven) == pytest.approx((0.1286, 0.1006), abs=1e-4)
 
 
 def test_plagiarism_asked_with_a_crosswise_device_and_directly() -> None:
     """Rows of one file differ in their device; both together lie between what each says alone."""
     models, shares = column("Plagiarism", "RRmodel"), column("Plagiarism", "RRp1")
-    designs = {each: dn.survey_design("GLMMRR", each, p1=p) for each, p in zip(models, shares, strict=True)}
+    designs = {
+        each: dn.survey_design("GLMMRR", each, p1=p)
+        for each, p in zip(models, shares, strict=True)
+    }
     rows = [int(float(cell)) for cell in column("Plagiarism", "response")]
     crosswise, direct = dn.tally(
-        {each: designs[each] for each in ("Crosswise", "DQ")}, rows, devices=models, codes=True
+        {each: designs[each] for each in ("Crosswise", "DQ")},
+        rows,
+        devices=models,
+        codes=True,
     )
     assert (crosswise.respondents, direct.respondents) == (620, 192)
     alone = [dn.estimate(each).params["yes"] for each in (crosswise, direct)]
     assert min(alone) < dn.estimate([crosswise, direct]).params["yes"] < max(alone)
-    assert dn.estimate([crosswise, direct], method="strata").params["yes"] == pytest.approx(
-        (620 * alone[0] + 192 * alone[1]) / 812
-    )
+    assert dn.estimate([crosswise, direct], method="strata").params[
+        "yes"
+    ] == pytest.approx((620 * alone[0] + 192 * alone[1]) / 812)
 
 
 def test_minarets_asked_with_a_lie_detector() -> None:
@@ -134,10 +156,14 @@ def test_minarets_asked_with_a_lie_detector() -> None:
     """
     designs = {"0": dn.direct(), "1": dn.mangat("2/12"), "2": dn.mangat("10/12")}
     conditions = [cell.removesuffix(".0") for cell in column("minarets", "condition")]
-    direct, first, second = dn.tally(designs, words(column("minarets", "rrt")), devices=conditions)
+    direct, first, second = dn.tally(
+        designs, words(column("minarets", "rrt")), devices=conditions
+    )
     found = dn.compliance.lie_detector([first, second])
     assert [each.respondents for each in (direct, first, second)] == [365, 564, 692]
-    assert found.params == pytest.approx({"yes": 0.87070, "truthful": 0.63581}, abs=5e-6)
+    assert found.params == pytest.approx(
+        {"yes": 0.87070, "truthful": 0.63581}, abs=5e-6
+    )
     assert found.bse == pytest.approx({"yes": 0.04112, "truthful": 0.01734}, abs=5e-6)
     assert dn.estimate(direct).params["yes"] == pytest.approx(0.432877, abs=5e-7)
     low = dn.compliance.cheating_detection([first, second]).params["yes, honest"]
@@ -166,15 +192,24 @@ def test_christofides_with_five_cards() -> None:
     tally = dn.tally(design, column("ChristofidesData", "z"))
     assert tally.respondents == 150
     mean = dn.estimate(tally, population=802, inverse=mean_inverse(design))
-    by_hand = (sum((k + 1) * int(n) for k, n in enumerate(tally.counts)) / 150 - 3.2) / (6 - 6.4)
+    by_hand = (
+        sum((k + 1) * int(n) for k, n in enumerate(tally.counts)) / 150 - 3.2
+    ) / (6 - 6.4)
     assert mean.params["yes"] == pytest.approx(by_hand, abs=1e-9)
     best = dn.estimate(tally, population=802)
     assert abs(best.params["yes"] - mean.params["yes"]) < mean.errors[1]
 
 
 def test_the_nigerian_survey_was_large_enough() -> None:
-    respondents = sum(answer is not None for answer in words(column("nigeria", "rr.q1")))
-    assert power(dn.forced_response("2/3", "1/6", "1/6"), respondents, share=0.1, alpha=0.01) > 0.9999
+    respondents = sum(
+        answer is not None for answer in words(column("nigeria", "rr.q1"))
+    )
+    assert (
+        power(
+            dn.forced_response("2/3", "1/6", "1/6"), respondents, share=0.1, alpha=0.01
+        )
+        > 0.9999
+    )
 
 
 # The same from the shell, as somebody has it who holds the files
@@ -183,18 +218,60 @@ def test_the_nigerian_survey_was_large_enough() -> None:
 def test_nigeria_from_the_shell(tmp_path: Path) -> None:
     """Share of yes .341273 and prevalence .26191 (.01442): what the R package rr answers on these rows."""
     design, counted = tmp_path / "design.json", tmp_path / "tally.json"
-    done("design", "forced_response", "--honest", "2/3", "--yes", "1/6", "--no", "1/6", "--out", design)
+    done(
+        "design",
+        "forced_response",
+        "--honest",
+        "2/3",
+        "--yes",
+        "1/6",
+        "--no",
+        "1/6",
+        "--out",
+        design,
+    )
     for words in (("--codes",), ("--value", "0=no", "--value", "1=yes")):
-        done("tally", design, rows_of("nigeria"), "--column", "rr.q1", *words, "--out", counted, "--force")
+        done(
+            "tally",
+            design,
+            rows_of("nigeria"),
+            "--column",
+            "rr.q1",
+            *words,
+            "--out",
+            counted,
+            "--force",
+        )
         tally = json.loads(counted.read_text())
-        assert tally["counts"][1] / tally["respondents"] == pytest.approx(0.341273, abs=5e-7)
+        assert tally["counts"][1] / tally["respondents"] == pytest.approx(
+            0.341273, abs=5e-7
+        )
         assert (tally["missing"], tally["declared"]["rows"]) == (22, 2457)
         yes = json.loads(done("estimate", design, counted, "--json").stdout)["rows"][1]
-        assert (yes["estimate"], yes["error"]) == pytest.approx((0.26191, 0.01442), abs=5e-6)
-    words = ("tally", design, rows_of("nigeria"), "--column", "rr.q1", "--codes", "--by", "civic", "--out", counted)
+        assert (yes["estimate"], yes["error"]) == pytest.approx(
+            (0.26191, 0.01442), abs=5e-6
+        )
+    words = (
+        "tally",
+        design,
+        rows_of("nigeria"),
+        "--column",
+        "rr.q1",
+        "--codes",
+        "--by",
+        "civic",
+        "--out",
+        counted,
+    )
     done(*words, "--force")
-    groups = dn.GroupedTally.from_json(counted.read_text(), dn.Design.from_json(design.read_text()))
-    assert (groups.respondents, groups.by, list(groups)) == (2435, ("civic",), ["False", "True", None])
+    groups = dn.GroupedTally.from_json(
+        counted.read_text(), dn.Design.from_json(design.read_text())
+    )
+    assert (groups.respondents, groups.by, list(groups)) == (
+        2435,
+        ("civic",),
+        ["False", "True", None],
+    )
 
 
 def test_six_questions_by_a_mapping_file(tmp_path: Path) -> None:
@@ -202,30 +279,55 @@ def test_six_questions_by_a_mapping_file(tmp_path: Path) -> None:
     mapping, counted = tmp_path / "six.toml", tmp_path / "six.json"
     text = 'values = { 0 = "no", 1 = "yes" }\n'
     for name, (b, *_) in SIX.items():
-        done("design", "read", "RRTCS", "Horvitz", "p=1/2", f"alpha={b}", "--out", tmp_path / f"{name}.json")
+        done(
+            "design",
+            "read",
+            "RRTCS",
+            "Horvitz",
+            "p=1/2",
+            f"alpha={b}",
+            "--out",
+            tmp_path / f"{name}.json",
+        )
         text += f'[columns.{name}]\ndesign = "{name}.json"\n'
     mapping.write_text(text)
     done("tally", mapping, rows_of("HorvitzDataRealSurvey"), "--out", counted)
-    told = json.loads(done("estimate", mapping, counted, "--population", "10777", "--json").stdout)["estimates"]
+    told = json.loads(
+        done("estimate", mapping, counted, "--population", "10777", "--json").stdout
+    )["estimates"]
     assert [each["column"] for each in told] == list(SIX)
     for each in told:
         b, share, error = SIX[each["column"]]
         yes = each["result"]["rows"][1]
-        assert (yes["estimate"], yes["error"]) == pytest.approx((share, error), abs=5e-5)
+        assert (yes["estimate"], yes["error"]) == pytest.approx(
+            (share, error), abs=5e-5
+        )
         assert f"ε = {EPSILONS[b]}" in each["result"]["title"]
 
 
 def test_plagiarism_with_devices_from_the_shell(tmp_path: Path) -> None:
     """Rows of one file differ in their device: the mapping file names the column that says so."""
-    (tmp_path / "crosswise.json").write_text(dn.survey_design("GLMMRR", "Crosswise", p1="1/4").to_json())
+    (tmp_path / "crosswise.json").write_text(
+        dn.survey_design("GLMMRR", "Crosswise", p1="1/4").to_json()
+    )
     (tmp_path / "direct.json").write_text(dn.direct().to_json())
     mapping = tmp_path / "plagiarism.toml"
     mapping.write_text(
         '[columns.response]\ndevices = "RRmodel"\ncodes = true\n'
         'design = { Crosswise = "crosswise.json", DQ = "direct.json" }\n'
     )
-    done("tally", mapping, rows_of("Plagiarism"), "--by", "question", "--out", tmp_path / "t.json")
-    told = json.loads(done("estimate", mapping, tmp_path / "t.json", "--json").stdout)["estimates"]
+    done(
+        "tally",
+        mapping,
+        rows_of("Plagiarism"),
+        "--by",
+        "question",
+        "--out",
+        tmp_path / "t.json",
+    )
+    told = json.loads(done("estimate", mapping, tmp_path / "t.json", "--json").stdout)[
+        "estimates"
+    ]
     assert [each["group"]["question"] for each in told] == ["1", "2", "3", "4"]
     assert sum(each["result"]["respondents"] for each in told) == 812
     assert {each["result"]["type"] for each in told} == {"devices"}

@@ -16,7 +16,9 @@ KEY = SIGNING.public
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
 def test_a_vector(vector: dict[str, str]) -> None:
     token = bytes.fromhex(vector["input_msg"])
-    blinded, unblinder = blind(token, KEY, ScriptedSource(vector_bytes(vector, KEY.modulus)))
+    blinded, unblinder = blind(
+        token, KEY, ScriptedSource(vector_bytes(vector, KEY.modulus))
+    )
     signed = sign(blinded, SIGNING)
     signature = unblind(token, signed, unblinder, KEY)
     assert KEY.digits(blinded) == vector["blinded_msg"]
@@ -24,7 +26,9 @@ def test_a_vector(vector: dict[str, str]) -> None:
     assert KEY.digits(signed) == vector["blind_sig"]
     assert KEY.digits(signature) == vector["sig"]
     assert verify(token, signature, KEY)
-    assert encode(token, KEY, bytes.fromhex(vector["salt"])) == pow(signature, EXPONENT, KEY.modulus)
+    assert encode(token, KEY, bytes.fromhex(vector["salt"])) == pow(
+        signature, EXPONENT, KEY.modulus
+    )
 
 
 def test_the_message_is_prepared_as_in_the_vector() -> None:

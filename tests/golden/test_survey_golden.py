@@ -14,10 +14,14 @@ OUTCOMES = run(FILE)
 
 
 @pytest.mark.parametrize(
-    "outcome", [each for each in OUTCOMES if each.verdict != "uncovered"], ids=lambda each: each.id
+    "outcome",
+    [each for each in OUTCOMES if each.verdict != "uncovered"],
+    ids=lambda each: each.id,
 )
 def test_agrees(outcome: Outcome) -> None:
-    assert outcome.verdict == "agrees", f"expected {outcome.expected}, got {outcome.got}"
+    assert outcome.verdict == "agrees", (
+        f"expected {outcome.expected}, got {outcome.got}"
+    )
 
 
 def test_all_are_answered() -> None:
@@ -25,7 +29,9 @@ def test_all_are_answered() -> None:
     agree = sum(each.verdict == "agrees" for each in OUTCOMES)
     if not DATA.is_dir():
         assert agree == 180
-        pytest.skip("left out: 29 entries about rows of ../shared/data, which is not beside this repository")
+        pytest.skip(
+            "left out: 29 entries about rows of ../shared/data, which is not beside this repository"
+        )
     assert agree == 209
 
 
@@ -49,10 +55,15 @@ ENTRY = {
         ({"expected": {"pi": 0.5, "kurtosis": 3}}, "differs"),
         ({"quantity": "horoscope"}, "uncovered"),
         ({"inputs": {"design": "tarot", "p": 0.8, "counts": [330, 170]}}, "uncovered"),
-        ({"inputs": {"design": "warner", "tea": 0.8, "counts": [330, 170]}}, "uncovered"),
+        (
+            {"inputs": {"design": "warner", "tea": 0.8, "counts": [330, 170]}},
+            "uncovered",
+        ),
         ({"inputs": {"design": "warner", "p": 0.8}}, "uncovered"),
         ({"inputs": {"design": "warner", "p": 0.8, "counts": "many"}}, "differs"),
     ],
 )
-def test_what_is_unknown_is_uncovered_and_what_is_wrong_differs(change: dict[str, object], verdict: str) -> None:
+def test_what_is_unknown_is_uncovered_and_what_is_wrong_differs(
+    change: dict[str, object], verdict: str
+) -> None:
     assert reference(ENTRY | change).verdict == verdict

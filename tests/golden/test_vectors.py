@@ -13,14 +13,23 @@ from deniable.types.numbers.respond import respond
 from tests.support import vectors
 from tests.support.hands import Counted, engine, scalar
 
-VECTORS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))["vectors"]
-NUMBERS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))["numbers"]
+VECTORS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))[
+    "vectors"
+]
+NUMBERS: list[dict[str, Any]] = json.loads(vectors.FILE.read_text(encoding="utf-8"))[
+    "numbers"
+]
 
-each_vector = pytest.mark.parametrize("vector", VECTORS, ids=[vector["name"] for vector in VECTORS])
+each_vector = pytest.mark.parametrize(
+    "vector", VECTORS, ids=[vector["name"] for vector in VECTORS]
+)
 
 
 def test_the_file_is_what_the_script_writes() -> None:
-    written, now = vectors.FILE.read_text(encoding="utf-8").splitlines(), vectors.text().splitlines()
+    written, now = (
+        vectors.FILE.read_text(encoding="utf-8").splitlines(),
+        vectors.text().splitlines(),
+    )
     changed = [line[:60] for line in {*written} ^ {*now}]
     assert not changed, "run scripts/vectors, and say in the commit why these changed"
     assert written == now
@@ -44,10 +53,16 @@ def test_numbers_are_rounded_and_drawn_as_in_the_file(vector: dict[str, Any]) ->
     design = Design.from_json(json.dumps(vector["design"]))
     assert isinstance(design, NumberDesign)
     source = ScriptedSource(bytes.fromhex(vector["bytes"]))
-    assert [respond(design, answer, source=source).symbol for answer in vector["answers"]] == vector["symbols"]
+    assert [
+        respond(design, answer, source=source).symbol for answer in vector["answers"]
+    ] == vector["symbols"]
     assert source.used == vector["used"]
 
 
 def test_the_vectors_show_words_that_are_thrown_away() -> None:
-    thrown = [each for each in VECTORS if each["used"] % (8 * vectors.DRAWS) and each["used"] > 8 * vectors.DRAWS]
+    thrown = [
+        each
+        for each in VECTORS
+        if each["used"] % (8 * vectors.DRAWS) and each["used"] > 8 * vectors.DRAWS
+    ]
     assert len(thrown) >= 10

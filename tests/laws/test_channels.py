@@ -23,11 +23,16 @@ def test_columns_sum_to_one(channel: Channel) -> None:
 
 
 @given(channels())
-def test_parity_is_the_brute_force_one_and_its_witness_attains_it(channel: Channel) -> None:
+def test_parity_is_the_brute_force_one_and_its_witness_attains_it(
+    channel: Channel,
+) -> None:
     rows = table(channel)
     response, likely, unlikely = channel.witness
     assert channel.parity == brute.parity(rows)
-    assert brute.quotient(rows[response][likely], rows[response][unlikely]) == channel.parity
+    assert (
+        brute.quotient(rows[response][likely], rows[response][unlikely])
+        == channel.parity
+    )
     assert rows[response][likely] > 0
 
 
@@ -47,7 +52,9 @@ def test_delta_is_the_supremum_over_all_sets(channel: Dense, gamma: Fraction) ->
 
 
 @given(channels().filter(lambda channel: channel.parity == math.inf))
-def test_delta_never_falls_to_zero_where_a_response_excludes_an_answer(channel: Channel) -> None:
+def test_delta_never_falls_to_zero_where_a_response_excludes_an_answer(
+    channel: Channel,
+) -> None:
     assert channel.delta(Fraction(10**9)) > 0
 
 
@@ -72,7 +79,9 @@ def test_extremes_and_bayes_factors_are_the_brute_force_ones(channel: Channel) -
 
 
 @given(st.data(), channels(), gammas)
-def test_post_processing_never_raises_parity_or_delta(data: st.DataObject, first: Channel, gamma: Fraction) -> None:
+def test_post_processing_never_raises_parity_or_delta(
+    data: st.DataObject, first: Channel, gamma: Fraction
+) -> None:
     then = data.draw(dense(answers=first.responses) | diagonal(size=first.responses))
     composed = then @ first
     assert table(composed) == times(table(then), table(first))
@@ -81,7 +90,9 @@ def test_post_processing_never_raises_parity_or_delta(data: st.DataObject, first
 
 
 @given(st.data(), st.integers(2, 5))
-def test_diagonal_composition_is_dense_composition(data: st.DataObject, size: int) -> None:
+def test_diagonal_composition_is_dense_composition(
+    data: st.DataObject, size: int
+) -> None:
     one, two = data.draw(diagonal(size=size)), data.draw(diagonal(size=size))
     composed = one @ two
     assert table(composed) == table(one.dense() @ two.dense())
@@ -91,7 +102,9 @@ def test_diagonal_composition_is_dense_composition(data: st.DataObject, size: in
 
 
 @given(st.data(), st.integers(2, 4), st.integers(2, 4), st.integers(2, 4))
-def test_composition_is_associative(data: st.DataObject, one: int, two: int, three: int) -> None:
+def test_composition_is_associative(
+    data: st.DataObject, one: int, two: int, three: int
+) -> None:
     first = data.draw(dense(answers=2, responses=one))
     second = data.draw(dense(answers=one, responses=two))
     third = data.draw(dense(answers=two, responses=three))
@@ -142,22 +155,35 @@ def with_proportional_rows(draw: st.DrawFn) -> Dense:
     """A channel whose rows are split at random, so that some are proportional and some never occur."""
     base = draw(dense())
     share = draw(dense(answers=base.responses, responses=base.responses + 2))
-    parts = [[weight * cell for cell in base.weights[i]] for row in share.weights for i, weight in enumerate(row)]
+    parts = [
+        [weight * cell for cell in base.weights[i]]
+        for row in share.weights
+        for i, weight in enumerate(row)
+    ]
     return Dense(tuple(map(tuple, parts)), base.total * share.total)
 
 
 @given(st.data(), with_proportional_rows())
-def test_merging_proportional_rows_loses_nothing(data: st.DataObject, channel: Dense) -> None:
+def test_merging_proportional_rows_loses_nothing(
+    data: st.DataObject, channel: Dense
+) -> None:
     assume(channel.parity != 1)  # then one response is left, which is no channel
     merged, groups = channel.merged()
     rows, few = table(channel), table(merged)
     assert merged.parity == channel.parity
-    assert sorted(i for group in groups for i in group) == [i for i, row in enumerate(rows) if any(row)]
+    assert sorted(i for group in groups for i in group) == [
+        i for i, row in enumerate(rows) if any(row)
+    ]
 
-    forth = tuple(tuple(Fraction(i in group) for i in range(len(rows))) for group in groups)
+    forth = tuple(
+        tuple(Fraction(i in group) for i in range(len(rows))) for group in groups
+    )
     assert times(forth, rows) == few
     back = tuple(
-        tuple(max(rows[i]) / max(few[g]) if i in group else Fraction(0) for g, group in enumerate(groups))
+        tuple(
+            max(rows[i]) / max(few[g]) if i in group else Fraction(0)
+            for g, group in enumerate(groups)
+        )
         for i in range(len(rows))
     )
     assert all(sum(column) == 1 for column in transposed(back))
@@ -185,7 +211,10 @@ def test_channels_come_back_from_json(channel: Channel) -> None:
 
 @given(dense(), st.integers(1, 10**20))
 def test_weights_are_kept_in_lowest_terms(channel: Dense, factor: int) -> None:
-    scaled = Dense(tuple(tuple(factor * w for w in row) for row in channel.weights), factor * channel.total)
+    scaled = Dense(
+        tuple(tuple(factor * w for w in row) for row in channel.weights),
+        factor * channel.total,
+    )
     assert scaled == channel
     assert math.gcd(scaled.total, *(w for row in scaled.weights for w in row)) == 1
 
@@ -198,12 +227,17 @@ def test_all_positions_together_draw_exactly_the_channel(channel: Channel) -> No
         counts = [0] * channel.responses
         for script in scripts_of_all_positions(channel):
             counts[drawn(channel, answer, script)] += 1
-        expected = [channel.probability(i, given=answer) * number for i in range(channel.responses)]
+        expected = [
+            channel.probability(i, given=answer) * number
+            for i in range(channel.responses)
+        ]
         assert counts == expected
 
 
 @given(channels(), st.binary(min_size=400, max_size=400))
-def test_a_draw_is_a_response_of_positive_probability(channel: Channel, script: bytes) -> None:
+def test_a_draw_is_a_response_of_positive_probability(
+    channel: Channel, script: bytes
+) -> None:
     for answer in range(channel.answers):
         response = channel.draw(answer, ScriptedSource(script))
         assert channel.probability(response, given=answer) > 0

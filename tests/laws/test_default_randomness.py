@@ -103,7 +103,8 @@ def test_every_function_that_takes_a_source_is_gone_through() -> None:
     missing = {
         name
         for name in sources()
-        if name not in gone | NOT_DRAWN.keys() | REACHED.keys() and name.rpartition(".")[0] not in classes
+        if name not in gone | NOT_DRAWN.keys() | REACHED.keys()
+        and name.rpartition(".")[0] not in classes
     }
     assert missing == set(), "enter these in tests/support/fresh.py"
     assert NOT_DRAWN.keys() | REACHED.keys() <= sources().keys(), "no such function"
@@ -112,18 +113,27 @@ def test_every_function_that_takes_a_source_is_gone_through() -> None:
 
 def test_a_source_that_is_left_out_is_the_systems() -> None:
     assert len(sources()) > 80
-    assert {name: each for name, each in sources().items() if each is not chance.SYSTEM and each is not None} == {}
+    assert {
+        name: each
+        for name, each in sources().items()
+        if each is not chance.SYSTEM and each is not None
+    } == {}
     assert type(chance.SYSTEM) is chance.SystemSource
     bulk = {name for name, each in sources().items() if each is None}
-    assert {name.split(".")[0] for name in bulk} <= {"bulk", "engines", "types", "verbs"}, (
-        "where None means a keystream"
-    )
+    assert {name.split(".")[0] for name in bulk} <= {
+        "bulk",
+        "engines",
+        "types",
+        "verbs",
+    }, "where None means a keystream"
 
 
 def test_random_bytes_come_in_where_it_is_known() -> None:
     found = list(fresh.entrances())
     assert set(found) == ENTRANCES.keys()
-    assert {each: found.count(each) for each in ENTRANCES} == {each: TIMES.get(each, 1) for each in ENTRANCES}
+    assert {each: found.count(each) for each in ENTRANCES} == {
+        each: TIMES.get(each, 1) for each in ENTRANCES
+    }
     assert {path for path in ENTRANCES.values() if path} <= PATHS.keys()
 
 
@@ -133,7 +143,9 @@ def test_nothing_else_gives_random_bytes() -> None:
         known = vars(module)
         assert known.get("random") is None, module.__name__
         assert "ScriptedSource" not in known or module.__name__ == "deniable.chance"
-        assert "DerivedBytes" not in known or module.__name__ == "deniable.release.ledger"
+        assert (
+            "DerivedBytes" not in known or module.__name__ == "deniable.release.ledger"
+        )
 
 
 # Every part hangs on the system's bytes, and on nothing else
@@ -144,7 +156,9 @@ def test_all_of_it_comes_from_the_operating_system(name: str) -> None:
     with fresh.system("one") as taken:
         first = fresh.drawn_by(PATHS[name])
     assert sum(taken) >= 16, "hardly anything was read"
-    assert KEY in taken or not name.startswith(("bulk", "engines")), "a key is read whole"
+    assert KEY in taken or not name.startswith(("bulk", "engines")), (
+        "a key is read whole"
+    )
     if (
         name.startswith(("bulk", "verbs.respond_all")) or ".draw." in name
     ) and "deck" not in name:  # which is dealt card by card
@@ -156,18 +170,27 @@ def test_all_of_it_comes_from_the_operating_system(name: str) -> None:
     with fresh.system("two"):
         other = fresh.drawn_by(PATHS[name])
     assert other.keys() == first.keys()
-    assert [part for part in first if first[part] == other[part]] == [], "these do not hang on the system's bytes"
+    assert [part for part in first if first[part] == other[part]] == [], (
+        "these do not hang on the system's bytes"
+    )
 
 
 # And never twice
 
 BEGUN = [  # but for those that take `SYSTEM` and keep nothing; and kernels have no words of their own
-    name for name in PATHS if not name.startswith(("chance", "channel", "order")) and "compiled" not in name
+    name
+    for name in PATHS
+    if not name.startswith(("chance", "channel", "order")) and "compiled" not in name
 ]
 
 
 def differ(found: dict[str, dict[str, str]], others: dict[str, dict[str, str]]) -> None:
-    shared = [(name, part) for name in found for part in found[name] if found[name][part] == others[name][part]]
+    shared = [
+        (name, part)
+        for name in found
+        for part in found[name]
+        if found[name][part] == others[name][part]
+    ]
     assert shared == []
 
 
@@ -175,15 +198,28 @@ def test_calls_threads_and_processes_never_share_what_they_draw() -> None:
     """Two threads, each with a call of its own; then another call; and a process that is new."""
     command = [sys.executable, "-m", "tests.support.fresh", *BEGUN]
     with (
-        subprocess.Popen(command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True) as other,
-        patch.object(db, "DURABLE", fresh.HASTY),  # around both threads, or the later one puts back the other's
+        subprocess.Popen(
+            command, cwd=Path(__file__).parents[2], stdout=subprocess.PIPE, text=True
+        ) as other,
+        patch.object(
+            db, "DURABLE", fresh.HASTY
+        ),  # around both threads, or the later one puts back the other's
         ThreadPoolExecutor(2) as pool,
     ):
-        alone = [name for name in BEGUN if not name.startswith(("client", "collector"))]  # others patch this process
+        alone = [
+            name for name in BEGUN if not name.startswith(("client", "collector"))
+        ]  # others patch this process
         one, two = pool.map(fresh.everything, [alone, alone])
         three = fresh.everything(BEGUN)
         four = json.loads(other.communicate()[0])
-    for pair in ((one, two), (one, three), (two, three), (one, four), (two, four), (three, four)):
+    for pair in (
+        (one, two),
+        (one, three),
+        (two, three),
+        (one, four),
+        (two, four),
+        (three, four),
+    ):
         differ(*pair)
 
 
@@ -199,12 +235,19 @@ def streams() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "Raiser", lambda: raiser.upgrade(EQUAL, EQUAL)
     yield "Raiser, downwards", lambda: planned.degrade(EQUAL)
     yield "draw_stream", lambda: next(chunks)
-    yield "respond", lambda: np.array([dn.respond(COARSE, "0").symbol for _ in range(200)])
+    yield (
+        "respond",
+        lambda: np.array([dn.respond(COARSE, "0").symbol for _ in range(200)]),
+    )
     yield "respond_all", lambda: dn.respond_all(COARSE, EQUAL).columns["response"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing forks here")
-@pytest.mark.parametrize(("name", "draw"), list(streams()), ids=lambda each: each if isinstance(each, str) else "")
+@pytest.mark.parametrize(
+    ("name", "draw"),
+    list(streams()),
+    ids=lambda each: each if isinstance(each, str) else "",
+)
 def test_a_fork_does_not_repeat_its_parent(name: str, draw: Callable[[], Any]) -> None:
     draw()
     ours, theirs = forked(draw), forked(draw)

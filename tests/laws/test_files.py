@@ -60,7 +60,9 @@ def test_any_other_json_is_refused(kind: str, document: Any) -> None:
 @example(body={"\udfff": 1})
 @example(body={"hash": {}})
 @example(body={"x": 10**4299})
-def test_a_right_schema_with_a_wrong_hash_is_refused(kind: str, body: dict[str, Any]) -> None:
+def test_a_right_schema_with_a_wrong_hash_is_refused(
+    kind: str, body: dict[str, Any]
+) -> None:
     document = {**body, "schema": f"deniable/{kind}/1"}
     with pytest.raises(UnreadableFile):
         READERS[kind](json.dumps(document))
@@ -68,18 +70,37 @@ def test_a_right_schema_with_a_wrong_hash_is_refused(kind: str, body: dict[str, 
         READERS[kind](json.dumps({**document, "hash": "sha256:" + "0" * 64}))
 
 
-numbers = st.integers(-3, 40) | st.integers(0, 60).map(str) | st.sampled_from(["007", "1e3", "-1", "٣", "", "9" * 5000])
+numbers = (
+    st.integers(-3, 40)
+    | st.integers(0, 60).map(str)
+    | st.sampled_from(["007", "1e3", "-1", "٣", "", "9" * 5000])
+)
 tables = st.lists(st.lists(numbers, max_size=3), max_size=3) | jsons
 bodies = st.recursive(
-    st.fixed_dictionaries({"kind": st.just("dense"), "total": numbers | jsons, "weights": tables})
-    | st.fixed_dictionaries({"kind": st.just("diagonal"), "size": numbers, "same": numbers, "other": numbers | jsons})
+    st.fixed_dictionaries(
+        {"kind": st.just("dense"), "total": numbers | jsons, "weights": tables}
+    )
+    | st.fixed_dictionaries(
+        {
+            "kind": st.just("diagonal"),
+            "size": numbers,
+            "same": numbers,
+            "other": numbers | jsons,
+        }
+    )
     | st.fixed_dictionaries({"kind": st.text(max_size=5)})
     | jsons,
-    lambda inner: st.fixed_dictionaries({"kind": st.just("product"), "factors": st.lists(inner, max_size=3)}),
+    lambda inner: st.fixed_dictionaries(
+        {"kind": st.just("product"), "factors": st.lists(inner, max_size=3)}
+    ),
     max_leaves=4,
 )
 labels = (
-    st.integers(-1, 5) | st.lists(st.sampled_from(["a", "b", "0", "1", "é", "é", "", " ", "a "]), max_size=4) | jsons
+    st.integers(-1, 5)
+    | st.lists(
+        st.sampled_from(["a", "b", "0", "1", "é", "é", "", " ", "a "]), max_size=4
+    )
+    | jsons
 )
 
 
@@ -93,27 +114,54 @@ def writable(body: dict[str, Any]) -> bool:
 
 @given(
     st.fixed_dictionaries(
-        {"name": st.text(max_size=5) | jsons, "categories": labels, "symbols": labels, "channel": bodies}
+        {
+            "name": st.text(max_size=5) | jsons,
+            "categories": labels,
+            "symbols": labels,
+            "channel": bodies,
+        }
     ).filter(writable)
 )
 @example(
-    {"name": "n", "categories": 2, "symbols": 2, "channel": {"kind": "dense", "total": 0, "weights": [[0, 0]] * 2}}
+    {
+        "name": "n",
+        "categories": 2,
+        "symbols": 2,
+        "channel": {"kind": "dense", "total": 0, "weights": [[0, 0]] * 2},
+    }
 )
 @example(
-    {"name": "n", "categories": 2, "symbols": 2, "channel": {"kind": "dense", "total": 0, "weights": [[1, 1]] * 2}}
+    {
+        "name": "n",
+        "categories": 2,
+        "symbols": 2,
+        "channel": {"kind": "dense", "total": 0, "weights": [[1, 1]] * 2},
+    }
 )
 @example(
-    {"name": "n", "categories": 10**30, "symbols": 10**30, "channel": {"kind": "dense", "total": 0, "weights": []}}
+    {
+        "name": "n",
+        "categories": 10**30,
+        "symbols": 10**30,
+        "channel": {"kind": "dense", "total": 0, "weights": []},
+    }
 )
 @example(
     {
         "name": "n",
         "categories": 2**53,
         "symbols": 2**53,
-        "channel": {"kind": "diagonal", "size": "1" + "0" * 3999, "same": "2", "other": "1"},
+        "channel": {
+            "kind": "diagonal",
+            "size": "1" + "0" * 3999,
+            "same": "2",
+            "other": "1",
+        },
     }
 )
-def test_a_sealed_body_is_a_design_as_we_write_it_or_refused(body: dict[str, Any]) -> None:
+def test_a_sealed_body_is_a_design_as_we_write_it_or_refused(
+    body: dict[str, Any],
+) -> None:
     text = documents.seal("design", body)
     try:
         design = Design.from_json(text)
@@ -125,12 +173,18 @@ def test_a_sealed_body_is_a_design_as_we_write_it_or_refused(body: dict[str, Any
 
 @given(channels(), st.text(min_size=1, max_size=8))
 def test_every_design_comes_back(channel: Any, name: str) -> None:
-    design = Design(name.encode("utf-8", "replace").decode(), channel.answers, channel.responses, channel)  # type: ignore[arg-type]
+    design = Design(
+        name.encode("utf-8", "replace").decode(),
+        channel.answers,
+        channel.responses,
+        channel,
+    )  # type: ignore[arg-type]
     assert Design.from_json(design.to_json()) == design
 
 
 @given(
-    st.text(max_size=20).filter(lambda text: text.isprintable()), st.text(max_size=20).filter(lambda t: t.isprintable())
+    st.text(max_size=20).filter(lambda text: text.isprintable()),
+    st.text(max_size=20).filter(lambda t: t.isprintable()),
 )
 def test_every_response_comes_back(design: str, symbol: str) -> None:
     response = Response(design, symbol)
@@ -141,7 +195,15 @@ def test_every_response_comes_back(design: str, symbol: str) -> None:
 whole = st.integers(-2, 9) | st.sampled_from([2**62, 2**63, 10**40, "3", "007"]) | jsons
 
 
-@given(st.fixed_dictionaries({"counts": st.lists(whole, max_size=3) | jsons, "missing": whole, "respondents": whole}))
+@given(
+    st.fixed_dictionaries(
+        {
+            "counts": st.lists(whole, max_size=3) | jsons,
+            "missing": whole,
+            "respondents": whole,
+        }
+    )
+)
 def test_a_sealed_body_is_a_tally_or_refused(body: dict[str, Any]) -> None:
     design = warner(1)
     document = {**body, "design": design.hash}
@@ -163,7 +225,10 @@ def test_channels_nested_without_end_are_refused() -> None:
         for _ in range(depth):
             body = {"kind": "product", "factors": [body, leaf]}
         try:
-            text = documents.seal("design", {"name": "product", "categories": 2, "symbols": 2, "channel": body})
+            text = documents.seal(
+                "design",
+                {"name": "product", "categories": 2, "symbols": 2, "channel": body},
+            )
         except RecursionError:
             return
         with pytest.raises((UnreadableFile, InvalidDesign)):
@@ -173,8 +238,18 @@ def test_channels_nested_without_end_are_refused() -> None:
 def test_wrong_labels_for_a_right_channel_are_refused() -> None:
     channel = {"kind": "diagonal", "size": 3, "same": "2", "other": "1"}
     for categories in (2, 4, ["a", "b"], ["0", "1", "2"], ["a", "b", "a"]):
-        text = documents.seal("design", {"name": "k_ary", "categories": categories, "symbols": 3, "channel": channel})
+        text = documents.seal(
+            "design",
+            {
+                "name": "k_ary",
+                "categories": categories,
+                "symbols": 3,
+                "channel": channel,
+            },
+        )
         with pytest.raises((UnreadableFile, InvalidDesign)):
             Design.from_json(text)
-    right = documents.seal("design", {"name": "k_ary", "categories": 3, "symbols": 3, "channel": channel})
+    right = documents.seal(
+        "design", {"name": "k_ary", "categories": 3, "symbols": 3, "channel": channel}
+    )
     assert Design.from_json(right).parity == 2

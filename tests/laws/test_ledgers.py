@@ -15,16 +15,23 @@ from deniable.release.ledger import Ledger
 from tests.support.ladders import small
 
 LADDERS = {name: stages for name, stages in small().items() if len(stages) > 2}
-QUICK = ("synchronous = OFF", "journal_mode = MEMORY")  # what is looked at here is not whether disks keep it
+QUICK = (
+    "synchronous = OFF",
+    "journal_mode = MEMORY",
+)  # what is looked at here is not whether disks keep it
 
 
 @settings(max_examples=60, deadline=None)
 @given(
     name=st.sampled_from(sorted(LADDERS)),
-    orders=st.lists(st.tuples(st.sampled_from("ab"), st.integers(0, 3)), min_size=1, max_size=9),
+    orders=st.lists(
+        st.tuples(st.sampled_from("ab"), st.integers(0, 3)), min_size=1, max_size=9
+    ),
     planned=st.booleans(),
 )
-def test_stages_are_drawn_once_and_counted_once(name: str, orders: list[tuple[str, int]], planned: bool) -> None:
+def test_stages_are_drawn_once_and_counted_once(
+    name: str, orders: list[tuple[str, int]], planned: bool
+) -> None:
     stages = LADDERS[name]
     answer = stages.categories[-1]
     out: dict[tuple[str, int], str] = {}
@@ -43,12 +50,19 @@ def test_stages_are_drawn_once_and_counted_once(name: str, orders: list[tuple[st
                 assert "were not drawn through it" in str(error)  # noqa: PT017 - the words are what is looked at
                 continue
             assert released.fresh == ((question, stage) not in out)
-            assert out.setdefault((question, stage), released.response.symbol) == released.response.symbol
+            assert (
+                out.setdefault((question, stage), released.response.symbol)
+                == released.response.symbol
+            )
         ledger.check()
         status = ledger.status()
     for question in "ab":
         known = [stage for asked, stage in sorted(out) if asked == question]
         standing = status.question(question)
-        assert standing.parity == max((stages.designs[stage].parity for stage in known), default=1)
-        assert [s.design for s in standing.stages if s.released] == [stages.designs[stage].hash for stage in known]
+        assert standing.parity == max(
+            (stages.designs[stage].parity for stage in known), default=1
+        )
+        assert [s.design for s in standing.stages if s.released] == [
+            stages.designs[stage].hash for stage in known
+        ]
     assert status.parity == status.question("a").parity * status.question("b").parity

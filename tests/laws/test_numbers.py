@@ -21,11 +21,19 @@ exponents = st.fractions(min_value=-60, max_value=60, max_denominator=10**12)
 @example(1.7976931348623157e308)
 @example(-0.0)
 def test_a_float_is_the_decimal_that_it_shows(number: float) -> None:
-    assert exact.rational(number) == Fraction(repr(number)) == Fraction(Decimal(repr(number)))
+    assert (
+        exact.rational(number)
+        == Fraction(repr(number))
+        == Fraction(Decimal(repr(number)))
+    )
     assert float(exact.rational(number)) == number
 
 
-@given(st.fractions() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False, places=6))
+@given(
+    st.fractions()
+    | st.integers()
+    | st.decimals(allow_nan=False, allow_infinity=False, places=6)
+)
 def test_exact_numbers_are_taken_as_they_are(number: Fraction | int | Decimal) -> None:
     assert exact.rational(number) == number
     assert exact.rational(str(number)) == number
@@ -56,7 +64,9 @@ def test_exponentials_rise(one: Fraction, two: Fraction) -> None:
 
 
 @given(exponents)
-def test_what_is_rounded_down_stays_below_one_when_multiplied_back(exponent: Fraction) -> None:
+def test_what_is_rounded_down_stays_below_one_when_multiplied_back(
+    exponent: Fraction,
+) -> None:
     assert exact.exp_below(exponent) * exact.exp_below(-exponent) <= 1
     assert exact.exp_above(exponent) * exact.exp_above(-exponent) >= 1
 
@@ -82,7 +92,9 @@ def test_logarithms_are_the_next_float_above(ratio: Fraction) -> None:
 @example(18, 1, False)
 @example(19, 1, True)
 @example(120, 7, False)
-def test_logarithms_near_one_are_the_next_float_above_too(places: int, units: int, below: bool) -> None:
+def test_logarithms_near_one_are_the_next_float_above_too(
+    places: int, units: int, below: bool
+) -> None:
     check_log(1 + (-1 if below else 1) * Fraction(units, 10 ** (places + 7)))
 
 
@@ -95,7 +107,9 @@ def test_logarithms_rise(one: Fraction, two: Fraction) -> None:
 @given(st.fractions(min_value=0, max_value=64))
 @example(Fraction(2))
 @example(Fraction(1, 2))
-def test_no_exponential_rounded_down_has_a_logarithm_above_the_next_float(exponent: Fraction) -> None:
+def test_no_exponential_rounded_down_has_a_logarithm_above_the_next_float(
+    exponent: Fraction,
+) -> None:
     assert exact.log_above(exact.exp_below(exponent)) <= exact.float_above(exponent)
 
 

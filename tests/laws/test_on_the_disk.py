@@ -29,7 +29,9 @@ from tests.support import fresh, syncs
 from tests.support.commands import done
 from tests.support.surveys import question, small
 
-needs_calls = pytest.mark.skipif(bool(syncs.missing()), reason=syncs.missing() or "strace is there")
+needs_calls = pytest.mark.skipif(
+    bool(syncs.missing()), reason=syncs.missing() or "strace is there"
+)
 
 # What leaves is on the disk
 
@@ -134,7 +136,11 @@ respond_in_parts(folder)
 def respond_in_parts(folder: Path) -> None:
     with patch("deniable.engines.files.PART_BYTES", 100):
         respond_file(
-            dn.k_ary(1 << 20, epsilon=1), folder.parent / "answers", folder / "responses", column="x", format="ndjson"
+            dn.k_ary(1 << 20, epsilon=1),
+            folder.parent / "answers",
+            folder / "responses",
+            column="x",
+            format="ndjson",
         )
 
 
@@ -153,14 +159,20 @@ def in_ledger(place: Path, left: list[Any]) -> None:
     with Ledger.open(place) as ledger:
         ledger.check()
         standing = {each.question: each for each in ledger.status().questions}
-        out = {(name, each.design): each.symbol for name in standing for each in standing[name].stages}
+        out = {
+            (name, each.design): each.symbol
+            for name in standing
+            for each in standing[name].stages
+        }
     for first, *rest in left:
         if first == "forgotten":
             assert not standing[rest[0]].answer_kept
         elif first == "withdrawn":
             assert standing[rest[0]].withdrawn
         else:
-            assert out.get((first, rest[0])) == rest[1], "a release was lost, and would be drawn again"
+            assert out.get((first, rest[0])) == rest[1], (
+                "a release was lost, and would be drawn again"
+            )
 
 
 def in_panel(place: Path, left: list[Any]) -> None:
@@ -169,7 +181,11 @@ def in_panel(place: Path, left: list[Any]) -> None:
         panel.check()
         for first, rest in left[1:]:
             if first != "withdrawn":
-                kept = [(name, sent) for name, sent in zip(left[0][1], rest, strict=True) if name not in gone]
+                kept = [
+                    (name, sent)
+                    for name, sent in zip(left[0][1], rest, strict=True)
+                    if name not in gone
+                ]
                 again = panel.release("habit", dn.Design.from_json(first))
                 assert again.fresh == 0, "a release was lost, and was drawn again"
                 assert list(zip(again.respondents, again.symbols, strict=True)) == kept
@@ -179,21 +195,33 @@ def in_panel(place: Path, left: list[Any]) -> None:
 
 def in_store(place: Path, left: list[Any]) -> None:
     store = open_store(place)
-    entry, gone = store.survey("small"), {rest[0] for first, *rest in left if first == "gone"}
+    entry, gone = (
+        store.survey("small"),
+        {rest[0] for first, *rest in left if first == "gone"},
+    )
     for first, *rest in left:
         if first == "token":
             assert store.find_token(rest[0]) is not None
         elif first == "stored":
-            assert bool(store.stored(entry.id, bytes([rest[0]] * 16))) == (rest[0] not in gone), "an acknowledged one"
+            assert bool(store.stored(entry.id, bytes([rest[0]] * 16))) == (
+                rest[0] not in gone
+            ), "an acknowledged one"
     store.database.close()
 
 
 def in_devices(place: Path, left: list[Any]) -> None:
-    with closing(db.SqliteFile(place, "hub", settings=db.DURABLE, patience=1)) as file, file.transaction() as tables:
-        assert {key for (key,) in tables.rows("SELECT key FROM waiting")} == set(left[0][1])
+    with (
+        closing(db.SqliteFile(place, "hub", settings=db.DURABLE, patience=1)) as file,
+        file.transaction() as tables,
+    ):
+        assert {key for (key,) in tables.rows("SELECT key FROM waiting")} == set(
+            left[0][1]
+        )
     if len(left) > 1:
         with Ledger.open(f"{place} of one") as ledger:
-            assert [each.symbol for each in ledger.status().question("smokes").stages] == [left[1][1]]
+            assert [
+                each.symbol for each in ledger.status().question("smokes").stages
+            ] == [left[1][1]]
 
 
 def in_files(place: Path, left: list[Any]) -> None:
@@ -224,7 +252,9 @@ def cut_at_every_moment(name: str, tmp_path: Path, before: str = "") -> int:
     folder = tmp_path / "kept"
     folder.mkdir()
     left: list[Any] = []
-    for what, found in syncs.cuts(folder, before + lines.format(place=str(folder / "some.db"))):
+    for what, found in syncs.cuts(
+        folder, before + lines.format(place=str(folder / "some.db"))
+    ):
         left.append(what)
         after = tmp_path / f"after {len(left)}"
         after.mkdir()
@@ -246,13 +276,21 @@ def test_what_has_left_survives_a_power_cut(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "before"),
     [
-        ("ledger", 'from deniable import db\ndb.DURABLE = (db.DURABLE[0], "synchronous = FULL", *db.DURABLE[2:])\n'),
-        ("panel", 'from deniable import db\ndb.DURABLE = (db.DURABLE[0], "synchronous = OFF", *db.DURABLE[2:])\n'),
+        (
+            "ledger",
+            'from deniable import db\ndb.DURABLE = (db.DURABLE[0], "synchronous = FULL", *db.DURABLE[2:])\n',
+        ),
+        (
+            "panel",
+            'from deniable import db\ndb.DURABLE = (db.DURABLE[0], "synchronous = OFF", *db.DURABLE[2:])\n',
+        ),
         ("files", "os.fsync = lambda _: None\n"),
         ("parts", "os.fsync = lambda _: None\n"),
     ],
 )
-def test_what_is_not_on_the_disk_is_seen(name: str, before: str, tmp_path: Path) -> None:
+def test_what_is_not_on_the_disk_is_seen(
+    name: str, before: str, tmp_path: Path
+) -> None:
     """A journal that is gone only in memory, a file that is never forced: the cut shows it."""
     with pytest.raises((AssertionError, OSError, dn.DeniableError)):
         cut_at_every_moment(name, tmp_path, before)
@@ -268,13 +306,24 @@ def test_the_settings_that_promise_it_are_in_force(tmp_path: Path) -> None:
         for database in (ledger.database, panel.database):
             for write in (True, False):
                 with database.transaction(write=write) as tables:
-                    assert _settings(tables) == {"synchronous": 3, "journal_mode": "delete", "secure_delete": 1}
+                    assert _settings(tables) == {
+                        "synchronous": 3,
+                        "journal_mode": "delete",
+                        "secure_delete": 1,
+                    }
         with store.transaction() as tables:
-            assert _settings(tables) == {"synchronous": 2, "journal_mode": "wal", "secure_delete": 1}
+            assert _settings(tables) == {
+                "synchronous": 2,
+                "journal_mode": "wal",
+                "secure_delete": 1,
+            }
 
 
 def _settings(tables: db.Tables) -> dict[str, object]:
-    return {name: tables.value(f"PRAGMA {name}") for name in ("synchronous", "journal_mode", "secure_delete")}
+    return {
+        name: tables.value(f"PRAGMA {name}")
+        for name in ("synchronous", "journal_mode", "secure_delete")
+    }
 
 
 # Files are their owner's alone
@@ -289,20 +338,28 @@ def careless() -> Iterator[None]:
 
 
 def a_ledger(folder: Path) -> None:
-    with Ledger.create(folder / "mine.ledger") as ledger, ledger.database.transaction() as tables:
+    with (
+        Ledger.create(folder / "mine.ledger") as ledger,
+        ledger.database.transaction() as tables,
+    ):
         tables.run("CREATE TABLE scratch (x INTEGER)")
         owners_alone(folder)
 
 
 def a_panel(folder: Path) -> None:
-    (folder / "panel.db").touch()  # an empty file that is there already, and readable for everybody
+    (
+        folder / "panel.db"
+    ).touch()  # an empty file that is there already, and readable for everybody
     with Panel.create(folder / "panel.db") as panel:
         panel.answer("habit", {"anna": "1"}, about=dn.k_ary(3, epsilon=1))
 
 
 def devices(folder: Path) -> None:
     survey = small(keys=Keys("0" * 64))
-    with patch("deniable.client.connection.Connection.ask", lambda *_: survey.to_json().encode()):
+    with patch(
+        "deniable.client.connection.Connection.ask",
+        lambda *_: survey.to_json().encode(),
+    ):
         link = Link.to(survey, "http://127.0.0.1:1").text
         with Client(link, folder / "client", patience=0) as client:
             client.answer("smokes", "yes")
@@ -316,7 +373,9 @@ def a_collector(folder: Path) -> None:
     with store.transaction() as tables:
         tables.run("CREATE TABLE scratch (x INTEGER)")
         owners_alone(folder)
-    with patch.object(schema, "_copy", lambda *tables: (copy(*tables), owners_alone(folder))):
+    with patch.object(
+        schema, "_copy", lambda *tables: (copy(*tables), owners_alone(folder))
+    ):
         store.backup(folder / "backup.db")
     store.shut()
 
@@ -350,11 +409,28 @@ def commands(folder: Path) -> None:
     done("survey", "backup", folder / "backup.db", *where)
     done("survey", "key", folder / "key.pem")
     done("release", "open", folder / "mine.ledger")
-    done("release", "answer", folder / "mine.ledger", "smokes", folder / "design.json", stdin="yes\n")
+    done(
+        "release",
+        "answer",
+        folder / "mine.ledger",
+        "smokes",
+        folder / "design.json",
+        stdin="yes\n",
+    )
 
 
 MAKERS = {
-    each.__name__: each for each in (a_ledger, a_panel, devices, a_collector, an_author, parts, a_secret, commands)
+    each.__name__: each
+    for each in (
+        a_ledger,
+        a_panel,
+        devices,
+        a_collector,
+        an_author,
+        parts,
+        a_secret,
+        commands,
+    )
 }
 MADE_HERE = {"survey.json", "design.json"}  # by the test, and nobody's secret
 
@@ -378,7 +454,15 @@ MAKES = {
     "survey.author: open": "an_author",
     "survey.author: os.open": "an_author",
 }
-_OPENS = {"open", "os.open", "path.open", "atomic_write", "SqliteFile", "sqlite3.connect", "shutil.copy"}
+_OPENS = {
+    "open",
+    "os.open",
+    "path.open",
+    "atomic_write",
+    "SqliteFile",
+    "sqlite3.connect",
+    "shutil.copy",
+}
 _WRITES = {"write_text", "write_bytes", "touch"}
 
 
@@ -391,7 +475,11 @@ def test_every_file_is_its_owners_alone(name: str, tmp_path: Path) -> None:
 
 
 def owners_alone(folder: Path) -> set[str]:
-    modes = {each.name: stat.S_IMODE(each.stat().st_mode) for each in folder.iterdir() if each.name not in MADE_HERE}
+    modes = {
+        each.name: stat.S_IMODE(each.stat().st_mode)
+        for each in folder.iterdir()
+        if each.name not in MADE_HERE
+    }
     assert {name: oct(mode) for name, mode in modes.items() if mode & 0o077} == {}
     return set(modes)
 
@@ -404,14 +492,20 @@ def test_every_call_that_makes_a_file_is_known() -> None:
                 assert name.rpartition(".")[2] not in _WRITES, module.__name__
                 if name in _OPENS:
                     found.add(f"{module.__name__.removeprefix('deniable.')}: {name}")
-    assert found == MAKES.keys(), "enter it, with the call of MAKERS that makes the file"
+    assert found == MAKES.keys(), (
+        "enter it, with the call of MAKERS that makes the file"
+    )
     assert {each for each in MAKES.values() if each} <= MAKERS.keys()
 
 
 # What is erased is gone from every byte
 
-MANY = 1 << 53  # categories, so that the number of an answer or a response is found in a file wherever it lies
-STAGES = dn.ladder([dn.k_ary(MANY, p=p) for p in ("1/10000000000", "2/10000000000", "3/10000000000")])
+MANY = (
+    1 << 53
+)  # categories, so that the number of an answer or a response is found in a file wherever it lies
+STAGES = dn.ladder(
+    [dn.k_ary(MANY, p=p) for p in ("1/10000000000", "2/10000000000", "3/10000000000")]
+)
 
 
 def numbers(database: db.Database, statement: str) -> list[str]:
@@ -428,22 +522,34 @@ SECRETS = "SELECT hex(secret) FROM release_answer WHERE secret IS NOT NULL"
 def on_disk(folder: Path, texts: list[str]) -> int:
     """Return how many of some texts lie anywhere in the files, as such or as the bytes that they write."""
     content = b"".join(each.read_bytes() for each in folder.iterdir())
-    return sum(each.encode() in content or (len(each) % 2 == 0 and bytes.fromhex(each) in content) for each in texts)
+    return sum(
+        each.encode() in content
+        or (len(each) % 2 == 0 and bytes.fromhex(each) in content)
+        for each in texts
+    )
 
 
 @pytest.mark.parametrize("planned", [False, True])
 @pytest.mark.parametrize("end", ["forget", "withdraw one", "withdraw all"])
-def test_a_ledger_keeps_no_byte_of_what_it_erased(end: str, planned: bool, tmp_path: Path) -> None:
+def test_a_ledger_keeps_no_byte_of_what_it_erased(
+    end: str, planned: bool, tmp_path: Path
+) -> None:
     with Ledger.create(tmp_path / "mine.ledger") as ledger:
         for number in range(30):
             about = STAGES if planned else STAGES.designs[0]
-            ledger.answer(f"q{number}", str(MANY // 3 + 7919 * number), about=about, keep=True)
+            ledger.answer(
+                f"q{number}", str(MANY // 3 + 7919 * number), about=about, keep=True
+            )
             ledger.release(f"q{number}", STAGES.designs[0])
         answers, out = (numbers(ledger.database, each) for each in (ANSWERS, OUT))
-        waiting = sorted({*numbers(ledger.database, WAITING)} - {*out})  # a stage may be equal to the next one
+        waiting = sorted(
+            {*numbers(ledger.database, WAITING)} - {*out}
+        )  # a stage may be equal to the next one
         halves = [each[64:] for each in numbers(ledger.database, SECRETS)]
         assert on_disk(tmp_path, answers) == len(answers) == 30, "this finds them"
-        assert on_disk(tmp_path, waiting) == len(waiting) >= 3 * planned  # each of 30 with 2 in 3; fewer: 10⁻¹¹
+        assert (
+            on_disk(tmp_path, waiting) == len(waiting) >= 3 * planned
+        )  # each of 30 with 2 in 3; fewer: 10⁻¹¹
         assert on_disk(tmp_path, halves) == 30
         if end == "withdraw all":
             ledger.withdraw()
@@ -464,11 +570,21 @@ def test_a_panel_keeps_no_byte_of_whom_it_erased(tmp_path: Path) -> None:
         panel.answer("open", people, about=STAGES.designs[0])
         panel.release("planned", 0)
         kept = " AND respondent IN ('p150', 'p199')"
-        out, stay = {*numbers(panel.database, OUT)}, {*numbers(panel.database, WAITING + kept)}
+        out, stay = (
+            {*numbers(panel.database, OUT)},
+            {*numbers(panel.database, WAITING + kept)},
+        )
         waiting = sorted({*numbers(panel.database, WAITING)} - out)
         assert on_disk(tmp_path, waiting) == len(waiting) > 100, "this finds them"
-        assert panel.withdraw([name for name in people if name not in {"p150", "p199"}]) == 198
-        gone = [f"{int(answer):x}" for name, answer in people.items() if name not in {"p150", "p199"}]
+        assert (
+            panel.withdraw([name for name in people if name not in {"p150", "p199"}])
+            == 198
+        )
+        gone = [
+            f"{int(answer):x}"
+            for name, answer in people.items()
+            if name not in {"p150", "p199"}
+        ]
         for _ in range(2):
             assert on_disk(tmp_path, [*gone, *sorted({*waiting} - stay)]) == 0
             assert on_disk(tmp_path, sorted(stay)) == len(stay)
@@ -477,7 +593,10 @@ def test_a_panel_keeps_no_byte_of_whom_it_erased(tmp_path: Path) -> None:
 
 def test_a_hub_keeps_no_byte_of_what_it_has_sent(tmp_path: Path) -> None:
     survey = small(keys=Keys("0" * 64))
-    with patch("deniable.client.connection.Connection.ask", lambda *_: survey.to_json().encode()):
+    with patch(
+        "deniable.client.connection.Connection.ask",
+        lambda *_: survey.to_json().encode(),
+    ):
         link = Link.to(survey, "http://127.0.0.1:1").text
         with Hub(link, tmp_path / "hub", token="dn_any", patience=0) as hub:
             keys = hub.add([{"smokes": "yes", "apps": "3"}] * 50)
@@ -490,8 +609,19 @@ def test_a_collector_keeps_no_byte_of_what_was_withdrawn(tmp_path: Path) -> None
     """Responses of 128 random bits, so that each is found wherever it lies."""
     store = open_store(tmp_path / "collector.db")
     store.create(small(questions=(question("apps", dn.unary(128, epsilon=2)),)))
-    entry, sent = store.open("small"), {bytes([n] * 16): int.from_bytes(os.urandom(16), "little") for n in range(1, 40)}
-    store.add([Submission(entry.id, key, None, (Sent(0, 0, code),)) for key, code in sent.items()])
+    entry, sent = (
+        store.open("small"),
+        {
+            bytes([n] * 16): int.from_bytes(os.urandom(16), "little")
+            for n in range(1, 40)
+        },
+    )
+    store.add(
+        [
+            Submission(entry.id, key, None, (Sent(0, 0, code),))
+            for key, code in sent.items()
+        ]
+    )
     gone, stay = list(sent)[:20], list(sent)[20:]
     written = {key: code.to_bytes(16, "little").hex() for key, code in sent.items()}
     assert on_disk(tmp_path, list(written.values())) == len(sent), "this finds them"
@@ -508,10 +638,19 @@ def test_a_collector_keeps_no_byte_of_tokens_and_codes(tmp_path: Path) -> None:
     store = open_store(tmp_path / "collector.db")
     store.create(small(admission="invitation"))
     store.open("small")
-    texts = [*store.invite("small", 5), store.issue_token(Token("ann", "admin")), store.rotate_token("ann")]
+    texts = [
+        *store.invite("small", 5),
+        store.issue_token(Token("ann", "admin")),
+        store.rotate_token("ann"),
+    ]
     content = b"".join(each.read_bytes() for each in tmp_path.iterdir())
-    assert sum(hashlib.sha256(each.encode()).digest() in content for each in texts) in {6, 7}, "this finds them"
-    assert not any(each.encode() in content or each[3:].encode() in content for each in texts)
+    assert sum(hashlib.sha256(each.encode()).digest() in content for each in texts) in {
+        6,
+        7,
+    }, "this finds them"
+    assert not any(
+        each.encode() in content or each[3:].encode() in content for each in texts
+    )
     store.shut()
 
 
@@ -520,7 +659,9 @@ def test_what_is_erased_is_overwritten_in_every_page(tmp_path: Path) -> None:
     marks = [os.urandom(24).hex() for _ in range(400)]
     for settings in (db.DURABLE, db.SHARED):
         path = tmp_path / f"{len(settings)}.db"
-        with closing(db.SqliteFile(path, "file", settings=settings, patience=1)) as file:
+        with closing(
+            db.SqliteFile(path, "file", settings=settings, patience=1)
+        ) as file:
             file.make()
             with file.transaction() as tables:
                 tables.run("CREATE TABLE kept (id INTEGER PRIMARY KEY, mark TEXT)")
@@ -541,7 +682,10 @@ def test_a_file_that_cannot_be_had_is_given_up(tmp_path: Path) -> None:
     file: dict[str, Any] = {"settings": db.DURABLE, "patience": 0.2}
     one = db.SqliteFile(tmp_path / "one.db", "file", **file)
     one.make()
-    with closing(one), closing(db.SqliteFile(tmp_path / "one.db", "file", **file)) as two:
+    with (
+        closing(one),
+        closing(db.SqliteFile(tmp_path / "one.db", "file", **file)) as two,
+    ):
         with (
             one.transaction(),
             pytest.raises(dn.errors.UnreadableFile, match="another program"),

@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from deniable.collector.store import Batch, Entry, NotStored, Sent, Store, Submission, open_store
+from deniable.collector.store import (
+    Batch,
+    Entry,
+    NotStored,
+    Sent,
+    Store,
+    Submission,
+    open_store,
+)
 from deniable.errors import DeniableError
 from deniable.tallies import tally
 from deniable.tallies.stages import StageTallies
@@ -62,7 +70,9 @@ def test_counts_are_those_of_the_rows(place: Path, steps: list[Step]) -> None:
         before = {key: store.stored(entry.id, key) for key in keys}
         refused = apply(store, entry, step, keys)
         if refused:
-            assert {key: store.stored(entry.id, key) for key in keys} == before, "refused, and changed nothing"
+            assert {key: store.stored(entry.id, key) for key in keys} == before, (
+                "refused, and changed nothing"
+            )
         compare(store, entry)
     store.shut()
 
@@ -74,17 +84,23 @@ def apply(store: Store, entry: Entry, step: Step, keys: list[bytes]) -> bool:
         assert store.stored(entry.id, keys[0]) == ()
         return False
     if step.kind == "add":
-        outcome = store.add([Submission(entry.id, keys[0], step.group, tuple(step.sent))])[0]
+        outcome = store.add(
+            [Submission(entry.id, keys[0], step.group, tuple(step.sent))]
+        )[0]
         if outcome == "stored":
             assert set(step.sent) <= set(store.stored(entry.id, keys[0]))
         return isinstance(outcome, NotStored)
     question, stage, code = step.sent[0]
     codes = np.full(len(keys), code)
     if question == 2:
-        codes = np.frombuffer(code.to_bytes(2, "little") * len(keys), np.uint8).reshape(-1, 2)
+        codes = np.frombuffer(code.to_bytes(2, "little") * len(keys), np.uint8).reshape(
+            -1, 2
+        )
     rows = np.frombuffer(b"".join(keys), np.uint8).reshape(-1, 16)
     try:
-        stored, repeated = store.add_batch(Batch(entry.id, question, stage, rows, codes, step.group))
+        stored, repeated = store.add_batch(
+            Batch(entry.id, question, stage, rows, codes, step.group)
+        )
     except DeniableError:
         return True
     assert stored + repeated == len(keys)
@@ -97,8 +113,16 @@ def compare(store: Store, entry: Entry) -> None:
         found = store.tallies(entry.id, number)
         parts = [store.tallies(entry.id, number, group) for group in (-1, 0, 1)]
         assert sum(part.respondents for part in parts) == found.respondents
-        rows = [row for piece in store.export(entry.id, number) for row in piece.to_pylist()]
-        sent = [[row["symbol"] for row in rows if row["stage"] == at] for at in range(question.stages)]
-        seen = tuple(tally(design, symbols) for design, symbols in zip(question.designs, sent, strict=True))
+        rows = [
+            row for piece in store.export(entry.id, number) for row in piece.to_pylist()
+        ]
+        sent = [
+            [row["symbol"] for row in rows if row["stage"] == at]
+            for at in range(question.stages)
+        ]
+        seen = tuple(
+            tally(design, symbols)
+            for design, symbols in zip(question.designs, sent, strict=True)
+        )
         assert (found.seen if isinstance(found, StageTallies) else (found,)) == seen
         assert found.respondents == len(sent[0]), "everybody counts once"

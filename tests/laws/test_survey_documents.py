@@ -41,11 +41,28 @@ WRITTEN = {
     ],
 }
 SEALED = json.loads(small().to_json())
-ODD = [10**30, 0.5, 1e308, "", "x", "1/0", "nan", "\ud800", "deniable/design/1", "sha256:0"]
+ODD = [
+    10**30,
+    0.5,
+    1e308,
+    "",
+    "x",
+    "1/0",
+    "nan",
+    "\ud800",
+    "deniable/design/1",
+    "sha256:0",
+]
 NAMES = ["family", "categories", "epsilon", "en", "text", "schema", "designs"]
 THINGS = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 3) | st.sampled_from(ODD + sorted(FAMILIES)),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 3)
+    | st.sampled_from(ODD + sorted(FAMILIES)),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(NAMES), inner, max_size=3)
+    ),
     max_leaves=5,
 )
 
@@ -53,7 +70,11 @@ THINGS = st.recursive(
 def places(document: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     yield path
     inner = (
-        document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+        document.items()
+        if isinstance(document, dict)
+        else enumerate(document)
+        if isinstance(document, list)
+        else ()
     )
     for name, value in inner:
         yield from places(value, (*path, name))
@@ -78,13 +99,17 @@ def read_or_refused(document: Any) -> Survey | None:
 
 
 @given(st.sampled_from(list(places(WRITTEN))), THINGS)
-def test_a_written_survey_with_anything_in_it_is_read_or_refused(path: tuple[Any, ...], thing: Any) -> None:
+def test_a_written_survey_with_anything_in_it_is_read_or_refused(
+    path: tuple[Any, ...], thing: Any
+) -> None:
     found = read_or_refused(changed(WRITTEN, path, thing))
     assert found is None or Survey.from_json(found.to_json()) == found
 
 
 @given(st.sampled_from(list(places(SEALED))), THINGS)
-def test_a_sealed_survey_with_anything_in_it_is_read_or_refused(path: tuple[Any, ...], thing: Any) -> None:
+def test_a_sealed_survey_with_anything_in_it_is_read_or_refused(
+    path: tuple[Any, ...], thing: Any
+) -> None:
     """Also where somebody has worked out the hash anew."""
     document = changed(SEALED, path, thing)
     if isinstance(document, dict) and path != ("hash",):

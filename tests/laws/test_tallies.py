@@ -17,12 +17,18 @@ DESIGNS = registered()
 def tallies(draw: st.DrawFn, design: Design | None = None) -> Tally:
     known = design or draw(st.sampled_from(DESIGNS))
     channel = known.channel
-    possible = [response for response in range(channel.responses) if channel.possible(response)]
-    sent = draw(st.dictionaries(st.sampled_from(possible), st.integers(1, 2**40), max_size=6))
+    possible = [
+        response for response in range(channel.responses) if channel.possible(response)
+    ]
+    sent = draw(
+        st.dictionaries(st.sampled_from(possible), st.integers(1, 2**40), max_size=6)
+    )
     counts = np.zeros(channel.cells, dtype=np.int64)
     for response, times in sent.items():
         counts[list(channel.cells_of(response))] += times
-    return Tally(known, counts, draw(st.integers(0, 2**40)), respondents=sum(sent.values()))
+    return Tally(
+        known, counts, draw(st.integers(0, 2**40)), respondents=sum(sent.values())
+    )
 
 
 @st.composite
@@ -46,11 +52,15 @@ def test_what_is_counted_adds_up(three: tuple[Tally, Tally, Tally]) -> None:
     both = a + b
     assert both.respondents == a.respondents + b.respondents
     assert both.missing == a.missing + b.missing
-    assert both.counts.tolist() == [one + two for one, two in zip(a.counts, b.counts, strict=True)]
+    assert both.counts.tolist() == [
+        one + two for one, two in zip(a.counts, b.counts, strict=True)
+    ]
 
 
 @given(triples())
-def test_equal_tallies_have_equal_hashes_and_nothing_else_is_equal(three: tuple[Tally, Tally, Tally]) -> None:
+def test_equal_tallies_have_equal_hashes_and_nothing_else_is_equal(
+    three: tuple[Tally, Tally, Tally],
+) -> None:
     a, b, _ = three
     assert hash(a + b) == hash(b + a)
     assert (a == b) == (a.to_json() == b.to_json())

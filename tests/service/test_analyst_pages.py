@@ -45,7 +45,10 @@ class Place(NamedTuple):
     token: str
 
     def get(self, path: str, **headers: str) -> bytes:
-        asked = urllib.request.Request(self.address + path, headers={"Authorization": f"Bearer {self.token}"} | headers)
+        asked = urllib.request.Request(
+            self.address + path,
+            headers={"Authorization": f"Bearer {self.token}"} | headers,
+        )
         with urllib.request.urlopen(asked) as answer:
             return bytes(answer.read())
 
@@ -66,7 +69,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     store.shut()
 
 
-def opened(chromium: Browser, place: Place, width: int, scheme: Any = "light", *, script: bool = True) -> Page:
+def opened(
+    chromium: Browser,
+    place: Place,
+    width: int,
+    scheme: Any = "light",
+    *,
+    script: bool = True,
+) -> Page:
     context = chromium.new_context(
         viewport={"width": width, "height": 800},
         color_scheme=scheme,
@@ -76,8 +86,12 @@ def opened(chromium: Browser, place: Place, width: int, scheme: Any = "light", *
     return context.new_page()
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look['width']}-{look['scheme']}")
-def test_every_page_is_accessible_and_keeps_to_itself(chromium: Browser, place: Place, look: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    "look", LOOKS, ids=lambda look: f"{look['width']}-{look['scheme']}"
+)
+def test_every_page_is_accessible_and_keeps_to_itself(
+    chromium: Browser, place: Place, look: dict[str, Any]
+) -> None:
     from axe_playwright_python.sync_playwright import Axe
 
     page = opened(chromium, place, look["width"], look["scheme"])
@@ -90,7 +104,9 @@ def test_every_page_is_accessible_and_keeps_to_itself(chromium: Browser, place: 
         answer = page.goto(place.address + path)
         assert answer is not None
         assert answer.status == 200, path
-        assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"{path} scrolls sideways"
+        assert (
+            page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
+        ), f"{path} scrolls sideways"
         found = Axe().run(page)
         assert found.violations_count == 0, f"{path}: {found.generate_report()}"
     assert said == []  # a broken content security policy would be told here
@@ -98,12 +114,16 @@ def test_every_page_is_accessible_and_keeps_to_itself(chromium: Browser, place: 
     page.context.close()
 
 
-def test_a_warning_is_seen_where_responses_are_fabricated(chromium: Browser, place: Place) -> None:
+def test_a_warning_is_seen_where_responses_are_fabricated(
+    chromium: Browser, place: Place
+) -> None:
     page = opened(chromium, place, 1280)
     page.goto(f"{place.address}/a/small")
     assert "about the responses" in page.get_by_text("warning").first.inner_text()
     page.get_by_role("link", name="What about apps?").click()
-    assert page.get_by_role("heading", name="These responses look fabricated").is_visible()
+    assert page.get_by_role(
+        "heading", name="These responses look fabricated"
+    ).is_visible()
     assert page.get_by_text("A set of 3 was sent by 600 of 600").first.is_visible()
     page.goto(f"{place.address}/a/working-life/overtime")
     assert page.get_by_text("Nothing looks fabricated").is_visible()
@@ -116,15 +136,21 @@ def test_the_planner_follows_its_sliders(chromium: Browser, place: Place) -> Non
     before = page.locator("#result").inner_text()
     slider = page.get_by_role("slider", name="ε, the privacy budget")
     slider.press("End")
-    page.wait_for_function("before => document.getElementById('result').innerText !== before", arg=before)
+    page.wait_for_function(
+        "before => document.getElementById('result').innerText !== before", arg=before
+    )
     assert page.locator("#epsilon").input_value() == "8"
     assert slider.get_attribute("aria-valuetext") == "8"
     assert "epsilon=8" in page.url
     told = json.loads(place.get("/a/plan.json?epsilon=8"))
-    assert f"±{100 * told['margin']:.1f} instead" in page.locator("#result").inner_text()
+    assert (
+        f"±{100 * told['margin']:.1f} instead" in page.locator("#result").inner_text()
+    )
     page.locator("#respondents").fill("20000")
     page.locator("#respondents").press("Enter")
-    page.wait_for_function("() => document.getElementById('plan').innerText.includes('20,000 respondents')")
+    page.wait_for_function(
+        "() => document.getElementById('plan').innerText.includes('20,000 respondents')"
+    )
     page.context.close()
 
 
@@ -139,19 +165,27 @@ def test_the_planner_works_without_script(chromium: Browser, place: Place) -> No
     page.context.close()
 
 
-def test_the_numbers_of_a_page_come_out_of_its_command_again(chromium: Browser, place: Place, tmp_path: Path) -> None:
+def test_the_numbers_of_a_page_come_out_of_its_command_again(
+    chromium: Browser, place: Place, tmp_path: Path
+) -> None:
     page = opened(chromium, place, 1280)
     for question in ("overtime", "exhaustion"):
         page.goto(f"{place.address}/a/working-life/{question}")
         words = page.locator("pre").inner_text().split()
-        for name, file in zip(("the design", "the ladder", "the tally"), (words[2], words[2], words[3]), strict=True):
+        for name, file in zip(
+            ("the design", "the ladder", "the tally"),
+            (words[2], words[2], words[3]),
+            strict=True,
+        ):
             link = page.get_by_role("link", name=name)
             if link.count():
                 with page.expect_download() as download:
                     link.click()
                 assert download.value.suggested_filename == file
                 download.value.save_as(tmp_path / file)
-        told = json.loads(done("estimate", tmp_path / words[2], tmp_path / words[3], "--json").stdout)
+        told = json.loads(
+            done("estimate", tmp_path / words[2], tmp_path / words[3], "--json").stdout
+        )
         shown = page.locator("#estimate ~ .beside tbody tr").all_inner_texts()
         assert [re.split(r"\s*\t\s*", line)[1] for line in shown] == [
             f"{100 * row['estimate']:.1f}%" for row in told["rows"]
@@ -159,24 +193,34 @@ def test_the_numbers_of_a_page_come_out_of_its_command_again(chromium: Browser, 
     page.context.close()
 
 
-def test_exports_and_forms_are_linked_and_there(chromium: Browser, place: Place) -> None:
+def test_exports_and_forms_are_linked_and_there(
+    chromium: Browser, place: Place
+) -> None:
     page = opened(chromium, place, 1280)
     page.goto(f"{place.address}/a/working-life/overtime?group=office")
-    links = [link.get_attribute("href") or "" for link in page.get_by_role("link").all()]
+    links = [
+        link.get_attribute("href") or "" for link in page.get_by_role("link").all()
+    ]
     files = [link for link in links if re.search(r"\.(json|csv|parquet|svg)", link)]
     assert len(files) == 5, "responses come when the survey has ended"
     for link in files:
         assert len(place.get(link)) > 50, link
     told = json.loads(place.get("/a/working-life/overtime.json?group=office"))
-    assert (told["group"], told["results"]["respondents"]) == ("office", 1480), "but for the last step"
+    assert (told["group"], told["results"]["respondents"]) == ("office", 1480), (
+        "but for the last step"
+    )
     page.context.close()
 
 
-@pytest.mark.parametrize("look", LOOKS, ids=lambda look: f"{look['width']}-{look['scheme']}")
+@pytest.mark.parametrize(
+    "look", LOOKS, ids=lambda look: f"{look['width']}-{look['scheme']}"
+)
 def test_the_figure_is_downloaded_and_seen(
     chromium: Browser, place: Place, look: dict[str, Any], tmp_path: Path
 ) -> None:
-    with chromium.new_context(viewport={"width": look["width"], "height": 800}, color_scheme=look["scheme"]) as context:
+    with chromium.new_context(
+        viewport={"width": look["width"], "height": 800}, color_scheme=look["scheme"]
+    ) as context:
         page = context.new_page()
         page.goto(f"{place.address}/a/working-life/overtime")
         page.fill("#token", place.token)
@@ -191,22 +235,37 @@ def test_the_figure_is_downloaded_and_seen(
         (tmp_path / "shown.html").write_text('<img src="figure.svg" alt="">')
         page.goto((tmp_path / "shown.html").as_uri())
         assert page.evaluate("document.images[0].naturalWidth") == 800
-        assert all(url.startswith("file:") for url in asked)  # it needs nothing from elsewhere
+        assert all(
+            url.startswith("file:") for url in asked
+        )  # it needs nothing from elsewhere
         page.set_content((tmp_path / "figure.svg").read_text(encoding="utf-8"))
         inside = page.evaluate(
             "[...document.querySelectorAll('text')].every(each => { const box = each.getBBox();"
             " return box.x >= 0 && box.x + box.width <= 800 })"
         )
         assert inside, "every word is on the picture"
-        ground = page.evaluate("getComputedStyle(document.querySelector('.paper')).fill")
-        assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 24, 29)"}[look["scheme"]]
+        ground = page.evaluate(
+            "getComputedStyle(document.querySelector('.paper')).fill"
+        )
+        assert (
+            ground
+            == {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 24, 29)"}[
+                look["scheme"]
+            ]
+        )
 
 
 def test_a_page_says_as_of_how_many_it_is(chromium: Browser, place: Place) -> None:
     page = opened(chromium, place, 1280)
     for query, words in (
-        ("", "As of 2,360 responses; the next step at 2,420 or more, when a group has grown enough,"),
-        ("?group=office", "As of 1,480 responses; the next step at 1,520, or when the survey ends."),
+        (
+            "",
+            "As of 2,360 responses; the next step at 2,420 or more, when a group has grown enough,",
+        ),
+        (
+            "?group=office",
+            "As of 1,480 responses; the next step at 1,520, or when the survey ends.",
+        ),
     ):
         page.goto(f"{place.address}/a/working-life/overtime{query}")
         assert page.get_by_text(words).is_visible()
@@ -224,7 +283,12 @@ def test_who_has_not_signed_in_sees_nothing(chromium: Browser, place: Place) -> 
     assert page.url == f"{place.address}/a/working-life/overtime"
     assert "answer “None”" in page.locator(".headline").inner_text()
     page.close()
-    for path in ("/a.json", "/a/working-life/overtime.csv", "/a/working-life/overtime/tally.json", "/a/plan.json"):
+    for path in (
+        "/a.json",
+        "/a/working-life/overtime.csv",
+        "/a/working-life/overtime/tally.json",
+        "/a/plan.json",
+    ):
         with pytest.raises(urllib.error.HTTPError) as refused:
             place.get(path, Authorization="Bearer nothing")
         assert refused.value.code == 401

@@ -50,7 +50,10 @@ def refusal(raw: bytes) -> str:
 
 
 def test_what_is_not_http_is_refused_like_everything_else(address: str) -> None:
-    for raw in (b"\x16\x03\x01\x02\r\n\r\n", b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n"):
+    for raw in (
+        b"\x16\x03\x01\x02\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -5\r\n\r\n",
+    ):
         with connected(address) as line:
             line.sendall(raw)
             assert "Invalid HTTP request" in refusal(everything(line))
@@ -63,7 +66,9 @@ def test_a_head_without_end_is_cut_off(address: str) -> None:
                 line.sendall(START)
                 for at in range(0, len(endless), 4096):
                     line.sendall(endless[at : at + 4096])
-                assert refusal(everything(line)).startswith("the head of this request is too long")
+                assert refusal(everything(line)).startswith(
+                    "the head of this request is too long"
+                )
             except (BrokenPipeError, ConnectionResetError):
                 pass  # it was closed while more was on its way
     with connected(address) as line:
@@ -78,7 +83,9 @@ def test_a_head_without_end_is_cut_off(address: str) -> None:
 
 
 @pytest.mark.parametrize("begun", [b"", b"GET", START, START + b"X: y"])
-def test_whoever_says_nothing_more_is_not_waited_for(address: str, begun: bytes) -> None:
+def test_whoever_says_nothing_more_is_not_waited_for(
+    address: str, begun: bytes
+) -> None:
     with connected(address) as line:
         line.sendall(begun)
         assert everything(line) == b"", "closed, without an answer"
@@ -97,12 +104,19 @@ def test_large_heads_and_slow_bodies_within_the_bounds_pass(address: str) -> Non
         for _ in range(3):
             assert client.get("/health", headers={"X": "a" * 30_000}).status_code == 200
         body = b'{"a": "' + b"b" * 60_000 + b'"}'
-        answered = client.post("/api/surveys/x/responses", content=body, headers={"content-type": "application/json"})
+        answered = client.post(
+            "/api/surveys/x/responses",
+            content=body,
+            headers={"content-type": "application/json"},
+        )
         assert answered.status_code == 422
 
 
 def test_one_address_has_so_many_connections_and_others_go_on(tmp_path: Path) -> None:
-    store, settings = open_store(tmp_path / "collector.db"), Settings(connections_each=3)
+    store, settings = (
+        open_store(tmp_path / "collector.db"),
+        Settings(connections_each=3),
+    )
     with listening(make_app(settings, store), settings) as address:
         held = [connected(address) for _ in range(3)]
         for _ in range(2):
@@ -111,13 +125,17 @@ def test_one_address_has_so_many_connections_and_others_go_on(tmp_path: Path) ->
                 assert answered.startswith(b"HTTP/1.1 503 Service Unavailable\r\n")
                 assert b"too many connections" in answered
         host, port = address.removeprefix("http://").split(":")
-        other = socket.create_connection((host, int(port)), timeout=20, source_address=("127.0.0.2", 0))
+        other = socket.create_connection(
+            (host, int(port)), timeout=20, source_address=("127.0.0.2", 0)
+        )
         with other as line:
             line.sendall(START + b"Connection: close\r\n\r\n")
             assert everything(line).startswith(b"HTTP/1.1 200")
         held.pop().close()
         found = b""
-        while not found.startswith(b"HTTP/1.1 200"):  # until the collector has seen it close
+        while not found.startswith(
+            b"HTTP/1.1 200"
+        ):  # until the collector has seen it close
             with connected(address) as line:
                 line.sendall(START + b"Connection: close\r\n\r\n")
                 found = everything(line)
@@ -128,7 +146,10 @@ def test_one_address_has_so_many_connections_and_others_go_on(tmp_path: Path) ->
 
 @pytest.mark.parametrize("proxies", ["127.0.0.1", "10.0.0.0/8, 127.0.0.0/8", "*"])
 def test_connections_of_proxies_are_not_counted(tmp_path: Path, proxies: str) -> None:
-    store, settings = open_store(tmp_path / "collector.db"), Settings(connections_each=1, proxies=proxies)
+    store, settings = (
+        open_store(tmp_path / "collector.db"),
+        Settings(connections_each=1, proxies=proxies),
+    )
     with listening(make_app(settings, store), settings) as address:
         held = [connected(address) for _ in range(5)]
         assert httpx.get(f"{address}/health").status_code == 200

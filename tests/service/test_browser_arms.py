@@ -23,19 +23,27 @@ def opened(found: Visit, path: str = "/s/arms") -> str:
     return arm
 
 
-def test_each_arm_is_told_what_it_sends_and_the_collector_learns_the_arm_alone(visit: Coming, running: Running) -> None:
+def test_each_arm_is_told_what_it_sends_and_the_collector_learns_the_arm_alone(
+    visit: Coming, running: Running
+) -> None:
     entry = running.store.survey("arms")
     met = []
     while {"masked", "open"} - set(met):
-        assert len(met) < 60  # either arm is missed in 60 draws with a chance below 3e-11
+        assert (
+            len(met) < 60
+        )  # either arm is missed in 60 draws with a chance below 3e-11
         with visit() as found:
             arm = opened(found)
-            assert opened(found, "/s/arms?lang=de") == arm, "what is opened again is not drawn again"
+            assert opened(found, "/s/arms?lang=de") == arm, (
+                "what is opened again is not drawn again"
+            )
             assert opened(found) == arm
             told = found.page.inner_text("[data-step=consent]")
             assert WORDS["consent"]["arms"] in told
             if arm == "masked":
-                assert "at most 34 of 100" in told  # e^1.5 times the odds 1:9, which is 33.2 of 100
+                assert (
+                    "at most 34 of 100" in told
+                )  # e^1.5 times the odds 1:9, which is 33.2 of 100
                 assert WORDS["consent"]["sent"] in told
                 assert WORDS["question"]["direct"] not in told
                 assert found.answer(1, 1, 1) == ""
@@ -46,27 +54,45 @@ def test_each_arm_is_told_what_it_sends_and_the_collector_learns_the_arm_alone(v
             [sent] = found.sent()
             assert set(sent) == {"survey", "key", "responses"}
             asked = [each["question"] for each in sent["responses"]]
-            assert asked == (["coffee", "cheated", "check"] if arm == "masked" else ["coffee", "again"])
+            assert asked == (
+                ["coffee", "cheated", "check"]
+                if arm == "masked"
+                else ["coffee", "again"]
+            )
             last = sent["responses"][-1]["symbol"]
             assert last == (ANIMALS[1] if arm == "masked" else "yes"), (
                 "a check and a direct answer are sent as they are"
             )
             met.append(arm)
-    counts = [running.store.tallies(entry.id, number).respondents for number in range(4)]
-    assert counts == [len(met), met.count("masked"), met.count("open"), met.count("masked")]
+    counts = [
+        running.store.tallies(entry.id, number).respondents for number in range(4)
+    ]
+    assert counts == [
+        len(met),
+        met.count("masked"),
+        met.count("open"),
+        met.count("masked"),
+    ]
 
 
-def test_a_check_is_told_as_what_it_is_and_is_counted_in_no_bound(visit: Coming, running: Running) -> None:
+def test_a_check_is_told_as_what_it_is_and_is_counted_in_no_bound(
+    visit: Coming, running: Running
+) -> None:
     for _ in range(60):
         with visit() as found:
             if opened(found) != "masked":
                 continue
             page = found.page
-            page.evaluate("for (const each of document.querySelectorAll('[data-step]')) each.hidden = false")
+            page.evaluate(
+                "for (const each of document.querySelectorAll('[data-step]')) each.hidden = false"
+            )
             check = page.inner_text("[data-question=check]")
             assert WORDS["question"]["check"] in check
             assert WORDS["question"]["hint"] not in check
-            assert page.inner_text("[data-question=check] [data-next]") == WORDS["question"]["send_direct"]
+            assert (
+                page.inner_text("[data-question=check] [data-next]")
+                == WORDS["question"]["send_direct"]
+            )
             assert page.locator("[data-question=check] details").count() == 0
             found.go("/s/arms")
             found.wait()
@@ -88,9 +114,18 @@ def test_a_check_is_told_as_what_it_is_and_is_counted_in_no_bound(visit: Coming,
         raise AssertionError("no device drew the arm with the check")
 
 
-def test_the_arm_alone_is_kept_before_anything_is_sent(visit: Coming, running: Running) -> None:
+def test_the_arm_alone_is_kept_before_anything_is_sent(
+    visit: Coming, running: Running
+) -> None:
     with visit() as found:
         opened(found)
         kept = found.page.evaluate("Object.keys(localStorage)")
         assert kept == ["deniable:" + running.store.survey("arms").survey.hash]
-        assert json.loads(found.page.evaluate("localStorage.getItem(Object.keys(localStorage)[0])"))["messages"] == []
+        assert (
+            json.loads(
+                found.page.evaluate(
+                    "localStorage.getItem(Object.keys(localStorage)[0])"
+                )
+            )["messages"]
+            == []
+        )

@@ -7,9 +7,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from deniable.blind import EXPONENT, LEAST_BITS, MOST_BITS, SMALL, blind, prepare, unblind, verify
+from deniable.blind import (
+    EXPONENT,
+    LEAST_BITS,
+    MOST_BITS,
+    SMALL,
+    blind,
+    prepare,
+    unblind,
+    verify,
+)
 from tests.support import browser
-from tests.support.blinding import VECTORS, joined, rfc_key, sealed, smooth_modulus, vector_bytes
+from tests.support.blinding import (
+    VECTORS,
+    joined,
+    rfc_key,
+    sealed,
+    smooth_modulus,
+    vector_bytes,
+)
 from tests.support.hands import Counted
 from tests.support.seeded import Seeded
 from tests.support.signing import KEYS, signed_by
@@ -20,22 +36,35 @@ if TYPE_CHECKING:
 KEY, OTHER = KEYS
 TOKENS = [prepare(bytes(at), Seeded(f"token {at}")) for at in range(24)]
 SMOOTH = smooth_modulus()
-CHECKS = ("smallPrimes().some((prime) => modulus % prime === 0n)", "gcd(encoded, modulus) !== 1n")
+CHECKS = (
+    "smallPrimes().some((prime) => modulus % prime === 0n)",
+    "gcd(encoded, modulus) !== 1n",
+)
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["name"])
 def test_the_vectors_of_the_rfc(scripts: Page, vector: dict[str, str]) -> None:
     key, token = rfc_key().public, browser.packed(bytes.fromhex(vector["input_msg"]))
     script = browser.packed(vector_bytes(vector, key.modulus))
-    (hidden,) = browser.run(scripts, "blind", {"key": key.to_json(), "jobs": [{"token": token, "bytes": script}]})
-    assert (hidden["blinded"], hidden["unblinder"]) == (vector["blinded_msg"], vector["inv"])
+    (hidden,) = browser.run(
+        scripts,
+        "blind",
+        {"key": key.to_json(), "jobs": [{"token": token, "bytes": script}]},
+    )
+    assert (hidden["blinded"], hidden["unblinder"]) == (
+        vector["blinded_msg"],
+        vector["inv"],
+    )
     job = {"token": token, "signed": vector["blind_sig"], "unblinder": vector["inv"]}
     found = browser.run(scripts, "unblind", {"key": key.to_json(), "jobs": [job]})
     assert found == [{"signature": vector["sig"], "good": True}]
 
 
 def test_the_message_is_prepared_as_in_the_vector(scripts: Page) -> None:
-    prefix, message, token = (list(bytes.fromhex(VECTORS[0][name])) for name in ("msg_prefix", "msg", "input_msg"))
+    prefix, message, token = (
+        list(bytes.fromhex(VECTORS[0][name]))
+        for name in ("msg_prefix", "msg", "input_msg")
+    )
     found = scripts.evaluate(
         """async ([prefix, message]) => {
           const { prepare } = await import("/blind.js");
@@ -49,15 +78,22 @@ def test_the_message_is_prepared_as_in_the_vector(scripts: Page) -> None:
 def test_the_same_bytes_give_the_same_numbers(scripts: Page) -> None:
     jobs, expected = [], []
     for at, token in enumerate(TOKENS):
-        beyond = b"\xff" * 8 * 49 if at % 4 == 0 else b""  # a factor beyond the modulus, which is thrown away
+        beyond = (
+            b"\xff" * 8 * 49 if at % 4 == 0 else b""
+        )  # a factor beyond the modulus, which is thrown away
         script = Seeded(f"salt {at}").read(48) + beyond
         source = Counted(script, Seeded(f"factor {at}"))
         hidden, unblinder = blind(token, KEY, source)
         taken = Counted(script, Seeded(f"factor {at}")).read(source.used + 16)
         jobs.append({"token": browser.packed(token), "bytes": browser.packed(taken)})
         numbers = {"blinded": hidden, "unblinder": unblinder}
-        expected.append({name: KEY.digits(number) for name, number in numbers.items()} | {"used": source.used})
-    assert browser.run(scripts, "blind", {"key": KEY.to_json(), "jobs": jobs}) == expected
+        expected.append(
+            {name: KEY.digits(number) for name, number in numbers.items()}
+            | {"used": source.used}
+        )
+    assert (
+        browser.run(scripts, "blind", {"key": KEY.to_json(), "jobs": jobs}) == expected
+    )
     assert {each["used"] for each in expected} == {48 + 8 * 49, 48 + 8 * 98}
 
 
@@ -76,13 +112,26 @@ def test_what_was_signed_is_good_and_nothing_else_is(scripts: Page) -> None:
             "zero": (token, 0),
         }
         for way, (message, given) in ways.items():
-            jobs.append({"token": browser.packed(message), "signed": f"{given:x}", "unblinder": f"{unblinder:x}"})
+            jobs.append(
+                {
+                    "token": browser.packed(message),
+                    "signed": f"{given:x}",
+                    "unblinder": f"{unblinder:x}",
+                }
+            )
             right = {"signature": KEY.digits(good), "good": True}
-            expected.append(right if way == "as it came" else {"refused": "InvalidRequest"})
-    assert browser.run(scripts, "unblind", {"key": KEY.to_json(), "jobs": jobs}) == expected
+            expected.append(
+                right if way == "as it came" else {"refused": "InvalidRequest"}
+            )
+    assert (
+        browser.run(scripts, "unblind", {"key": KEY.to_json(), "jobs": jobs})
+        == expected
+    )
 
 
-def test_a_browser_blinds_with_its_own_source_and_python_takes_the_token(scripts: Page) -> None:
+def test_a_browser_blinds_with_its_own_source_and_python_takes_the_token(
+    scripts: Page,
+) -> None:
     found = scripts.evaluate(
         """async (key) => {
           const { blind, digits, prepare, readKey } = await import("/blind.js");
@@ -99,8 +148,18 @@ def test_a_browser_blinds_with_its_own_source_and_python_takes_the_token(scripts
 
 
 def test_weak_keys_and_short_tokens_are_refused(scripts: Page) -> None:
-    weak = [KEY.modulus >> 1 | 1, KEY.modulus << 5121, 15, *(KEY.modulus * factor for factor in (2, 3, 64661, 65521))]
-    keys = [KEY.to_json().replace("7", "8"), *map(sealed, weak), sealed(KEY.modulus * 65537), KEY.to_json()]
+    weak = [
+        KEY.modulus >> 1 | 1,
+        KEY.modulus << 5121,
+        15,
+        *(KEY.modulus * factor for factor in (2, 3, 64661, 65521)),
+    ]
+    keys = [
+        KEY.to_json().replace("7", "8"),
+        *map(sealed, weak),
+        sealed(KEY.modulus * 65537),
+        KEY.to_json(),
+    ]
     names = scripts.evaluate(
         """async (keys) => {
           const { blind, readKey } = await import("/blind.js");
@@ -111,7 +170,13 @@ def test_weak_keys_and_short_tokens_are_refused(scripts: Page) -> None:
         }""",
         keys,
     )
-    assert names == ["UnreadableFile", *["InvalidRequest"] * len(weak), None, None, "InvalidRequest"]
+    assert names == [
+        "UnreadableFile",
+        *["InvalidRequest"] * len(weak),
+        None,
+        None,
+        "InvalidRequest",
+    ]
 
 
 def test_the_limits_are_those_of_python() -> None:
@@ -145,16 +210,26 @@ def test_10000_invited_under_a_smooth_modulus_send_nothing(scripts: Page) -> Non
     assert scripts.evaluate(INVITED, [sealed(SMOOTH), 10_000, "/blind.js"]) == []
 
 
-@pytest.mark.parametrize(("without", "least"), [(CHECKS[:1], 0), (CHECKS, 100)], ids=["key", "key and token"])
-def test_without_the_checks_the_attack_joins(scripts: Page, without: tuple[str, ...], least: int) -> None:
+@pytest.mark.parametrize(
+    ("without", "least"), [(CHECKS[:1], 0), (CHECKS, 100)], ids=["key", "key and token"]
+)
+def test_without_the_checks_the_attack_joins(
+    scripts: Page, without: tuple[str, ...], least: int
+) -> None:
     """With the key's check taken out, that of each token still keeps all apart; without both most are known again."""
     text = (browser.STATIC / "blind.js").read_text(encoding="utf-8")
     for check in without:
         assert text.count(check) == 1
         text = text.replace(check, "false")
     file = f"/without-{len(without)}-checks.js"
-    scripts.route(f"**{file}", lambda route: route.fulfill(content_type="text/javascript", body=text))
-    found = [tuple(int(each, 16) for each in pair) for pair in scripts.evaluate(INVITED, [sealed(SMOOTH), 200, file])]
+    scripts.route(
+        f"**{file}",
+        lambda route: route.fulfill(content_type="text/javascript", body=text),
+    )
+    found = [
+        tuple(int(each, 16) for each in pair)
+        for pair in scripts.evaluate(INVITED, [sealed(SMOOTH), 200, file])
+    ]
     tokens = [hidden * pow(undo, EXPONENT, SMOOTH) % SMOOTH for hidden, undo in found]
     assert joined([hidden for hidden, _ in found], tokens, SMOOTH) >= least
     assert least or {math.gcd(hidden, SMOOTH) for hidden, _ in found} == {1}

@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, Route
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "browser.md"
-SHOWN = re.findall(r"^```(html|js)\n(.*?)^```$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+SHOWN = re.findall(
+    r"^```(html|js)\n(.*?)^```$",
+    GUIDE.read_text(encoding="utf-8"),
+    re.MULTILINE | re.DOTALL,
+)
 DESIGN = dn.warner(p="3/4")
 STAGES = ladder([dn.k_ary(["red", "green", "blue"], epsilon=e) for e in (0.5, 1, 2)])
 KEY = KEYS[0]
@@ -29,11 +33,20 @@ KEY = KEYS[0]
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     def exchange(route: Route) -> None:
-        route.fulfill(body=f"{signed_by(KEY, int(route.request.post_data or '', 16)):x}")
+        route.fulfill(
+            body=f"{signed_by(KEY, int(route.request.post_data or '', 16)):x}"
+        )
 
-    files = {"design": DESIGN.to_json(), "ladder": STAGES.to_json(), "key": KEY.to_json()}
+    files = {
+        "design": DESIGN.to_json(),
+        "ladder": STAGES.to_json(),
+        "key": KEY.to_json(),
+    }
     with browser.scripts(chromium) as opened:
-        opened.route("**/*.json", lambda route: route.fulfill(body=files[Path(route.request.url).stem]))
+        opened.route(
+            "**/*.json",
+            lambda route: route.fulfill(body=files[Path(route.request.url).stem]),
+        )
         opened.route("**/exchange", exchange)
         yield opened
 
@@ -50,18 +63,25 @@ def test_the_page_sends_a_response_and_nothing_else(page: Page) -> None:
         route.fulfill(status=204)
 
     page.route("**/responses", take)
-    page.route("**/guide", lambda route: route.fulfill(content_type="text/html", body=SHOWN[0][1]))
+    page.route(
+        "**/guide",
+        lambda route: route.fulfill(content_type="text/html", body=SHOWN[0][1]),
+    )
     page.goto("http://localhost/guide")
     page.get_by_role("button", name="Yes").click()
     page.wait_for_function("document.querySelector('output').textContent")
     shown = page.text_content("output")
-    assert [json.loads(each) for each in sent] in [[{"design": DESIGN.hash, "symbol": each}] for each in ("yes", "no")]
+    assert [json.loads(each) for each in sent] in [
+        [{"design": DESIGN.hash, "symbol": each}] for each in ("yes", "no")
+    ]
     assert shown == f"Sent: {json.loads(sent[0])['symbol']}"
 
 
 def test_the_stages(page: Page) -> None:
     page.add_script_tag(type="module", content=SHOWN[1][1])
-    page.wait_for_function(f"localStorage.getItem('question')?.includes('{STAGES.designs[1].hash}')")
+    page.wait_for_function(
+        f"localStorage.getItem('question')?.includes('{STAGES.designs[1].hash}')"
+    )
     kept = json.loads(page.evaluate("localStorage.getItem('question')"))
     assert kept["answer"] == "green"
     assert kept["response"]["symbol"] in STAGES.categories

@@ -38,7 +38,9 @@ def hand_on(found: Visit) -> None:
     """Press the button for the next person, and wait for the page to be there anew."""
     found.page.evaluate("window.marked = true")
     found.page.click("#hand-on")
-    found.page.wait_for_function("() => !window.marked && document.querySelector('#kiosk:not(:empty)')")
+    found.page.wait_for_function(
+        "() => !window.marked && document.querySelector('#kiosk:not(:empty)')"
+    )
     found.wait()
 
 
@@ -48,9 +50,17 @@ def seen(found: Visit) -> str:
 
 
 @pytest.mark.parametrize(
-    ("survey", "answers"), [("several", (1, 0, 2, 7)), ("stages", (1,)), ("physical", (2, 1)), ("amount", ("1234",))]
+    ("survey", "answers"),
+    [
+        ("several", (1, 0, 2, 7)),
+        ("stages", (1,)),
+        ("physical", (2, 1)),
+        ("amount", ("1234",)),
+    ],
 )
-def test_nothing_is_left_of_the_person_before(visit: Coming, survey: str, answers: tuple[int | str, ...]) -> None:
+def test_nothing_is_left_of_the_person_before(
+    visit: Coming, survey: str, answers: tuple[int | str, ...]
+) -> None:
     with visit() as found:
         come(found, survey)
         keys = []
@@ -65,15 +75,24 @@ def test_nothing_is_left_of_the_person_before(visit: Coming, survey: str, answer
             hand_on(found)
             assert found.page.evaluate(LEFT) == NOTHING
             assert found.page.evaluate(ENTERED) == []
-            for said in (key, *(each["symbol"] for each in found.sent()[-1]["responses"])):
-                assert seen(found).count(said) == fresh.count(said), "no more than before anybody came"
+            for said in (
+                key,
+                *(each["symbol"] for each in found.sent()[-1]["responses"]),
+            ):
+                assert seen(found).count(said) == fresh.count(said), (
+                    "no more than before anybody came"
+                )
             assert not found.page.is_visible("#done")
             keys.append(key)
-        assert found.page.evaluate("history.length") == length, "there is nowhere to go back to"
+        assert found.page.evaluate("history.length") == length, (
+            "there is nowhere to go back to"
+        )
         assert len(set(keys)) == 3
         assert len(found.sent()) == 3
         cookies = {each["name"]: each for each in found.context.cookies()}
-        assert set(cookies) <= {"deniable-form"}, "the form without script has one, which is of the device"
+        assert set(cookies) <= {"deniable-form"}, (
+            "the form without script has one, which is of the device"
+        )
 
 
 def test_going_back_or_reloading_shows_nothing(visit: Coming) -> None:
@@ -100,7 +119,9 @@ def test_who_goes_away_in_the_middle_leaves_nothing(visit: Coming) -> None:
         assert WORDS["lead"].format(seconds=120) == found.page.inner_text("#kiosk")
         found.page.evaluate("window.marked = true")
         found.page.clock.run_for(300_000)
-        assert found.page.evaluate("window.marked"), "nothing to be cleared, nothing is loaded anew"
+        assert found.page.evaluate("window.marked"), (
+            "nothing to be cleared, nothing is loaded anew"
+        )
         found.page.check("#agree")
         for step in ("consent", "explain", "try"):
             found.page.click(f"[data-step={step}] [data-next]")
@@ -108,14 +129,18 @@ def test_who_goes_away_in_the_middle_leaves_nothing(visit: Coming) -> None:
         found.page.clock.run_for(100_000)
         assert found.page.is_checked("#q-1-1")
         found.page.clock.run_for(30_000)
-        found.page.wait_for_function("() => !window.marked && document.querySelector('#kiosk:not(:empty)')")
+        found.page.wait_for_function(
+            "() => !window.marked && document.querySelector('#kiosk:not(:empty)')"
+        )
         found.wait()
         assert found.page.evaluate(ENTERED) == []
         assert found.page.is_visible("[data-step=consent]")
         assert found.sent() == []
 
 
-def test_what_the_device_kept_for_its_owner_is_neither_read_nor_changed(visit: Coming) -> None:
+def test_what_the_device_kept_for_its_owner_is_neither_read_nor_changed(
+    visit: Coming,
+) -> None:
     with visit() as found:
         assert found.take_part("browser", 1) == ""
         own = found.kept()
@@ -128,7 +153,9 @@ def test_what_the_device_kept_for_its_owner_is_neither_read_nor_changed(visit: C
         assert len({each["key"] for each in found.sent()}) == 2
 
 
-def test_each_person_draws_an_arm_and_has_an_invitation_of_their_own(visit: Coming, running: Running) -> None:
+def test_each_person_draws_an_arm_and_has_an_invitation_of_their_own(
+    visit: Coming, running: Running
+) -> None:
     asked = "[...document.querySelectorAll('[data-step=question]')].length"
     with visit() as found:
         come(found, "arms")
@@ -136,7 +163,9 @@ def test_each_person_draws_an_arm_and_has_an_invitation_of_their_own(visit: Comi
         while len(drawn) < 2:
             drawn.add(found.page.evaluate(asked))
             assert found.answer(*[1] * found.page.evaluate(asked)) == ""
-            assert len(found.sent()) < 60  # one arm alone comes with a chance below 3e-11
+            assert (
+                len(found.sent()) < 60
+            )  # one arm alone comes with a chance below 3e-11
             hand_on(found)
     codes = running.store.invite("invited", 2)
     with visit() as found:
@@ -162,10 +191,18 @@ def test_the_next_person_starts_in_the_language_of_the_link(visit: Coming) -> No
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_what_a_shared_device_must_not_do_is_not_offered(visit: Coming, language: str) -> None:
+def test_what_a_shared_device_must_not_do_is_not_offered(
+    visit: Coming, language: str
+) -> None:
     with visit(viewport=NARROW) as found:
         come(found, "stages", f"?lang={language}")
-        hidden: tuple[Any, ...] = (".withdrawal", ".keeping", "#receipt", "#clear", "#laters")
+        hidden: tuple[Any, ...] = (
+            ".withdrawal",
+            ".keeping",
+            "#receipt",
+            "#clear",
+            "#laters",
+        )
         assert not any(found.page.is_visible(each) for each in hidden)
         assert found.answer(1) == ""
         assert not any(found.page.is_visible(each) for each in hidden)

@@ -24,13 +24,21 @@ from tests.support.surveys import COLOURS, question, small
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-EXAMPLES = [family.build(**example) for family in FAMILIES.values() for example in family.examples]
+EXAMPLES = [
+    family.build(**example)
+    for family in FAMILIES.values()
+    for example in family.examples
+]
 DESIGNS = [each for each in EXAMPLES if isinstance(each, Design)]
 BARE = question("smokes", direct(["no", "yes"]), acknowledge=math.inf)
 
 
 def test_a_browser_knows_every_designs_epsilon(scripts: Page) -> None:
-    designs = [*DESIGNS, product({"a": warner(epsilon=1), "b": k_ary(COLOURS, epsilon=2)}), direct(["no", "yes"])]
+    designs = [
+        *DESIGNS,
+        product({"a": warner(epsilon=1), "b": k_ary(COLOURS, epsilon=2)}),
+        direct(["no", "yes"]),
+    ]
     assert len({each.name for each in designs}) > 12
     found = browser.run(scripts, "epsilons", [each.to_json() for each in designs])
     for design, epsilon in zip(designs, found, strict=True):
@@ -58,11 +66,17 @@ def test_the_limits_are_those_of_python(scripts: Page) -> None:
 def test_nothing_is_drawn_beyond_the_ceiling(
     scripts: Page, design: Design, options: dict[str, Any], refused: bool
 ) -> None:
-    found = browser.run(scripts, "call", [["readDesign", design.to_json(), options], ["respond", None, "yes"]])
+    found = browser.run(
+        scripts,
+        "call",
+        [["readDesign", design.to_json(), options], ["respond", None, "yes"]],
+    )
     assert ("name" in found) is refused
     if refused:
         assert found["name"] == (
-            "OverBudget" if isinstance(options.get("ceiling", 3), int | float) else "InvalidRequest"
+            "OverBudget"
+            if isinstance(options.get("ceiling", 3), int | float)
+            else "InvalidRequest"
         )
         assert found["known"]
 
@@ -76,7 +90,10 @@ def test_a_stage_beyond_the_ceiling_is_not_raised_to(scripts: Page) -> None:
         (1, {"ceiling": 1}, "OverBudget"),
         (2, {"ceiling": 5}, None),
     ):
-        steps = [["readLadder", stages.to_json(), options], ["upgrade", None, stage, sent, "red"]]
+        steps = [
+            ["readLadder", stages.to_json(), options],
+            ["upgrade", None, stage, sent, "red"],
+        ]
         assert browser.run(scripts, "call", steps).get("name") == name
     planned = [["readLadder", stages.to_json()], ["releasePlanned", None, "red"]]
     assert browser.run(scripts, "call", planned)["name"] == "OverBudget"
@@ -86,16 +103,26 @@ def rogue(*questions: Any) -> Survey:
     return small(questions=questions, acknowledge=math.inf, keys=Keys("0" * 64))
 
 
-def test_a_definition_beyond_the_limits_or_of_another_hash_is_not_obeyed(scripts: Page) -> None:
+def test_a_definition_beyond_the_limits_or_of_another_hash_is_not_obeyed(
+    scripts: Page,
+) -> None:
     def read(survey: Survey, **options: Any) -> Any:
         options = {"definition": survey.hash[7:], **options}
-        return browser.run(scripts, "call", [["readSurvey", survey.to_json(), options]]).get("name")
+        return browser.run(
+            scripts, "call", [["readSurvey", survey.to_json(), options]]
+        ).get("name")
 
     honest = small(
-        questions=(question("one", warner(epsilon=3)), question("two", unary(5, epsilon=3))), keys=Keys("0" * 64)
+        questions=(
+            question("one", warner(epsilon=3)),
+            question("two", unary(5, epsilon=3)),
+        ),
+        keys=Keys("0" * 64),
     )
     much = rogue(
-        question("one", warner(epsilon=3)), question("two", warner(epsilon=3)), question("three", warner(epsilon=1))
+        question("one", warner(epsilon=3)),
+        question("two", warner(epsilon=3)),
+        question("three", warner(epsilon=1)),
     )
     assert read(honest) is None
     assert read(honest, definition="0" * 64) == "Incompatible"
@@ -103,7 +130,9 @@ def test_a_definition_beyond_the_limits_or_of_another_hash_is_not_obeyed(scripts
     assert read(honest, budget=5) == "OverBudget"
     assert read(much) == "OverBudget"
     assert read(much, budget=7) is None
-    assert read(much, acknowledged=True) is None, "the page tells what the definition states"
+    assert read(much, acknowledged=True) is None, (
+        "the page tells what the definition states"
+    )
     assert read(rogue(BARE)) == "OverBudget"
 
 
@@ -130,7 +159,9 @@ def complaint(found: Visit) -> str:
     return found.page.inner_text("#problem")
 
 
-def test_the_page_is_of_the_definition_that_the_link_names(visit: Coming, running: Running) -> None:
+def test_the_page_is_of_the_definition_that_the_link_names(
+    visit: Coming, running: Running
+) -> None:
     words = locale("en").words
     with visit() as found:
         found.go(link_of(running))
@@ -142,7 +173,10 @@ def test_the_page_is_of_the_definition_that_the_link_names(visit: Coming, runnin
         found.go("/s/browser")
         found.wait()
         assert found.page.inner_text("#unnamed") == words["consent"]["unnamed"]
-    for wrong in (link_of(running, definition="0" * 64), link_of(running, definition="")):
+    for wrong in (
+        link_of(running, definition="0" * 64),
+        link_of(running, definition=""),
+    ):
         with visit() as found:
             found.go(wrong)
             assert complaint(found) == words["problem"]["link"]
@@ -150,9 +184,13 @@ def test_the_page_is_of_the_definition_that_the_link_names(visit: Coming, runnin
             assert found.sent() == []
 
 
-def test_the_page_is_signed_by_the_author_that_the_link_names(visit: Coming, running: Running, tmp_path: Path) -> None:
+def test_the_page_is_signed_by_the_author_that_the_link_names(
+    visit: Coming, running: Running, tmp_path: Path
+) -> None:
     public, other = make_key(tmp_path / "key"), make_key(tmp_path / "other")
-    running.store.keep_signature("several", sign(running.store.survey("several").survey, tmp_path / "key"))
+    running.store.keep_signature(
+        "several", sign(running.store.survey("several").survey, tmp_path / "key")
+    )
     with visit() as found:
         found.page.wait_for_timeout(1100)  # a definition is remembered for a second
         found.go(link_of(running, "several", author=public))
@@ -166,7 +204,9 @@ def test_the_page_is_signed_by_the_author_that_the_link_names(visit: Coming, run
 @pytest.mark.parametrize(
     "swapped",
     [
-        lambda: small(name="browser", questions=(BARE,), acknowledge=math.inf, keys=Keys("0" * 64)),
+        lambda: small(
+            name="browser", questions=(BARE,), acknowledge=math.inf, keys=Keys("0" * 64)
+        ),
         lambda: BROWSER,
     ],
     ids=["the bare truth", "other keys"],
@@ -195,7 +235,9 @@ def test_a_receipt_that_is_not_signed_with_the_key_of_the_definition_is_refused(
 
         def forge(route: Route) -> None:
             body = json.loads(route.fetch().text())
-            body["responses"][0]["symbol"] = "okapi" if body["responses"][0]["symbol"] != "okapi" else "numbat"
+            body["responses"][0]["symbol"] = (
+                "okapi" if body["responses"][0]["symbol"] != "okapi" else "numbat"
+            )
             route.fulfill(body=json.dumps(body), content_type="application/json")
 
         found.page.route("**/api/surveys/browser/receipts", forge)
@@ -205,7 +247,9 @@ def test_a_receipt_that_is_not_signed_with_the_key_of_the_definition_is_refused(
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("query", ["", "&group=South"])
-def test_how_many_groups_there_are_is_told(visit: Coming, language: str, query: str) -> None:
+def test_how_many_groups_there_are_is_told(
+    visit: Coming, language: str, query: str
+) -> None:
     expected = locale(language).words["consent"]["group_known"].format(count=2)
     with visit() as found:
         found.go(f"/s/physical?lang={language}{query}")

@@ -38,13 +38,17 @@ def test_a_number_goes_from_the_field_to_the_estimate_and_never_leaves_the_page(
         [response] = sent["responses"]
         assert response["design"] == DESIGN.hash
         assert response["symbol"] in DESIGN.symbols
-        assert response["symbol"].replace("000", ",000") in found.page.text_content("#said")
+        assert response["symbol"].replace("000", ",000") in found.page.text_content(
+            "#said"
+        )
         assert json.loads(found.page.text_content("#message") or "") == sent
         for place in (found.kept(), found.page.content(), *running.traffic[before:]):
             assert "4711" not in place
             assert "4,711" not in place
         assert (
-            found.page.evaluate("[...document.querySelectorAll('input')].map(each => each.value).join()").count("4")
+            found.page.evaluate(
+                "[...document.querySelectorAll('input')].map(each => each.value).join()"
+            ).count("4")
             == 0
         )
     tally = running.store.tallies(running.store.survey("amount").id, 0)
@@ -53,7 +57,10 @@ def test_a_number_goes_from_the_field_to_the_estimate_and_never_leaves_the_page(
 
 @pytest.mark.parametrize(
     ("language", "wrong"),
-    [("en", ["", "many", "-1", "8000.01", "1,250", "1e3"]), ("de", ["", "1.250", "8000,01", "1 250", "-0,5"])],
+    [
+        ("en", ["", "many", "-1", "8000.01", "1,250", "1e3"]),
+        ("de", ["", "1.250", "8000,01", "1 250", "-0,5"]),
+    ],
 )
 def test_what_is_no_number_of_the_range_is_complained_about_and_not_cut_off(
     visit: Coming, language: str, wrong: list[str]
@@ -62,7 +69,9 @@ def test_what_is_no_number_of_the_range_is_complained_about_and_not_cut_off(
     high = {"en": "8,000", "de": "8.000"}[language]
     with visit(locale=language) as found:
         for each in wrong:
-            assert found.take_part("amount", each) == said.format(low="0", high=high), each
+            assert found.take_part("amount", each) == said.format(low="0", high=high), (
+                each
+            )
         assert found.sent() == []
 
 
@@ -97,13 +106,19 @@ def test_the_device_can_be_tried_with_a_harmless_number(visit: Coming) -> None:
 
 
 @pytest.mark.statistical
-def test_what_browsers_send_gives_the_mean_on_the_analysts_page(visit: Coming, running: Running) -> None:
+def test_what_browsers_send_gives_the_mean_on_the_analysts_page(
+    visit: Coming, running: Running
+) -> None:
     """Six standard errors: a false alarm in 10^9 tests. Drawn in Chromium with its own source."""
     amounts = np.random.default_rng(5).gamma(4, 600, 4000).clip(0, 8000).round(2)
     with visit() as found:
         found.go("/s/amount")
         symbols = found.page.evaluate(
-            DRAW_MANY, {"definition": _sealed(running), "amounts": [f"{each:.2f}" for each in amounts]}
+            DRAW_MANY,
+            {
+                "definition": _sealed(running),
+                "amounts": [f"{each:.2f}" for each in amounts],
+            },
         )
     import deniable as dn
 
@@ -123,13 +138,30 @@ def test_the_analyst_is_told_mean_deviation_and_quantiles(running: Running) -> N
     from deniable.collector.store import Sent, Submission
 
     assert isinstance(DESIGN, NumberDesign)
-    for amount in np.random.default_rng(6).gamma(4, 600, 60).clip(0, 8000).round(2).tolist():
+    for amount in (
+        np.random.default_rng(6).gamma(4, 600, 60).clip(0, 8000).round(2).tolist()
+    ):
         symbol = dn.respond(DESIGN, amount, source=source).symbol
-        running.store.add([Submission(entry.id, source.read(16), None, (Sent(0, 0, DESIGN.symbol_number(symbol)),))])
+        running.store.add(
+            [
+                Submission(
+                    entry.id,
+                    source.read(16),
+                    None,
+                    (Sent(0, 0, DESIGN.symbol_number(symbol)),),
+                )
+            ]
+        )
     running.store.close("amount")
     found = results.read(running.store.shown(running.store.survey("amount").id, 0))
     assert [row.name for row in found.numbers] == [
         "mean", "sd", "quantile 0.1", "quantile 0.25", "median", "quantile 0.75", "quantile 0.9",
     ]  # fmt: skip
     assert found.sentence.startswith("The mean is about ")
-    assert [each.label for each in found.shares] == ["0", "2,000", "4,000", "6,000", "8,000"]
+    assert [each.label for each in found.shares] == [
+        "0",
+        "2,000",
+        "4,000",
+        "6,000",
+        "8,000",
+    ]

@@ -23,7 +23,9 @@ ZEROS = """() => {
 }"""
 
 
-def test_each_is_asked_by_itself_and_one_response_is_sent(visit: Coming, running: Running) -> None:
+def test_each_is_asked_by_itself_and_one_response_is_sent(
+    visit: Coming, running: Running
+) -> None:
     before = len(running.traffic)
     with visit(locale="en") as found:
         page = found.go("/s/together")
@@ -34,10 +36,15 @@ def test_each_is_asked_by_itself_and_one_response_is_sent(visit: Coming, running
         [response] = sent["responses"]
         assert response["design"] == DESIGN.hash
         assert response["symbol"] in DESIGN.symbols
-        words = [each.capitalize() if each in ("no", "yes") else each for each in response["symbol"].split(" · ")]
+        words = [
+            each.capitalize() if each in ("no", "yes") else each
+            for each in response["symbol"].split(" · ")
+        ]
         assert " · ".join(words) in (page.text_content("#said") or "")
         assert json.loads(page.text_content("#message") or "") == sent
-        assert page.evaluate("document.querySelectorAll('input:checked').length") <= 1  # the consent alone
+        assert (
+            page.evaluate("document.querySelectorAll('input:checked').length") <= 1
+        )  # the consent alone
         assert not found.complaints
     answers = [each for each in running.traffic[before:] if "responses" in each]
     assert answers
@@ -45,7 +52,9 @@ def test_each_is_asked_by_itself_and_one_response_is_sent(visit: Coming, running
 
 
 @pytest.mark.parametrize("chosen", [[1, 2], [0, 0], [0, 1]], ids=str)
-def test_the_combination_that_was_chosen_is_the_one_that_is_drawn_from(visit: Coming, chosen: list[int]) -> None:
+def test_the_combination_that_was_chosen_is_the_one_that_is_drawn_from(
+    visit: Coming, chosen: list[int]
+) -> None:
     """With the same bytes, the page sends what Python sends of the same two answers."""
     with visit(locale="en") as found:
         page = found.go("/s/together")
@@ -54,7 +63,9 @@ def test_the_combination_that_was_chosen_is_the_one_that_is_drawn_from(visit: Co
         assert found.answer(chosen) == ""
         [sent] = found.sent()[0]["responses"]
     wanted = {
-        (smokes, animal): dn.respond(DESIGN, f"{['no', 'yes'][smokes]} · {ANIMALS[animal]}", source=_Zeros()).symbol
+        (smokes, animal): dn.respond(
+            DESIGN, f"{['no', 'yes'][smokes]} · {ANIMALS[animal]}", source=_Zeros()
+        ).symbol
         for smokes, animal in [(1, 2), (0, 0), (0, 1)]
     }
     assert sent["symbol"] == wanted[chosen[0], chosen[1]]
@@ -74,14 +85,18 @@ def test_one_that_is_left_open_is_asked_for(visit: Coming) -> None:
         found.wait()
         assert found.answer([1, -1]) != ""
         assert found.sent() == []
-        assert found.page.evaluate("document.activeElement.name").endswith("-2")  # the focus goes to what is open
+        assert found.page.evaluate("document.activeElement.name").endswith(
+            "-2"
+        )  # the focus goes to what is open
 
 
 def test_a_language_brings_its_own_words(visit: Coming) -> None:
     with visit(locale="de") as found:
         page = found.go("/s/together")
         found.wait()
-        text = page.evaluate("document.querySelector('[data-step=question]').textContent")
+        text = page.evaluate(
+            "document.querySelector('[data-step=question]').textContent"
+        )
         assert "Rauchen Sie?" in text
         assert "Ja" in text
         assert "eine Rückmeldung" in text
@@ -90,16 +105,26 @@ def test_a_language_brings_its_own_words(visit: Coming) -> None:
 def test_the_analyst_sees_margins_and_the_table_with_its_test(running: Running) -> None:
     source, entry = Seeded("together"), running.store.survey("together")
     for person in range(400):
-        answer = {"smokes": "yes" if person % 4 == 0 else "no", "animal": ANIMALS[0 if person % 4 == 0 else person % 3]}
+        answer = {
+            "smokes": "yes" if person % 4 == 0 else "no",
+            "animal": ANIMALS[0 if person % 4 == 0 else person % 3],
+        }
         number = DESIGN.symbol_number(dn.respond(DESIGN, answer, source=source).symbol)
-        running.store.add([Submission(entry.id, source.read(16), None, (Sent(0, 0, number),))])
+        running.store.add(
+            [Submission(entry.id, source.read(16), None, (Sent(0, 0, number),))]
+        )
     running.store.close("together")
     found = results.read(running.store.shown(running.store.survey("together").id, 0))
-    assert [each.text for each in found.margins] == ["Do you smoke?", "Which animal is it?"]
+    assert [each.text for each in found.margins] == [
+        "Do you smoke?",
+        "Which animal is it?",
+    ]
     assert found.margins[0].labels == ("No", "Yes")
     tally = running.store.shown(entry.id, 0).everybody.tally
     table = dn.cross_table(tally)
-    assert [row.estimate for row in found.margins[0].rows] == pytest.approx(table.row_totals.tolist())
+    assert [row.estimate for row in found.margins[0].rows] == pytest.approx(
+        table.row_totals.tolist()
+    )
     [pair] = found.pairs
     cells = [[cell.estimate for cell in row] for row in pair.cells]
     assert cells == [pytest.approx(row) for row in table.shares.tolist()]
@@ -113,8 +138,15 @@ def test_the_analyst_sees_margins_and_the_table_with_its_test(running: Running) 
 
 def test_parts_that_are_not_those_of_the_design_are_refused() -> None:
     def survey(design: object, parts: list[object], **others: object) -> Survey:
-        asked = {"name": "q", "design": design, "texts": {"en": {"text": "?", "parts": parts}}, **others}
-        return Survey.from_document({"name": "s", "texts": {"en": {"title": "t"}}, "questions": [asked]})
+        asked = {
+            "name": "q",
+            "design": design,
+            "texts": {"en": {"text": "?", "parts": parts}},
+            **others,
+        }
+        return Survey.from_document(
+            {"name": "s", "texts": {"en": {"title": "t"}}, "questions": [asked]}
+        )
 
     warner = {"family": "warner", "epsilon": 1}
     both = {"family": "product", "designs": [warner, warner]}
@@ -131,6 +163,12 @@ def test_parts_that_are_not_those_of_the_design_are_refused() -> None:
     with pytest.raises(InvalidRequest, match="3 labels; expected 2"):
         survey(both, [{"text": "a?", "labels": ["x", "y", "z"]}, {"text": "b?"}])
     with pytest.raises(InvalidRequest, match="called as its answers are"):
-        survey({"family": "product", "designs": [warner, {"family": "crosswise", "p": "1/4"}]}, parts)
+        survey(
+            {
+                "family": "product",
+                "designs": [warner, {"family": "crosswise", "p": "1/4"}],
+            },
+            parts,
+        )
     with pytest.raises(InvalidRequest, match="'text' is missing"):
         survey(both, [{"labels": ["x", "y"]}, {"text": "b?"}])

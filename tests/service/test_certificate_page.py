@@ -24,18 +24,29 @@ def chromium() -> Iterator[Browser]:
 
 
 def test_a_certificate_fits_a_telephone_and_a_desk(chromium: Browser) -> None:
-    long = ["a rather long label for an answer", "another one that is just as long", "no"]
-    pages = [dn.certify(small()).to_html(), dn.certify(dn.k_ary(long, 1), prior=["1/3", "1/3", "1/3"]).to_html()]
+    long = [
+        "a rather long label for an answer",
+        "another one that is just as long",
+        "no",
+    ]
+    pages = [
+        dn.certify(small()).to_html(),
+        dn.certify(dn.k_ary(long, 1), prior=["1/3", "1/3", "1/3"]).to_html(),
+    ]
     grounds = set()
     for scheme in ("light", "dark"):
         for width in (375, 1280):
-            context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 800})
+            context = chromium.new_context(
+                color_scheme=scheme, viewport={"width": width, "height": 800}
+            )
             page, asked = context.new_page(), []
             page.on("request", lambda request, asked=asked: asked.append(request.url))
             for content in pages:
                 page.set_content(content)
                 assert page.evaluate("document.documentElement.scrollWidth") <= width
-            grounds.add(page.evaluate("getComputedStyle(document.body).backgroundColor"))
+            grounds.add(
+                page.evaluate("getComputedStyle(document.body).backgroundColor")
+            )
             assert not asked
             context.close()
     assert len(grounds) == 2

@@ -22,7 +22,14 @@ from deniable.client.connection import Connection
 from deniable.collector.app import make_app
 from deniable.collector.store import Store, Token, open_store
 from deniable.designs import direct, k_ary, warner
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, OverBudget, UnreadableFile
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidRequest,
+    NotAllowed,
+    OverBudget,
+    UnreadableFile,
+)
 from deniable.release.ledger import SECRET
 from deniable.survey import Keys, Link, SurveyArm
 from deniable.survey.author import make_key, sign
@@ -115,7 +122,9 @@ def test_what_waited_when_a_respondent_withdrew_is_never_sent(
 
 
 def test_the_answer_is_neither_in_the_file_nor_on_the_way(
-    fielded: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A respondent whose response is another one than the answer; one of a hundred is, but for a chance of 1e-23."""
     _, link = fielded()
@@ -123,7 +132,11 @@ def test_the_answer_is_neither_in_the_file_nor_on_the_way(
     ask = Connection.ask
 
     def recorded(
-        line: Connection, method: str, path: str, body: bytes | None = None, kind: str = "application/json"
+        line: Connection,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        kind: str = "application/json",
     ) -> bytes:
         sent.append(f"{method} {path} ".encode() + (body or b""))
         return ask(line, method, path, body, kind)
@@ -140,8 +153,12 @@ def test_the_answer_is_neither_in_the_file_nor_on_the_way(
     assert drawn.encode() in posted
     assert b"green" not in posted
     with closing(sqlite3.connect(tmp_path / str(attempt))) as connection:
-        kept = connection.execute("SELECT answer, length(secret) FROM release_answer").fetchall()
-    assert kept == [(None, SECRET)], "neither the answer nor what draws from it are made with"
+        kept = connection.execute(
+            "SELECT answer, length(secret) FROM release_answer"
+        ).fetchall()
+    assert kept == [(None, SECRET)], (
+        "neither the answer nor what draws from it are made with"
+    )
 
 
 def test_what_was_acknowledged_but_not_noted_is_sent_again_and_counts_once(
@@ -151,7 +168,9 @@ def test_what_was_acknowledged_but_not_noted_is_sent_again_and_counts_once(
     with Client(link, tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "no")
         client.send()
-        with client._state.transaction() as book:  # as if the device had been switched off just before this note
+        with (
+            client._state.transaction() as book
+        ):  # as if the device had been switched off just before this note
             book.run("DELETE FROM sent")
     with Client(link, tmp_path / "mine", **FAST) as client:
         assert client.send() == 1
@@ -189,7 +208,9 @@ def test_without_a_connection_everything_waits(
     assert respondents(store, number) == [1, 1, 0]
 
 
-def test_a_device_keeps_to_its_survey_and_its_budget(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+def test_a_device_keeps_to_its_survey_and_its_budget(
+    fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
     _, link = fielded()
     with Client(link, tmp_path / "mine", budget=1, **FAST) as client:
         with pytest.raises(InvalidAnswer) as caught:
@@ -200,11 +221,15 @@ def test_a_device_keeps_to_its_survey_and_its_budget(fielded: Callable[..., tupl
             client.answer("smokes", "no")
         with pytest.raises(OverBudget):
             client.answer("colour", "red")
-        assert client.send() == 1, "what the budget refused does not leave, and keeps nothing else back"
+        assert client.send() == 1, (
+            "what the budget refused does not leave, and keeps nothing else back"
+        )
     with pytest.raises(InvalidRequest, match="belongs to the survey"):
         Client(with_(link, survey="other"), tmp_path / "mine")
     with pytest.raises(NotTaken, match="no survey"):
-        Client(with_(link, survey="none"), tmp_path / "new", **FAST).answer("smokes", "yes")
+        Client(with_(link, survey="none"), tmp_path / "new", **FAST).answer(
+            "smokes", "yes"
+        )
 
 
 def test_a_refusal_is_told_and_what_was_refused_is_kept(
@@ -219,7 +244,9 @@ def test_a_refusal_is_told_and_what_was_refused_is_kept(
         assert len(client.waiting()) == 1
 
 
-def test_a_survey_that_opens_later_says_when(fielded: Callable[..., tuple[int, str]], tmp_path: Path) -> None:
+def test_a_survey_that_opens_later_says_when(
+    fielded: Callable[..., tuple[int, str]], tmp_path: Path
+) -> None:
     _, link = fielded(opens=date(2999, 1, 31))
     with Client(link, tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
@@ -242,7 +269,9 @@ def test_a_receipt_of_something_else_is_not_accepted(
 
 
 def test_a_receipt_of_another_response_is_not_accepted(
-    fielded: Callable[..., tuple[int, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     _, link = fielded()
     with Client(link, tmp_path / "mine", **FAST) as client:
@@ -280,12 +309,17 @@ def test_an_invitation_is_exchanged_once_and_kept(
 
 
 def test_an_exchange_that_broke_off_is_finished_later(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], tmp_path: Path, seeded: Source
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    tmp_path: Path,
+    seeded: Source,
 ) -> None:
     store, (number, link) = running[0], fielded(admission="invitation")
     (code,) = store.invite(Link.read(link).survey, 1)
     with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
-        admission._exchange_invitation(client._state, seeded)  # signed, and the answer got lost
+        admission._exchange_invitation(
+            client._state, seeded
+        )  # signed, and the answer got lost
     with Client(with_(link, invitation=code), tmp_path / "mine", **FAST) as client:
         client.answer("smokes", "yes")
         assert client.send() == 1
@@ -302,7 +336,10 @@ def test_a_hub_sends_many_respondents_in_batches(
     monkeypatch.setattr("deniable.client.hub._BATCH_LINES", 40)
     store, (number, link) = running[0], fielded()
     with Hub(with_(link, group="north"), tmp_path / "hub", token=device, **FAST) as hub:
-        keys = hub.add({"smokes": "yes", "colour": "red", "apps": str(each % 12)} for each in range(100))
+        keys = hub.add(
+            {"smokes": "yes", "colour": "red", "apps": str(each % 12)}
+            for each in range(100)
+        )
         assert len(set(keys)) == len(hub) == 100
     with Hub(with_(link, group="north"), tmp_path / "hub", token=device, **FAST) as hub:
         lines = [line for _, line in _waiting(hub)]
@@ -327,10 +364,14 @@ def test_what_a_hub_holds_tells_neither_answers_nor_the_order(
         keys = [hub.add([{"smokes": "yes"}])[0] for _ in range(30)]
         held = [key for key, _ in _waiting(hub)]
         assert held == sorted(keys) != keys
-        assert {json.loads(line)["responses"][0]["symbol"] for _, line in _waiting(hub)} == {"no", "yes"}
+        assert {
+            json.loads(line)["responses"][0]["symbol"] for _, line in _waiting(hub)
+        } == {"no", "yes"}
 
 
-def test_what_a_hub_cannot_send_stays(fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path) -> None:
+def test_what_a_hub_cannot_send_stays(
+    fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
+) -> None:
     _, link = fielded()
     with Hub(link, tmp_path / "hub", token=device, **FAST) as hub:
         with pytest.raises(InvalidAnswer):
@@ -361,7 +402,10 @@ def test_a_hub_takes_no_survey_by_invitation(
     fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
 ) -> None:
     _, link = fielded(admission="invitation")
-    with Hub(link, tmp_path / "hub", token=device, **FAST) as hub, pytest.raises(NotAllowed, match="by invitation"):
+    with (
+        Hub(link, tmp_path / "hub", token=device, **FAST) as hub,
+        pytest.raises(NotAllowed, match="by invitation"),
+    ):
         hub.add([{"smokes": "yes"}])
 
 
@@ -371,7 +415,11 @@ def test_a_hubs_file_belongs_to_its_survey(
     _, link = fielded()
     Hub(link, tmp_path / "hub", token=device).close()
     with pytest.raises(InvalidRequest, match="belongs to the survey"):
-        Hub(f"https://survey.example/s/other#definition={'0' * 64}", tmp_path / "hub", token=device)
+        Hub(
+            f"https://survey.example/s/other#definition={'0' * 64}",
+            tmp_path / "hub",
+            token=device,
+        )
 
 
 def test_a_receipt_that_the_key_of_the_definition_did_not_sign_is_refused(
@@ -386,13 +434,19 @@ def test_a_receipt_that_the_key_of_the_definition_did_not_sign_is_refused(
         client.send()
         text = client.receipt()
         monkeypatch.setattr(store, "secret", lambda _: bytes(32))
-        with pytest.raises(UnreadableFile, match="not signed with the key of the definition"):
+        with pytest.raises(
+            UnreadableFile, match="not signed with the key of the definition"
+        ):
             client.receipt()
     monkeypatch.undo()
-    assert StoredReceipt.from_json(text).check(store.survey(Link.read(link).survey).survey)
+    assert StoredReceipt.from_json(text).check(
+        store.survey(Link.read(link).survey).survey
+    )
 
 
-def test_an_author_who_is_pinned_has_signed(running: tuple[Store, str], tmp_path: Path) -> None:
+def test_an_author_who_is_pinned_has_signed(
+    running: tuple[Store, str], tmp_path: Path
+) -> None:
     store, base = running
     store.create(small(name="signed"))
     make_key(tmp_path / "key")
@@ -414,7 +468,9 @@ def test_an_author_who_is_pinned_has_signed(running: tuple[Store, str], tmp_path
     with pytest.raises(InvalidRequest, match="belongs to the survey"):
         Client(signed.text, tmp_path / "0")
     with pytest.raises(Incompatible, match="of the definition"):
-        store.keep_signature("signed", sign(small(name="signed", keys=Keys("0" * 64)), tmp_path / "key"))
+        store.keep_signature(
+            "signed", sign(small(name="signed", keys=Keys("0" * 64)), tmp_path / "key")
+        )
 
 
 def test_a_link_with_an_author_whom_nobody_knows_is_refused(
@@ -437,7 +493,9 @@ def test_a_respondent_answers_what_was_drawn_and_nothing_else(
         with Client(link, tmp_path / f"{person}", **FAST) as client:
             [drawn] = client.questions
         with Client(link, tmp_path / f"{person}", **FAST) as client:
-            assert [each.name for each in client.questions] == [drawn.name], "drawn once and for all"
+            assert [each.name for each in client.questions] == [drawn.name], (
+                "drawn once and for all"
+            )
             for other in answers.keys() - {drawn.name}:
                 with pytest.raises(InvalidRequest, match="was not drawn"):
                     client.answer(other, answers[other])
@@ -455,21 +513,32 @@ def test_the_collector_takes_no_more_than_was_drawn_also_in_two_messages(
     with Client(link, tmp_path / "state", **FAST) as client:
         survey = client.survey
         responses = [
-            {"question": each.name, "design": each.design.hash, "symbol": each.design.symbols[0]}
+            {
+                "question": each.name,
+                "design": each.design.hash,
+                "symbol": each.design.symbols[0],
+            }
             for each in survey.questions
         ]
         both = client._submission("ab" * 16, responses[:2])
         with pytest.raises(NotTaken, match="more than 1 questions under one key"):
             client._state.ask("POST", "/responses", both)
         for _ in range(2):  # the same again is repeated, not more
-            client._state.ask("POST", "/responses", client._submission("cd" * 16, responses[:1]))
+            client._state.ask(
+                "POST", "/responses", client._submission("cd" * 16, responses[:1])
+            )
         with pytest.raises(NotTaken, match="more than 1 questions under one key"):
-            client._state.ask("POST", "/responses", client._submission("cd" * 16, responses[1:2]))
+            client._state.ask(
+                "POST", "/responses", client._submission("cd" * 16, responses[1:2])
+            )
     assert respondents(store, number) == [1, 0, 0]
 
 
 def test_a_hub_draws_what_each_respondent_is_asked(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    device: str,
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded(each=1)
     with Hub(link, tmp_path / "hub", token=device, **FAST) as hub:
@@ -478,7 +547,10 @@ def test_a_hub_draws_what_each_respondent_is_asked(
         with pytest.raises(InvalidAnswer):
             hub.add([{"smokes": "yes", "colour": "red", "apps": "very secret"}] * 30)
         assert len(hub) == 0
-        hub.add({"smokes": "yes", "colour": "red", "apps": str(each % 12)} for each in range(90))
+        hub.add(
+            {"smokes": "yes", "colour": "red", "apps": str(each % 12)}
+            for each in range(90)
+        )
         assert hub.send() == 90
     found = respondents(store, number)
     assert sum(found) == 90
@@ -489,7 +561,9 @@ ARMED: dict[str, Any] = {
     "questions": (
         question("smokes", warner(epsilon=1)),
         question("colour", k_ary(COLOURS, epsilon=1)),
-        question("colour-open", direct(COLOURS), acknowledge=math.inf, compare="colour"),
+        question(
+            "colour-open", direct(COLOURS), acknowledge=math.inf, compare="colour"
+        ),
     ),
     "arms": (SurveyArm("masked", ("colour",)), SurveyArm("open", ("colour-open",))),
     "acknowledge": math.inf,
@@ -511,8 +585,12 @@ def test_an_arm_is_drawn_once_for_a_respondent(
             other = next(each for each in ("colour", "colour-open") if each != own)
             with pytest.raises(InvalidRequest, match="was not drawn"):
                 client.answer(other, "red")
-            if own == "colour-open":  # nothing is sent as it is, unless somebody says so at the device
-                with pytest.raises(OverBudget, match="asks in one response to 'colour-open' for ε = ∞"):
+            if (
+                own == "colour-open"
+            ):  # nothing is sent as it is, unless somebody says so at the device
+                with pytest.raises(
+                    OverBudget, match="asks in one response to 'colour-open' for ε = ∞"
+                ):
                     client.answer(own, "red")
         file = tmp_path / f"{len(met)} again"
         with Client(link, file, **FAST, **UNBOUNDED) as client:
@@ -521,7 +599,11 @@ def test_an_arm_is_drawn_once_for_a_respondent(
                 client.answer(name, answer)
             assert client.send() == 2
         met.append(own)
-    assert respondents(store, number) == [len(met), met.count("colour"), met.count("colour-open")]
+    assert respondents(store, number) == [
+        len(met),
+        met.count("colour"),
+        met.count("colour-open"),
+    ]
 
 
 def test_the_collector_takes_no_two_arms_under_one_key(
@@ -530,23 +612,37 @@ def test_the_collector_takes_no_two_arms_under_one_key(
     store, (number, link) = running[0], fielded(**ARMED)
     with Client(link, tmp_path / "state", **FAST) as client:
         one, *both = (
-            {"question": each.name, "design": each.design.hash, "symbol": each.design.symbols[0]}
+            {
+                "question": each.name,
+                "design": each.design.hash,
+                "symbol": each.design.symbols[0],
+            }
             for each in client.survey.questions
         )
         with pytest.raises(NotTaken, match="questions of different arms under one key"):
             client._state.ask("POST", "/responses", client._submission("ab" * 16, both))
-        client._state.ask("POST", "/responses", client._submission("cd" * 16, [one, both[0]]))
+        client._state.ask(
+            "POST", "/responses", client._submission("cd" * 16, [one, both[0]])
+        )
         with pytest.raises(NotTaken, match="questions of different arms under one key"):
-            client._state.ask("POST", "/responses", client._submission("cd" * 16, both[1:]))
+            client._state.ask(
+                "POST", "/responses", client._submission("cd" * 16, both[1:])
+            )
     assert respondents(store, number) == [1, 1, 0]
 
 
 def test_a_hub_draws_an_arm_for_each_respondent(
-    running: tuple[Store, str], fielded: Callable[..., tuple[int, str]], device: str, tmp_path: Path
+    running: tuple[Store, str],
+    fielded: Callable[..., tuple[int, str]],
+    device: str,
+    tmp_path: Path,
 ) -> None:
     store, (number, link) = running[0], fielded(**ARMED)
     people = [{"smokes": "yes", "colour": "red", "colour-open": "red"}] * 90
-    with Hub(link, tmp_path / "bound", token=device, **FAST) as hub, pytest.raises(OverBudget):
+    with (
+        Hub(link, tmp_path / "bound", token=device, **FAST) as hub,
+        pytest.raises(OverBudget),
+    ):
         hub.add(people)
     with Hub(link, tmp_path / "hub", token=device, **FAST, **UNBOUNDED) as hub:
         with pytest.raises(InvalidRequest, match="expected answers to all"):

@@ -42,7 +42,9 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     store.open("small")
     token = store.issue_token(Token("ada", "admin"))
     app = make_app(UNLIMITED, store)
-    app.router.lifespan_context = _always  # each case would start and stop the collector, which ends but once
+    app.router.lifespan_context = (
+        _always  # each case would start and stop the collector, which ends but once
+    )
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     schema.config.update(headers={"Authorization": f"Bearer {token}"})
     yield schema
@@ -68,17 +70,26 @@ def as_it_is(_: Any, value: Any) -> bytes:
         pytest.param(row, mode, id=f"{row.method} {row.path} {mode.name.lower()}")
         for row in ENDPOINTS
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE)
-        if mode is GenerationMode.POSITIVE or row.takes or row.accepts or row.query  # wrong addresses: test_hostile
+        if mode is GenerationMode.POSITIVE
+        or row.takes
+        or row.accepts
+        or row.query  # wrong addresses: test_hostile
     ],
 )
-def test_every_route_does_what_the_description_says(described: Any, row: Endpoint, mode: GenerationMode) -> None:
+def test_every_route_does_what_the_description_says(
+    described: Any, row: Endpoint, mode: GenerationMode
+) -> None:
     operation = described[row.path][row.method]
 
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(
+        max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck)
+    )
     @given(operation.as_strategy(generation_mode=mode))
     def tried(case: Any) -> None:
         if mode is GenerationMode.POSITIVE and "name" in case.path_parameters:
-            case.path_parameters["name"] = "small"  # what is drawn at random is the name of no survey
+            case.path_parameters["name"] = (
+                "small"  # what is drawn at random is the name of no survey
+            )
         case.call_and_validate(checks=CHECKS)
 
     tried()

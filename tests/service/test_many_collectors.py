@@ -50,12 +50,17 @@ def stores(address: str) -> Iterator[list[Store]]:
 @contextmanager
 def asked(settings: Settings, stores: list[Store]) -> Iterator[list[Inside]]:
     """The collectors of two processes, with their shares of the limits."""
-    with Inside(make_app(settings.share(), stores[0])) as one, Inside(make_app(settings.share(), stores[1])) as two:
+    with (
+        Inside(make_app(settings.share(), stores[0])) as one,
+        Inside(make_app(settings.share(), stores[1])) as two,
+    ):
         yield [one, two]
 
 
 @contextmanager
-def serving(address: str, folder: Path, **settings: object) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def serving(
+    address: str, folder: Path, **settings: object
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `deniable serve`; gives the process and its address, or what it said instead."""
     given = {f"DENIABLE_{name.upper()}": str(value) for name, value in settings.items()}
     process = subprocess.Popen(
@@ -73,7 +78,9 @@ def serving(address: str, folder: Path, **settings: object) -> Iterator[tuple[su
         process.stderr.close()
 
 
-def test_two_collectors_take_responses_and_each_is_counted_once(address: str, tmp_path: Path) -> None:
+def test_two_collectors_take_responses_and_each_is_counted_once(
+    address: str, tmp_path: Path
+) -> None:
     """People send to either, and whoever is not sure sends again, to the other; one of the two is killed meanwhile."""
     store = open_store(address)
     store.create(small(minimum=3))
@@ -123,7 +130,9 @@ def test_the_parts_of_a_limit_are_no_more_than_the_limit(name: str) -> None:
     assert getattr(given.share(), name) == 333
     assert getattr(Settings(collectors=1, **{name: 1000}).share(), name) == 1000
     if name != "connections_each":
-        assert getattr(Settings(collectors=3, **{name: 0}).share(), name) == 0, "no limit is none for each"
+        assert getattr(Settings(collectors=3, **{name: 0}).share(), name) == 0, (
+            "no limit is none for each"
+        )
     assert getattr(Settings(collectors=3, **{name: 2}).share(), name) == 1
 
 
@@ -131,23 +140,36 @@ def test_the_time_for_writing_anew_is_shared() -> None:
     assert Settings(collectors=2, rewriting=0.1).share().rewriting == 0.05
 
 
-def test_who_signs_in_at_one_is_signed_in_at_the_other_and_signed_out_too(stores: list[Store]) -> None:
+def test_who_signs_in_at_one_is_signed_in_at_the_other_and_signed_out_too(
+    stores: list[Store],
+) -> None:
     token = stores[0].issue_token(Token("ann", "analyst"))
     session = stores[0].start_session(token, seconds=60)
     with asked(UNLIMITED, stores) as both:
         cookie = f"deniable-session={session}"
-        assert [each.ask("GET", "/a", cookie=cookie).status for each in both] == [200, 200]
+        assert [each.ask("GET", "/a", cookie=cookie).status for each in both] == [
+            200,
+            200,
+        ]
         stores[1].end_session(session)
-        assert [each.ask("GET", "/a", cookie=cookie).status for each in both] == [401, 401]
+        assert [each.ask("GET", "/a", cookie=cookie).status for each in both] == [
+            401,
+            401,
+        ]
         again = f"deniable-session={stores[1].start_session(token, seconds=60)}"
         stores[0].revoke_token("ann")
-        assert [each.ask("GET", "/a", cookie=again).status for each in both] == [401, 401]
+        assert [each.ask("GET", "/a", cookie=again).status for each in both] == [
+            401,
+            401,
+        ]
 
 
 def test_what_one_closes_the_other_takes_no_more(stores: list[Store]) -> None:
     survey = stores[0].survey("small").survey
     with asked(UNLIMITED, stores) as both:
-        assert [each.ask("POST", RESPONSES, submission(survey)).status for each in both] == [204, 204]
+        assert [
+            each.ask("POST", RESPONSES, submission(survey)).status for each in both
+        ] == [204, 204]
         stores[0].close("small")
         body = submission(survey)
         # 409 from whoever still has the survey as it was, and 403 once it has been read again.
@@ -157,14 +179,22 @@ def test_what_one_closes_the_other_takes_no_more(stores: list[Store]) -> None:
 
 def test_what_is_shown_is_the_same_at_both(stores: list[Store]) -> None:
     """Counts change in steps, and lag a step behind, wherever responses arrive and analysts look."""
-    survey, token = stores[0].survey("small").survey, stores[0].issue_token(Token("ann", "analyst"))
+    survey, token = (
+        stores[0].survey("small").survey,
+        stores[0].issue_token(Token("ann", "analyst")),
+    )
     with asked(UNLIMITED, stores) as both:
         for each in both:
             each._app.state.collector.writer.hold = HASTE
         for sent in range(1, 8):
-            assert both[sent % 2].ask("POST", RESPONSES, submission(survey)).status == 204
+            assert (
+                both[sent % 2].ask("POST", RESPONSES, submission(survey)).status == 204
+            )
             seen = [
-                each.ask("GET", "/api/surveys/small/tallies", authorization=f"Bearer {token}").body for each in both
+                each.ask(
+                    "GET", "/api/surveys/small/tallies", authorization=f"Bearer {token}"
+                ).body
+                for each in both
             ]
             assert seen[0] == seen[1]
 
@@ -179,16 +209,28 @@ def test_two_that_start_at_the_same_moment_make_the_tables_once(address: str) ->
     with ThreadPoolExecutor(4) as programs:
         opened = list(programs.map(start, range(4)))
     with opened[0].transaction(write=False) as tables:
-        assert applied_migrations(tables, schema.PART) == {each.name for each in schema.MIGRATIONS}
+        assert applied_migrations(tables, schema.PART) == {
+            each.name for each in schema.MIGRATIONS
+        }
     for store in opened:
         store.database.close()
 
 
-def test_administrators_at_two_collectors_come_one_after_the_other(stores: list[Store]) -> None:
+def test_administrators_at_two_collectors_come_one_after_the_other(
+    stores: list[Store],
+) -> None:
     with ThreadPoolExecutor(8) as administrators:
-        made = list(administrators.map(lambda at: stores[at % 2].create(small(name=f"survey-{at}")), range(8)))
+        made = list(
+            administrators.map(
+                lambda at: stores[at % 2].create(small(name=f"survey-{at}")), range(8)
+            )
+        )
         assert len({entry.id for entry in made}) == 8
-        list(administrators.map(lambda at: stores[at % 2].rewrite(at_once=True, anyway=True), range(4)))
+        list(
+            administrators.map(
+                lambda at: stores[at % 2].rewrite(at_once=True, anyway=True), range(4)
+            )
+        )
     assert len(stores[0].surveys()) == 9
 
 
@@ -207,7 +249,9 @@ def test_there_are_as_many_seats_as_all_of_them_were_told(stores: list[Store]) -
     again = one.take_seat(2)
     assert again is not None
     with stores[0].transaction() as tables:
-        tables.run("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE classid = 1684369018")
+        tables.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE classid = 1684369018"
+        )
     assert not again.held()
     assert not second.held()
     again.close()

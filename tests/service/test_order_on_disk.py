@@ -46,15 +46,24 @@ class Survey:
 
     @property
     def rows(self) -> list[disk.Row]:
-        found = disk.postgres_rows(self.place) if "://" in self.place else disk.sqlite_rows(Path(self.place))
-        assert {row[:2] for row in found} == set(self.truth), "everything is there, and nothing else"
+        found = (
+            disk.postgres_rows(self.place)
+            if "://" in self.place
+            else disk.sqlite_rows(Path(self.place))
+        )
+        assert {row[:2] for row in found} == set(self.truth), (
+            "everything is there, and nothing else"
+        )
         return found
 
     def copies(self, id_: bytes) -> int:
         """Return how often something lies anywhere in the files."""
         if "://" in self.place:
             return disk.postgres_files(self.place, "response", "pack").count(id_)
-        return sum(each.read_bytes().count(id_) for each in Path(self.place).parent.glob("*.db*"))
+        return sum(
+            each.read_bytes().count(id_)
+            for each in Path(self.place).parent.glob("*.db*")
+        )
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -62,7 +71,9 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     if request.param == "sqlite":
         yield str(tmp_path / "collector.db")
     else:
-        yield postgres.fresh_schema(request.getfixturevalue("postgres_server"), f"disk_{next(_numbers)}")
+        yield postgres.fresh_schema(
+            request.getfixturevalue("postgres_server"), f"disk_{next(_numbers)}"
+        )
 
 
 def check(survey: Survey, *, settled: bool) -> None:
@@ -70,15 +81,23 @@ def check(survey: Survey, *, settled: bool) -> None:
     rows = survey.rows
     groups = disk.groups(rows)
     assert min(groups) >= disk.POOL, "somebody was stored alone, and it shows"
-    assert not settled or len({row.written for row in rows}) == 1, "it shows who was stored together"
+    assert not settled or len({row.written for row in rows}) == 1, (
+        "it shows who was stored together"
+    )
     for one, other in PAIRS:
-        assert disk.joined(rows, one, other, survey.truth) < disk.by_luck(groups, FALSE_ALARM), "people are joined"
-    assert disk.tail(*disk.in_order(rows, survey.truth)) > FALSE_ALARM, "rows lie in the order in which they came"
+        assert disk.joined(rows, one, other, survey.truth) < disk.by_luck(
+            groups, FALSE_ALARM
+        ), "people are joined"
+    assert disk.tail(*disk.in_order(rows, survey.truth)) > FALSE_ALARM, (
+        "rows lie in the order in which they came"
+    )
 
 
 @pytest.mark.parametrize("people", [40, 2000])
 @pytest.mark.parametrize("end", ["stopped", "closed"])
-def test_nothing_is_left_of_the_order_of_arrival(place: str, people: int, end: str) -> None:
+def test_nothing_is_left_of_the_order_of_arrival(
+    place: str, people: int, end: str
+) -> None:
     survey = Survey(place, people)
     store = open_store(place)
     disk.respond(store, survey.codes)
@@ -91,13 +110,17 @@ def test_nothing_is_left_of_the_order_of_arrival(place: str, people: int, end: s
 
 @pytest.mark.parametrize("people", [40, 2000])
 @pytest.mark.parametrize("settled", [False, True], ids=["at-once", "a-moment-later"])
-def test_who_kills_a_collector_sees_pools_at_most(place: str, people: int, settled: bool, tmp_path: Path) -> None:
+def test_who_kills_a_collector_sees_pools_at_most(
+    place: str, people: int, settled: bool, tmp_path: Path
+) -> None:
     """What was acknowledged and not yet written anew lies in the log, pool by pool; a moment later it does not."""
     survey = Survey(place, people)
     codes = tmp_path / "codes"
     codes.write_text("\n".join(survey.codes))
     command = [sys.executable, "-m", "tests.support.disk", place, str(codes)]
-    program = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+    program = subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2]
+    )
     assert program.stdout is not None
     for line in program.stdout:
         if line.strip() == ("settled" if settled else "stored"):
@@ -117,7 +140,9 @@ def test_a_running_collector_writes_anew_by_itself(place: str) -> None:
     async def run() -> None:
         with SubmissionWriter(store, pool=1, hold=0) as writer:
             for number, code in enumerate(survey.codes):
-                await writer.add(Submission(entry.id, disk.key(number), None, disk.SENT, None, code))
+                await writer.add(
+                    Submission(entry.id, disk.key(number), None, disk.SENT, None, code)
+                )
             for _ in range(3000):
                 await asyncio.sleep(0.01 if store.rewrite_pause is not None else 0)
             check(survey, settled=True)
@@ -144,7 +169,9 @@ def test_an_order_that_is_kept_is_found(place: str) -> None:
     survey = Survey(place, 40)
     store = kept(place)
     disk.respond(store, survey.codes, pool=1)
-    assert [disk.joined(survey.rows, *pair, survey.truth) for pair in PAIRS] == [40] * len(PAIRS)
+    assert [disk.joined(survey.rows, *pair, survey.truth) for pair in PAIRS] == [
+        40
+    ] * len(PAIRS)
     for settled in (False, True):
         with pytest.raises(AssertionError, match="somebody was stored alone"):
             check(survey, settled=settled)
@@ -166,7 +193,9 @@ def test_an_order_inside_pages_is_found(tmp_path: Path) -> None:
     store = kept(survey.place)
     disk.respond(store, survey.codes, pool=1)
     store.database.close()
-    assert [each.name for each in tmp_path.iterdir()] == ["collector.db"], "there is no log"
+    assert [each.name for each in tmp_path.iterdir()] == ["collector.db"], (
+        "there is no log"
+    )
     assert disk.groups(survey.rows) == [40]
     with pytest.raises(AssertionError, match=r"the order in which they came|joined"):
         check(survey, settled=True)
@@ -184,22 +213,42 @@ class Batches:
         column = KnownSurvey.from_entry(entry).columns[0]
         for number in range(batches):
             keys = [disk.key(100 * number + at) for at in range(100)]
-            self.truth |= {(0, column.id(key)): 100 * number + at for at, key in enumerate(keys)}
+            self.truth |= {
+                (0, column.id(key)): 100 * number + at for at, key in enumerate(keys)
+            }
             rows = np.frombuffer(b"".join(keys), np.uint8).reshape(100, 16)
             self.store.add_batch(Batch(entry.id, 0, 0, rows, np.arange(100) % 2))
 
     def check(self, *, settled: bool) -> None:
         """Look for an order inside what is on the disk, and where all was written anew, for batches."""
-        rows = disk.postgres_rows(self.place) if "://" in self.place else disk.sqlite_rows(Path(self.place))
-        assert {row[:2] for row in rows} == set(self.truth), "everything is there, and nothing else"
-        assert not settled or len({row.written for row in rows}) == 1, "it shows which batch was stored when"
-        assert disk.tail(*disk.in_order(rows, self.truth)) > FALSE_ALARM, "rows lie in the order in which they came"
-        if settled:  # one order for all: neighbours are of one batch as often as chance has it
-            lie = [self.truth[row[:2]] // 100 for row in sorted(rows, key=lambda row: row[2:])]
+        rows = (
+            disk.postgres_rows(self.place)
+            if "://" in self.place
+            else disk.sqlite_rows(Path(self.place))
+        )
+        assert {row[:2] for row in rows} == set(self.truth), (
+            "everything is there, and nothing else"
+        )
+        assert not settled or len({row.written for row in rows}) == 1, (
+            "it shows which batch was stored when"
+        )
+        assert disk.tail(*disk.in_order(rows, self.truth)) > FALSE_ALARM, (
+            "rows lie in the order in which they came"
+        )
+        if (
+            settled
+        ):  # one order for all: neighbours are of one batch as often as chance has it
+            lie = [
+                self.truth[row[:2]] // 100
+                for row in sorted(rows, key=lambda row: row[2:])
+            ]
             pairs = list(zip(lie[::2], lie[1::2], strict=True))
             same = sum(one == other for one, other in pairs)
             share = 99 / (len(lie) - 1)
-            law = [math.comb(len(pairs), k) * share**k * (1 - share) ** (len(pairs) - k) for k in range(len(pairs) + 1)]
+            law = [
+                math.comb(len(pairs), k) * share**k * (1 - share) ** (len(pairs) - k)
+                for k in range(len(pairs) + 1)
+            ]
             assert sum(law[same:]) > FALSE_ALARM, "batches lie together"
 
 
@@ -215,7 +264,9 @@ def test_batches_leave_no_order_and_no_batch(place: str) -> None:
     batches.check(settled=True)
 
 
-def test_batches_in_the_order_of_arrival_are_found(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_in_the_order_of_arrival_are_found(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The planted fault: responses in packs as they came."""
     monkeypatch.setattr(packs, "order_of", lambda found: np.arange(len(found)))
     batches = Batches(place, 10)
@@ -224,12 +275,16 @@ def test_batches_in_the_order_of_arrival_are_found(place: str, monkeypatch: pyte
     batches.store.database.close()
 
 
-def test_runs_that_are_not_merged_are_found(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_that_are_not_merged_are_found(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Another: written anew batch by batch."""
     monkeypatch.setattr(packs, "merge_all", lambda *_: None)
     batches = Batches(place, 10)
     batches.store.close("small")
-    with pytest.raises(AssertionError, match=r"batches lie together|the order in which they came"):
+    with pytest.raises(
+        AssertionError, match=r"batches lie together|the order in which they came"
+    ):
         batches.check(settled=True)
     batches.store.database.close()
 
@@ -252,13 +307,23 @@ def test_the_laws_behind_the_comparisons() -> None:
     assert sum(math.comb(40, k) * 0.7**k * 0.3 ** (40 - k) for k in caught) > 0.995
 
 
-def test_what_is_withdrawn_is_gone_from_the_bytes_when_it_is_acknowledged(place: str) -> None:
+def test_what_is_withdrawn_is_gone_from_the_bytes_when_it_is_acknowledged(
+    place: str,
+) -> None:
     survey = Survey(place, 40)
     store = open_store(place)
     disk.respond(store, survey.codes)
-    for number in range(4):  # in a file whose first half is empty, and in one whose second half is
-        mine = [id_ for (column, id_), person in survey.truth.items() if person == number and column != disk.USED]
+    for number in range(
+        4
+    ):  # in a file whose first half is empty, and in one whose second half is
+        mine = [
+            id_
+            for (column, id_), person in survey.truth.items()
+            if person == number and column != disk.USED
+        ]
         assert all(survey.copies(id_) for id_ in mine)
         assert store.withdraw(survey.entry.id, disk.key(number)).overwritten
-        assert [survey.copies(id_) for id_ in mine] == [0, 0, 0], "while the collector runs"
+        assert [survey.copies(id_) for id_ in mine] == [0, 0, 0], (
+            "while the collector runs"
+        )
     store.shut()

@@ -44,15 +44,26 @@ def faults(page: Page) -> list[str]:
         for each in Axe().run(page).response["violations"]
         for node in each["nodes"]
     ]
-    wider = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    wider = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
     return found + ([f"{wider} px wider than the window"] if wider else [])
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_keeps_anybody_out(visit: Coming, language: str) -> None:
     """Every part of every page at once, on the narrowest screen: 0 violations, and nothing to scroll sideways."""
-    with visit(viewport=NARROW, color_scheme="dark" if language in ("de", "ar") else "light") as found:
-        for path in ("several", "stages", "bait", "dependent", "arms", "physical?group=North"):
+    with visit(
+        viewport=NARROW, color_scheme="dark" if language in ("de", "ar") else "light"
+    ) as found:
+        for path in (
+            "several",
+            "stages",
+            "bait",
+            "dependent",
+            "arms",
+            "physical?group=North",
+        ):
             page = found.go(f"/s/{path}{'&' if '?' in path else '?'}lang={language}")
             found.wait()
             page.evaluate(SHOW_ALL)
@@ -67,8 +78,13 @@ def test_nothing_keeps_anybody_out(visit: Coming, language: str) -> None:
 def test_axe_would_find_something(visit: Coming) -> None:
     with visit() as found:
         page = found.go("/")
-        page.evaluate("document.querySelector('h1').outerHTML = '<img src=\"data:,\"><button></button>'")
-        assert {each.partition(":")[0] for each in faults(page)} >= {"image-alt", "button-name"}
+        page.evaluate(
+            "document.querySelector('h1').outerHTML = '<img src=\"data:,\"><button></button>'"
+        )
+        assert {each.partition(":")[0] for each in faults(page)} >= {
+            "image-alt",
+            "button-name",
+        }
 
 
 def test_keyboard_alone(visit: Coming) -> None:
@@ -78,19 +94,28 @@ def test_keyboard_alone(visit: Coming) -> None:
         press(page, "#agree", "Space")
         for step, then in (("consent", "#explain"), ("explain", "#try")):
             press(page, f"[data-step={step}] [data-next]", "Enter")
-            page.wait_for_function("now => document.activeElement === document.querySelector(now)", arg=then)
+            page.wait_for_function(
+                "now => document.activeElement === document.querySelector(now)",
+                arg=then,
+            )
         press(page, "[name=fruit]", "Space")
         press(page, "#draw", "Enter")
-        assert locale("en").words["try"]["result"].partition("{")[0] in page.inner_text("#drawn")
+        assert locale("en").words["try"]["result"].partition("{")[0] in page.inner_text(
+            "#drawn"
+        )
         press(page, "[data-step=try] [data-next]", "Enter")
         press(page, "[data-step=question] [data-next]", "Enter")
         assert page.inner_text("#problem") == locale("en").words["question"]["choose"]
-        assert page.evaluate("document.activeElement.type") == "radio", "the focus is led to what is missing"
+        assert page.evaluate("document.activeElement.type") == "radio", (
+            "the focus is led to what is missing"
+        )
         page.keyboard.press("Space")
         page.keyboard.press("ArrowDown")
         assert page.is_checked("#q-1-1")
         press(page, "[data-step=question] [data-next]", "Enter")
-        page.wait_for_function("() => document.activeElement === document.querySelector('#done-title')")
+        page.wait_for_function(
+            "() => document.activeElement === document.querySelector('#done-title')"
+        )
         press(page, "#withdraw", "Enter")
         page.keyboard.press("Enter")
         page.wait_for_selector("#status:not(:empty)")
@@ -111,7 +136,11 @@ def press(page: Page, selector: str, key: str) -> None:
 
 def test_weight_and_what_was_sent(visit: Coming) -> None:
     """All that is loaded, on the first visit and with stages on a later one, in the language that takes most."""
-    for survey, answers in (("several", (0, 0, 0, 0)), ("stages", (0,)), ("physical", (0, 0))):
+    for survey, answers in (
+        ("several", (0, 0, 0, 0)),
+        ("stages", (0,)),
+        ("physical", (0, 0)),
+    ):
         with visit() as found:
             found.take_part(f"{survey}?lang=ar", *answers)
             assert weight(found) < MOST_BYTES
@@ -121,7 +150,9 @@ def test_weight_and_what_was_sent(visit: Coming) -> None:
                 found.page.reload()
                 found.page.locator("#laters input[type=radio]").nth(1).check()
                 found.page.click("[data-raise]")
-                found.page.wait_for_function("() => document.querySelector('#laters').childElementCount === 0")
+                found.page.wait_for_function(
+                    "() => document.querySelector('#laters').childElementCount === 0"
+                )
                 assert 20_000 < weight(found) < MOST_BYTES
 
 
@@ -139,15 +170,28 @@ def test_dice_without_script(visit: Coming, running: Running) -> None:
         page.click("[data-plain] button")
         words = locale("de").words
         assert page.inner_text("h1") == words["sent"]["title"]
-        assert page.inner_text(".said b") == words["sent"]["words_physical"].format(response="numbat")
+        assert page.inner_text(".said b") == words["sent"]["words_physical"].format(
+            response="numbat"
+        )
         key = bytes.fromhex(page.inner_text("code"))
-        assert [(each.question, each.code) for each in running.store.stored(survey, key)] == [(0, 2)]
+        assert [
+            (each.question, each.code) for each in running.store.stored(survey, key)
+        ] == [(0, 2)]
         page.reload()  # the browser sends the form again
-        assert sum(running.store.tallies(survey, 0, 1).counts) == 1, "what comes twice counts once"
+        assert sum(running.store.tallies(survey, 0, 1).counts) == 1, (
+            "what comes twice counts once"
+        )
         with page.expect_download() as download:
             page.click("form:not(#withdrawal) button")
         receipt = Path(download.value.path()).read_text(encoding="utf-8")
-        assert len(StoredReceipt.from_json(receipt).check(running.store.survey("physical").survey, key=key)) == 1
+        assert (
+            len(
+                StoredReceipt.from_json(receipt).check(
+                    running.store.survey("physical").survey, key=key
+                )
+            )
+            == 1
+        )
         assert not any(key.hex() in each.url for each in found.requests)
         page.click("summary >> nth=1")
         page.fill("#code", key.hex())
@@ -181,7 +225,12 @@ def test_an_invitation_without_script(visit: Coming, running: Running) -> None:
                 page.click("[data-plain] button")
             assert answered.value.status == said
         found.complaints.clear()  # the browser tells of the refusals
-    assert sum(running.store.tallies(running.store.survey("invited-physical").id, 0).counts) == 1
+    assert (
+        sum(
+            running.store.tallies(running.store.survey("invited-physical").id, 0).counts
+        )
+        == 1
+    )
 
 
 def test_no_answer_can_be_posted_without_script(visit: Coming) -> None:
@@ -189,15 +238,24 @@ def test_no_answer_can_be_posted_without_script(visit: Coming) -> None:
         page = found.go("/s/browser")
         assert page.is_visible("#needs-script")
         assert (
-            page.locator("main :is(input, select):not(#agree, #code)").count() == page.locator("[name=fruit]").count()
+            page.locator("main :is(input, select):not(#agree, #code)").count()
+            == page.locator("[name=fruit]").count()
         )
         assert page.locator("form:visible").count() == 0
-        assert not [animal for animal in respondents.ANIMALS if page.locator(f"input[value={animal}]").count()]
+        assert not [
+            animal
+            for animal in respondents.ANIMALS
+            if page.locator(f"input[value={animal}]").count()
+        ]
 
 
-def test_the_overview_lists_what_is_open_in_the_language_of_the_browser(running: Running) -> None:
+def test_the_overview_lists_what_is_open_in_the_language_of_the_browser(
+    running: Running,
+) -> None:
     running.store.create(respondents.DRAFT)
-    with httpx.Client(base_url=running.address, headers={"accept-language": "de-AT, en;q=0.5"}) as other:
+    with httpx.Client(
+        base_url=running.address, headers={"accept-language": "de-AT, en;q=0.5"}
+    ) as other:
         words = locale("de").words
         listed = other.get("/").text
         assert words["overview"]["title"] in listed
@@ -205,22 +263,34 @@ def test_the_overview_lists_what_is_open_in_the_language_of_the_browser(running:
         assert f'<a href="/s/browser?lang=de#definition={digest}' in listed
         assert "/s/draft" not in listed
         draft = other.get("/s/draft")
-        assert (draft.status_code, words["standing"]["draft"] in draft.text) == (409, True)
+        assert (draft.status_code, words["standing"]["draft"] in draft.text) == (
+            409,
+            True,
+        )
         missing = other.get("/s/nothing?lang=ar")
-        assert (missing.status_code, locale("ar").words["problem"]["missing"] in missing.text) == (404, True)
+        assert (
+            missing.status_code,
+            locale("ar").words["problem"]["missing"] in missing.text,
+        ) == (404, True)
         named = other.get("/s/physical?group=South").text
         assert '<input type="hidden" id="group" name="group" value="South">' in named
         assert "<option>South</option>" in other.get("/s/physical?group=East").text
 
 
-def test_nobody_is_led_to_the_surveys_of_others(visit: Coming, running: Running) -> None:
+def test_nobody_is_led_to_the_surveys_of_others(
+    visit: Coming, running: Running
+) -> None:
     with visit() as found:
         for path in ("/s/browser", "/s/physical", "/s/nothing"):
             page = found.go(path)
-            led = page.evaluate("[...document.querySelectorAll('a')].map((each) => new URL(each.href).pathname)")
+            led = page.evaluate(
+                "[...document.querySelectorAll('a')].map((each) => new URL(each.href).pathname)"
+            )
             assert set(led) == {path}
         found.complaints.clear()  # the browser tells that there is nothing at the last address
-    with listening(make_app(Settings(database=str(running.file)), running.store)) as address:
+    with listening(
+        make_app(Settings(database=str(running.file)), running.store)
+    ) as address:
         told = httpx.get(f"{address}/").text
     assert locale("en").words["overview"]["unlisted"] in told
     assert "/s/" not in told
@@ -234,8 +304,13 @@ def test_buttons_stand_side_by_side_on_a_desktop(visit: Coming, language: str) -
         with visit(viewport={"width": width, "height": 900}) as found:
             page = found.go(f"/s/browser?lang={language}")
             found.wait()
-            page.evaluate("for (const each of document.querySelectorAll('[data-step]')) each.hidden = false")
-            assert page.evaluate(rows.format("each.getBoundingClientRect()", "bottom")) == expected
+            page.evaluate(
+                "for (const each of document.querySelectorAll('[data-step]')) each.hidden = false"
+            )
+            assert (
+                page.evaluate(rows.format("each.getBoundingClientRect()", "bottom"))
+                == expected
+            )
             assert faults(page) == []
 
 
@@ -247,25 +322,48 @@ def test_a_form_of_another_site_is_refused(running: Running) -> None:
         assert other.post(address, data=fields).status_code == 403
         page = other.get(address).text
         fields["form"] = page.partition('name="form" value="')[2].partition('"')[0]
-        assert other.post(address, data=fields, headers={"sec-fetch-site": "cross-site"}).status_code == 403
-        assert sum(running.store.tallies(running.store.survey("physical").id, 0).counts) == before
+        assert (
+            other.post(
+                address, data=fields, headers={"sec-fetch-site": "cross-site"}
+            ).status_code
+            == 403
+        )
+        assert (
+            sum(running.store.tallies(running.store.survey("physical").id, 0).counts)
+            == before
+        )
         assert other.post(address, data=fields).status_code == 200
-        for wrong in ({"consent": ""}, {"key": "x"}, {"q-1": "cow"}, {"q-1": ""}, {"group": "East"}):
+        for wrong in (
+            {"consent": ""},
+            {"key": "x"},
+            {"q-1": "cow"},
+            {"q-1": ""},
+            {"group": "East"},
+        ):
             answered = other.post(address, data=fields | wrong)
             assert 400 <= answered.status_code < 500
             assert locale("en").words["problem"]["form"] in answered.text
-    assert sum(running.store.tallies(running.store.survey("physical").id, 0).counts) == before + 1
+    assert (
+        sum(running.store.tallies(running.store.survey("physical").id, 0).counts)
+        == before + 1
+    )
 
 
-def test_what_was_sent_can_be_seen_and_withdrawn_when_the_survey_is_closed(visit: Coming, running: Running) -> None:
+def test_what_was_sent_can_be_seen_and_withdrawn_when_the_survey_is_closed(
+    visit: Coming, running: Running
+) -> None:
     entry = running.store.survey("closed")
     with visit() as found:
         found.take_part("closed", 0)
         running.store.close("closed")
         with visit() as other:
-            while other.go("/s/closed").locator("[data-step]").count():  # a definition is remembered for a second
+            while (
+                other.go("/s/closed").locator("[data-step]").count()
+            ):  # a definition is remembered for a second
                 time.sleep(0.1)
-            assert locale("en").words["standing"]["closed"] in other.page.inner_text("main")
+            assert locale("en").words["standing"]["closed"] in other.page.inner_text(
+                "main"
+            )
             assert faults(other.page) == []
         found.page.reload()
         found.page.wait_for_selector("#done:not([hidden])")

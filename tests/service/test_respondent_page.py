@@ -31,22 +31,31 @@ crypto.getRandomValues = (array) => array.length === 8 ? (array.set(JSON.parse(w
 def stored(running: Running, survey: str) -> list[tuple[int, ...]]:
     """Return what is counted of a survey's first question, stage by stage."""
     tallies = running.store.tallies(running.store.survey(survey).id, 0)
-    return [tuple(map(int, tally.counts)) for tally in getattr(tallies, "seen", [tallies])]
+    return [
+        tuple(map(int, tally.counts)) for tally in getattr(tallies, "seen", [tallies])
+    ]
 
 
 def session(found: Visit, running: Running, answer: int, word: bytes) -> list[str]:
     """Take part with the bytes of the draw given; return all that was sent. The key, which is random, is called KEY."""
     found.wait()  # until the page before has all that it asked for
-    found.page.evaluate("word => (localStorage.clear(), sessionStorage.setItem('word', word))", json.dumps(list(word)))
+    found.page.evaluate(
+        "word => (localStorage.clear(), sessionStorage.setItem('word', word))",
+        json.dumps(list(word)),
+    )
     running.traffic.clear()
     found.requests.clear()
     assert found.take_part("browser", answer) == ""
     key = found.sent()[0]["key"]
-    assert json.loads(found.page.text_content("#message")) == found.sent()[0], "the page shows what was sent"
+    assert json.loads(found.page.text_content("#message")) == found.sent()[0], (
+        "the page shows what was sent"
+    )
     return sorted(each.replace(key, "KEY") for each in running.traffic)
 
 
-def test_fifty_sessions_leave_neither_answer_nor_draw(visit: Coming, running: Running) -> None:
+def test_fifty_sessions_leave_neither_answer_nor_draw(
+    visit: Coming, running: Running
+) -> None:
     source, words = Seeded("sessions"), []
     [counts] = stored(running, "browser")
     before = at_rest(running.file)
@@ -66,15 +75,23 @@ def test_fifty_sessions_leave_neither_answer_nor_draw(visit: Coming, running: Ru
             )
             assert f'"symbol":"{ANIMALS[2]}"' in "".join(seen[0])
             secrets = [*ANIMALS[:2], *shapes(word)]
-            assert not [text for text in seen[0] + seen[1] if any(secret in text for secret in secrets)]
+            assert not [
+                text
+                for text in seen[0] + seen[1]
+                if any(secret in text for secret in secrets)
+            ]
     assert stored(running, "browser") == [(*counts[:2], counts[2] + SESSIONS)]
     after = at_rest(running.file)
     for animal in map(str.encode, ANIMALS[:2]):
-        assert after.count(animal) == before.count(animal) > 0, "the definition names it, and nothing else"
+        assert after.count(animal) == before.count(animal) > 0, (
+            "the definition names it, and nothing else"
+        )
     assert not [word for word in words if word in after or word[::-1] in after]
 
 
-def test_no_cookie_goes_with_what_the_page_asks_for_and_sends(visit: Coming, running: Running) -> None:
+def test_no_cookie_goes_with_what_the_page_asks_for_and_sends(
+    visit: Coming, running: Running
+) -> None:
     """An analyst who takes part in the same browser is signed in; whoever is known by a cookie stays unknown."""
     named = [
         {"name": name, "value": "somebody", "url": running.address}
@@ -87,7 +104,9 @@ def test_no_cookie_goes_with_what_the_page_asks_for_and_sends(visit: Coming, run
     asked = [each for each in running.traffic if " /api/" in each.partition("?")[0]]
     assert any(each.startswith(f"POST {POSTED}") for each in asked)
     assert not [each for each in asked if "somebody" in each or "b'cookie'" in each]
-    assert any("somebody" in each for each in running.traffic if each.startswith("GET /s/")), "the browser has them"
+    assert any(
+        "somebody" in each for each in running.traffic if each.startswith("GET /s/")
+    ), "the browser has them"
 
 
 def test_a_page_that_told_would_be_found_out(visit: Coming, running: Running) -> None:
@@ -102,7 +121,11 @@ def test_a_page_that_told_would_be_found_out(visit: Coming, running: Running) ->
 def by_page(sent: list[str]) -> list[str]:
     """Leave out files, which a browser fetches, or finds in its cache, when it likes."""
     own = [each for each in sent if not each.startswith("GET /static/")]
-    assert [each.partition("?")[0] for each in own] == ["GET /api/surveys/browser", "GET /s/browser", f"POST {POSTED}"]
+    assert [each.partition("?")[0] for each in own] == [
+        "GET /api/surveys/browser",
+        "GET /s/browser",
+        f"POST {POSTED}",
+    ]
     return own
 
 
@@ -117,15 +140,28 @@ def at_rest(file: Path) -> bytes:
 def shapes(word: bytes) -> list[str]:
     """Return how eight random bytes could be written."""
     numbers = [int.from_bytes(word, order) for order in ("little", "big")]
-    return [word.hex(), word[::-1].hex(), *map(str, numbers), str(list(word)), ",".join(map(str, word))]
+    return [
+        word.hex(),
+        word[::-1].hex(),
+        *map(str, numbers),
+        str(list(word)),
+        ",".join(map(str, word)),
+    ]
 
 
-def test_the_browser_draws_with_its_own_randomness(visit: Coming, running: Running) -> None:
+def test_the_browser_draws_with_its_own_randomness(
+    visit: Coming, running: Running
+) -> None:
     before = stored(running, "several")[0]
     with visit() as found:
         found.take_part("several", 0, 1, 2, 29)
         sent = found.sent()[0]
-        assert [each["question"] for each in sent["responses"]] == ["animal", "coin", "set", "many"]
+        assert [each["question"] for each in sent["responses"]] == [
+            "animal",
+            "coin",
+            "set",
+            "many",
+        ]
         assert len(set(sent["key"])) > 4
         assert json.loads(found.page.text_content("#message")) == sent
         assert found.context.cookies() == []
@@ -133,11 +169,16 @@ def test_the_browser_draws_with_its_own_randomness(visit: Coming, running: Runni
     assert sum(stored(running, "several")[0]) == sum(before) + 1
 
 
-def test_a_question_may_be_skipped_and_nothing_is_sent_where_all_are(visit: Coming) -> None:
+def test_a_question_may_be_skipped_and_nothing_is_sent_where_all_are(
+    visit: Coming,
+) -> None:
     with visit() as found:
         found.take_part("several", -1, 0, -1, -1)
         assert [each["question"] for each in found.sent()[0]["responses"]] == ["coin"]
-        assert found.page.inner_text("#said li:first-child b") == locale("en").words["sent"]["skipped"]
+        assert (
+            found.page.inner_text("#said li:first-child b")
+            == locale("en").words["sent"]["skipped"]
+        )
     with visit() as found:
         found.take_part("several", -1, -1, -1, -1)
         assert found.sent() == []
@@ -145,7 +186,9 @@ def test_a_question_may_be_skipped_and_nothing_is_sent_where_all_are(visit: Comi
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_response_is_called_by_a_word_of_the_language(visit: Coming, language: str) -> None:
+def test_a_response_is_called_by_a_word_of_the_language(
+    visit: Coming, language: str
+) -> None:
     words = locale(language).words
     with visit() as found:
         assert found.take_part(f"crossed?lang={language}", 0) == ""
@@ -154,7 +197,9 @@ def test_a_response_is_called_by_a_word_of_the_language(visit: Coming, language:
         assert found.page.inner_text("#said b") == said
 
 
-def test_a_broken_connection_sends_the_same_message_again(visit: Coming, running: Running) -> None:
+def test_a_broken_connection_sends_the_same_message_again(
+    visit: Coming, running: Running
+) -> None:
     before = sum(stored(running, "browser")[0])
     with visit() as found:
         found.context.route("**/responses", lambda route: route.abort(), times=1)
@@ -191,20 +236,28 @@ def test_receipt_and_withdrawal(visit: Coming, running: Running) -> None:
         saved = json.loads(Path(download.value.path()).read_text(encoding="utf-8"))
         key = bytes.fromhex(saved["withdrawal_code"])
         survey = running.store.survey("browser").survey
-        signed = StoredReceipt.from_json(json.dumps(saved["receipt"])).check(survey, key=key)
+        signed = StoredReceipt.from_json(json.dumps(saved["receipt"])).check(
+            survey, key=key
+        )
         assert list(signed) == found.sent()[0]["responses"]
         found.page.click("#withdraw")
         assert stored(running, "browser") != before, "one press asks, and does nothing"
         found.page.click("#withdraw")
         found.page.wait_for_selector("#status:not(:empty)")
-        assert found.page.inner_text("#status") == locale("en").words["withdraw"]["done"]
+        assert (
+            found.page.inner_text("#status") == locale("en").words["withdraw"]["done"]
+        )
         assert stored(running, "browser") == before
         assert saved["withdrawal_code"] not in found.kept()
         found.page.reload()
         found.wait()
-        assert found.page.inner_text("#status") == locale("en").words["withdraw"]["done"], "nothing is drawn anew"
+        assert (
+            found.page.inner_text("#status") == locale("en").words["withdraw"]["done"]
+        ), "nothing is drawn anew"
         found.page.click("#forget")
-        found.page.wait_for_selector("[data-step=consent] [data-progress]:not([hidden])")
+        found.page.wait_for_selector(
+            "[data-step=consent] [data-progress]:not([hidden])"
+        )
 
 
 def test_withdrawal_with_a_code_from_paper(visit: Coming, running: Running) -> None:
@@ -231,23 +284,36 @@ def test_a_withdrawal_that_is_overwritten_later_says_so(visit: Coming) -> None:
         with visit() as found:
             found.take_part(f"browser?lang={language}", 1)
             found.context.route(
-                "**/withdrawals", lambda route: route.fulfill(json={"withdrawn": 1, "overwritten": False})
+                "**/withdrawals",
+                lambda route: route.fulfill(
+                    json={"withdrawn": 1, "overwritten": False}
+                ),
             )
             for _ in range(2):
                 found.page.click("#withdraw")
             found.page.wait_for_selector("#status:not(:empty)")
-            assert found.page.inner_text("#status") == locale(language).words["withdraw"]["soon"]
+            assert (
+                found.page.inner_text("#status")
+                == locale(language).words["withdraw"]["soon"]
+            )
             found.page.reload()
             found.wait()
-            assert found.page.inner_text("#status") == locale(language).words["withdraw"]["soon"]
+            assert (
+                found.page.inner_text("#status")
+                == locale(language).words["withdraw"]["soon"]
+            )
 
 
 @pytest.mark.parametrize("keep", [False, True])
-def test_stages_are_released_on_later_visits(visit: Coming, running: Running, keep: bool) -> None:
+def test_stages_are_released_on_later_visits(
+    visit: Coming, running: Running, keep: bool
+) -> None:
     before = [sum(each) for each in stored(running, "stages")]
     with visit() as found:
         found.take_part("stages", 1, keep=keep)
-        assert ("okapi" in found.kept()) == keep, "the answer is kept only where that was asked for"
+        assert ("okapi" in found.kept()) == keep, (
+            "the answer is kept only where that was asked for"
+        )
         for stage in (1, 2):
             found.page.reload()
             found.page.wait_for_selector("[data-raise]")
@@ -255,17 +321,24 @@ def test_stages_are_released_on_later_visits(visit: Coming, running: Running, ke
                 found.page.locator("#laters input[type=radio]").nth(1).check()
             found.page.click("[data-raise]")
             found.page.wait_for_function(
-                "n => document.querySelector('#status').textContent === n", arg=locale("en").words["later"]["done"]
+                "n => document.querySelector('#status').textContent === n",
+                arg=locale("en").words["later"]["done"],
             )
             assert len(found.sent()) == stage + 1
         designs = [each["responses"][0]["design"] for each in found.sent()]
-        assert designs == [each.hash for each in respondents.STAGES.questions[0].designs]
+        assert designs == [
+            each.hash for each in respondents.STAGES.questions[0].designs
+        ]
         assert len({each["key"] for each in found.sent()}) == 1
-        assert "okapi" not in found.kept(), "nothing is left to draw, so the answer is forgotten"
+        assert "okapi" not in found.kept(), (
+            "nothing is left to draw, so the answer is forgotten"
+        )
         found.page.reload()
         found.wait()
         assert found.page.locator("[data-raise]").count() == 0
-    assert [sum(each) for each in stored(running, "stages")] == [each + 1 for each in before]
+    assert [sum(each) for each in stored(running, "stages")] == [
+        each + 1 for each in before
+    ]
 
 
 def test_a_stage_is_drawn_once_though_the_connection_breaks(visit: Coming) -> None:
@@ -281,7 +354,9 @@ def test_a_stage_is_drawn_once_though_the_connection_breaks(visit: Coming) -> No
         found.complaints.clear()  # the browser tells that a request failed
 
 
-def test_an_invitation_counts_once_and_cannot_be_joined_to_the_response(visit: Coming, running: Running) -> None:
+def test_an_invitation_counts_once_and_cannot_be_joined_to_the_response(
+    visit: Coming, running: Running
+) -> None:
     [code] = running.store.invite("invited", 1)
     running.traffic.clear()
     with visit() as found:
@@ -292,19 +367,29 @@ def test_an_invitation_counts_once_and_cannot_be_joined_to_the_response(visit: C
         # The token is random and was signed unseen: nothing that went out with the code comes back with the response.
         assert response["token"]["message"] not in json.dumps(exchange)
         assert not {exchange["code"], exchange["blinded"]} & set(texts_in(response))
-        assert len([each for each in running.traffic if code in each]) == 1, "in the body of the exchange, nowhere else"
+        assert len([each for each in running.traffic if code in each]) == 1, (
+            "in the body of the exchange, nowhere else"
+        )
         assert code not in found.page.url + found.kept()
     with visit() as found:
-        assert locale("en").words["problem"]["refused"] in found.take_part(f"invited#invitation={code}", 0)
+        assert locale("en").words["problem"]["refused"] in found.take_part(
+            f"invited#invitation={code}", 0
+        )
         found.complaints.clear()  # the browser tells of the refusal
     entry = running.store.survey("invited")
-    assert sum(running.store.tallies(entry.id, 0, entry.survey.group("South")).counts) == 1
+    assert (
+        sum(running.store.tallies(entry.id, 0, entry.survey.group("South")).counts) == 1
+    )
 
 
 def texts_in(body: Any) -> list[str]:
     if isinstance(body, dict):
         return [text for each in body.values() for text in texts_in(each)]
-    return [text for each in body for text in texts_in(each)] if isinstance(body, list) else [str(body)]
+    return (
+        [text for each in body for text in texts_in(each)]
+        if isinstance(body, list)
+        else [str(body)]
+    )
 
 
 AT_MOST = {"en": r"at most ([\d.]+) of 100", "de": r"von höchstens ([\d,]+) von 100"}
@@ -316,13 +401,22 @@ AT_MOST = {"en": r"at most ([\d.]+) of 100", "de": r"von höchstens ([\d,]+) von
     [("bait", ["11", "99.96"], 1, "99.97"), ("dependent", ["24", "34", "24"], 1, "79")],
 )
 def test_every_question_and_all_together_are_told_before_consent_and_where_they_are_asked(
-    visit: Coming, running: Running, survey: str, each: list[str], worst: int, together: str, language: str
+    visit: Coming,
+    running: Running,
+    survey: str,
+    each: list[str],
+    worst: int,
+    together: str,
+    language: str,
 ) -> None:
     """One question's odds do not stand for another's: what is read on the screen, step by step."""
     asked = running.store.survey(survey).survey.questions
 
     def told(selector: str) -> list[str]:
-        return [found.replace(",", ".") for found in re.findall(AT_MOST[language], page.inner_text(selector))]
+        return [
+            found.replace(",", ".")
+            for found in re.findall(AT_MOST[language], page.inner_text(selector))
+        ]
 
     with visit() as found:
         page = found.go(f"/s/{survey}?lang={language}")
@@ -331,17 +425,27 @@ def test_every_question_and_all_together_are_told_before_consent_and_where_they_
         assert told("#revealed") == [each[worst], together]
         assert page.is_visible("#agree")
         for number, question in enumerate(asked):
-            page.evaluate("for (const each of document.querySelectorAll('[data-step]')) each.hidden = false")
+            page.evaluate(
+                "for (const each of document.querySelectorAll('[data-step]')) each.hidden = false"
+            )
             assert told(f"[data-question={question.name}] .revealed") == [each[number]]
     with visit() as found:
         page = found.page
-        assert found.take_part(f"{survey}?lang={language}", *[0, -1, 0][: len(asked)]) == ""
-        sent = [each[0], *each[2:]]  # the second question was skipped, and nothing is told of it
+        assert (
+            found.take_part(f"{survey}?lang={language}", *[0, -1, 0][: len(asked)])
+            == ""
+        )
+        sent = [
+            each[0],
+            *each[2:],
+        ]  # the second question was skipped, and nothing is told of it
         assert told("#said") == sent
         assert told("#done") == [*sent, together]
 
 
-def test_one_question_is_drawn_and_asked_and_it_stays_that_one(visit: Coming, running: Running) -> None:
+def test_one_question_is_drawn_and_asked_and_it_stays_that_one(
+    visit: Coming, running: Running
+) -> None:
     asked = set()
     for _ in range(8):
         with visit() as found:
@@ -352,7 +456,9 @@ def test_one_question_is_drawn_and_asked_and_it_stays_that_one(visit: Coming, ru
             )
             found.go("/s/drawn?lang=de")
             found.wait()
-            again = found.page.evaluate("document.querySelector('[data-step=question]').dataset.question")
+            again = found.page.evaluate(
+                "document.querySelector('[data-step=question]').dataset.question"
+            )
             assert again == name, "a page that is opened again draws no other question"
             assert "1 von 4" in found.page.inner_text("main")
             assert found.answer(1) == ""

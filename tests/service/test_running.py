@@ -34,7 +34,11 @@ def serving(folder: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], 
     """Run `deniable serve` until the test has ended; gives the process and the address."""
     command = [sys.executable, "-m", "deniable.cli", "serve", "--port", "0", *words]
     process = subprocess.Popen(
-        command, cwd=folder, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"}
+        command,
+        cwd=folder,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "COLUMNS": "200"},
     )
     assert process.stderr
     try:
@@ -64,7 +68,9 @@ def test_a_survey_from_the_command_line_to_the_end(tmp_path: Path) -> None:
                 while True:
                     body = submission(survey)
                     try:
-                        status = client.post("/api/surveys/working-life/responses", json=body).status_code
+                        status = client.post(
+                            "/api/surveys/working-life/responses", json=body
+                        ).status_code
                     except httpx.TransportError:
                         return  # the collector has stopped
                     if status == 204:
@@ -81,21 +87,30 @@ def test_a_survey_from_the_command_line_to_the_end(tmp_path: Path) -> None:
         assert process.wait(30) == 0
         assert process.stderr
         lines = [json.loads(line) for line in process.stderr.read().splitlines()]
-    assert [line["event"] for line in lines if line["event"] != "request"] == ["listening", "stopped"]
+    assert [line["event"] for line in lines if line["event"] != "request"] == [
+        "listening",
+        "stopped",
+    ]
     assert {line["status"] for line in lines if line["event"] == "request"} <= {503}
     store = open_store(database)
     counted = store.tallies(store.survey("working-life").id, 0).respondents
     store.shut()
-    assert acknowledged <= counted <= acknowledged + 4, "what was acknowledged is stored; what was under way may be"
+    assert acknowledged <= counted <= acknowledged + 4, (
+        "what was acknowledged is stored; what was under way may be"
+    )
     left = [path.name for path in tmp_path.glob("*.db-*")]
-    assert left == [f"{database.name}-seat"], "nothing is left beside the database but the name of its lock"
+    assert left == [f"{database.name}-seat"], (
+        "nothing is left beside the database but the name of its lock"
+    )
 
 
 def test_the_same_on_postgres(postgres_server: str, tmp_path: Path) -> None:
     place = postgres.fresh_schema(postgres_server, "running")
     done("survey", "create", EXAMPLE, "--open", "--database", place)
     token = done("survey", "token", "ann", "--database", place).stdout.strip()
-    device = done("survey", "token", "tablet", "--scope", "device", "--database", place).stdout.strip()
+    device = done(
+        "survey", "token", "tablet", "--scope", "device", "--database", place
+    ).stdout.strip()
     store = open_store(place)
     survey = store.survey("working-life").survey
     with (
@@ -103,21 +118,33 @@ def test_the_same_on_postgres(postgres_server: str, tmp_path: Path) -> None:
         httpx.Client(base_url=f"{address}/api/surveys/working-life") as web,
     ):
         bodies = [submission(survey) for _ in range(30)]
-        assert {web.post("responses", json=body).status_code for body in bodies} == {204}
-        lines = "\n".join(json.dumps(body) for body in [*bodies[:5], submission(survey)])
+        assert {web.post("responses", json=body).status_code for body in bodies} == {
+            204
+        }
+        lines = "\n".join(
+            json.dumps(body) for body in [*bodies[:5], submission(survey)]
+        )
         batch = web.post(
             "batches",
             content=lines,
-            headers={"content-type": "application/x-ndjson", "authorization": f"Bearer {device}"},
+            headers={
+                "content-type": "application/x-ndjson",
+                "authorization": f"Bearer {device}",
+            },
         )
         assert batch.json() == {"stored": 1, "repeated": 5}
-        assert web.post("withdrawals", json={"key": bodies[0]["key"]}).json() == {"withdrawn": 1, "overwritten": True}
+        assert web.post("withdrawals", json={"key": bodies[0]["key"]}).json() == {
+            "withdrawn": 1,
+            "overwritten": True,
+        }
         store.close("working-life")
         found = web.get("tallies", headers={"authorization": f"Bearer {token}"}).json()
         assert found["questions"]["overtime"]["respondents"] == 30
     store.shut()
     done("survey", "backup", tmp_path / "backup.db", "--database", place)
-    done("survey", "restore", tmp_path / "backup.db", "--database", tmp_path / "file.db")
+    done(
+        "survey", "restore", tmp_path / "backup.db", "--database", tmp_path / "file.db"
+    )
     copied = open_store(tmp_path / "file.db")
     assert copied.tallies(copied.survey("working-life").id, 0).respondents == 30
     copied.shut()
@@ -127,7 +154,11 @@ def test_every_method_has_one_description(tmp_path: Path) -> None:
     store = open_store(tmp_path / "collector.db")
     with listening(make_app(Settings(), store)) as address:
         described = httpx.get(f"{address}/openapi.json").json()
-        operations = [each["operationId"] for path in described["paths"].values() for each in path.values()]
+        operations = [
+            each["operationId"]
+            for path in described["paths"].values()
+            for each in path.values()
+        ]
         assert len(operations) == len(set(operations)) >= 20
         assert httpx.get(f"{address}/metrics").status_code == 401
     store.shut()
@@ -160,32 +191,58 @@ def test_a_request_that_never_ends_does_not_keep_a_place(tmp_path: Path) -> None
 
 def test_a_port_that_is_taken_is_said_in_one_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        refused = run("serve", "--database", tmp_path / "x.db", "--port", taken.getsockname()[1])
+        refused = run(
+            "serve", "--database", tmp_path / "x.db", "--port", taken.getsockname()[1]
+        )
     assert refused.exit_code == 2
     assert "cannot listen on 127.0.0.1" in refused.stderr
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("words", [("--host", "0.0.0.0"), ("--host", "0.0.0.0", "--address", "http://survey.example")])
-def test_pages_do_not_leave_the_machine_in_the_clear(words: tuple[str, ...], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--host", "0.0.0.0"),
+        ("--host", "0.0.0.0", "--address", "http://survey.example"),
+    ],
+)
+def test_pages_do_not_leave_the_machine_in_the_clear(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
     refused = run("serve", "--database", tmp_path / "x.db", "--port", "0", *words)
     assert refused.exit_code == 2
     assert "other machines" in refused.stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_health_says_no_where_nothing_can_be_written_and_yes_when_it_can_again(tmp_path: Path) -> None:
+def test_health_says_no_where_nothing_can_be_written_and_yes_when_it_can_again(
+    tmp_path: Path,
+) -> None:
     done("survey", "create", EXAMPLE, "--open", "--database", tmp_path / "deniable.db")
     with serving(tmp_path) as (process, address), httpx.Client(base_url=address) as web:
         survey = Survey.from_json(web.get("/api/surveys/working-life").text)
         assert web.get("/health").status_code == 200
-        before = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (1 << 12, resource.RLIM_INFINITY))
-        assert web.post("/api/surveys/working-life/responses", json=submission(survey)).status_code == 503
+        before = resource.prlimit(
+            process.pid, resource.RLIMIT_FSIZE, (1 << 12, resource.RLIM_INFINITY)
+        )
+        assert (
+            web.post(
+                "/api/surveys/working-life/responses", json=submission(survey)
+            ).status_code
+            == 503
+        )
         refused = web.get("/health")
         assert refused.status_code == 503
         assert str(tmp_path) not in refused.text
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, before)
         assert web.get("/health").json() == {"status": "well"}
-        assert web.post("/api/surveys/working-life/responses", json=submission(survey)).status_code == 204
+        assert (
+            web.post(
+                "/api/surveys/working-life/responses", json=submission(survey)
+            ).status_code
+            == 204
+        )
     with closing(sqlite3.connect(tmp_path / "deniable.db")) as database:
-        assert database.execute("SELECT count(*) FROM secret WHERE name = 'probe'").fetchall() == [(0,)]
+        assert database.execute(
+            "SELECT count(*) FROM secret WHERE name = 'probe'"
+        ).fetchall() == [(0,)]

@@ -28,11 +28,18 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     store.shut()
 
 
-def test_every_script_is_listed_with_the_hash_of_the_bytes_that_are_served(address: str) -> None:
-    listed = dict(reversed(line.split("  ")) for line in httpx.get(f"{address}/scripts").text.splitlines())
+def test_every_script_is_listed_with_the_hash_of_the_bytes_that_are_served(
+    address: str,
+) -> None:
+    listed = dict(
+        reversed(line.split("  "))
+        for line in httpx.get(f"{address}/scripts").text.splitlines()
+    )
     assert listed == scripts.hashes()
     for path, digest in listed.items():
-        assert hashlib.sha256(httpx.get(f"{address}/{path}").content).hexdigest() == digest
+        assert (
+            hashlib.sha256(httpx.get(f"{address}/{path}").content).hexdigest() == digest
+        )
     assert len(listed) == len(list(scripts.STATIC.rglob("*.js"))) > 10
 
 
@@ -43,14 +50,22 @@ def test_pages_run_no_script_that_is_not_listed(address: str) -> None:
     assert not re.findall(r"<script(?![^>]*\bsrc=)(?![^>]*application/json)", page)
     for path in scripts.hashes():
         file = scripts.STATIC.parent / path
-        for named in re.findall(r'(?:from|import\()\s*"([^"]+)"', file.read_text(encoding="utf-8")):
-            found = (file.parent / named).resolve().relative_to(scripts.STATIC.parent.resolve())
+        for named in re.findall(
+            r'(?:from|import\()\s*"([^"]+)"', file.read_text(encoding="utf-8")
+        ):
+            found = (
+                (file.parent / named)
+                .resolve()
+                .relative_to(scripts.STATIC.parent.resolve())
+            )
             assert found.as_posix() in scripts.hashes()
 
 
 def test_a_command_compares(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert done("survey", "scripts").stdout == httpx.get(f"{address}/scripts").text
-    assert f"{len(scripts.hashes())} scripts" in done("survey", "scripts", address).stderr
+    assert (
+        f"{len(scripts.hashes())} scripts" in done("survey", "scripts", address).stderr
+    )
     assert run("survey", "scripts", "http://127.0.0.1:9").exit_code == 4
     assert run("survey", "scripts", "small").exit_code == 4
     changed = {**scripts.hashes(), "static/respond.js": "0" * 64}

@@ -35,7 +35,9 @@ def violations(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [320, 1280])
-def test_signing_in_and_out_with_the_keyboard(chromium: Browser, place: tuple[str, str], width: int) -> None:
+def test_signing_in_and_out_with_the_keyboard(
+    chromium: Browser, place: tuple[str, str], width: int
+) -> None:
     address, token = place
     with chromium.new_context(viewport={"width": width, "height": 700}) as context:
         page = context.new_page()
@@ -52,17 +54,23 @@ def test_signing_in_and_out_with_the_keyboard(chromium: Browser, place: tuple[st
         page.keyboard.type(token)
         page.keyboard.press("Enter")
         page.wait_for_url(f"{address}/a/small")
-        (session,) = [each for each in context.cookies() if each["name"] == "deniable-session"]
+        (session,) = [
+            each for each in context.cookies() if each["name"] == "deniable-session"
+        ]
         assert (session["httpOnly"], session["sameSite"]) == (True, "Strict")
         page.goto(f"{address}/a/login")
         assert "ann" in page.inner_text("main")
         assert not violations(page)
         page.click("button")
         page.wait_for_selector("#token")
-        assert not [each for each in context.cookies() if each["name"] == "deniable-session"]
+        assert not [
+            each for each in context.cookies() if each["name"] == "deniable-session"
+        ]
 
 
-def test_a_page_that_is_not_there_is_for_everybody_too(chromium: Browser, place: tuple[str, str]) -> None:
+def test_a_page_that_is_not_there_is_for_everybody_too(
+    chromium: Browser, place: tuple[str, str]
+) -> None:
     with chromium.new_context(viewport={"width": 320, "height": 700}) as context:
         page = context.new_page()
         answered = page.goto(f"{place[0]}/nothing")

@@ -28,7 +28,12 @@ def rounds(collector: Inside, survey: Survey, token: str, count: int) -> int:
         for method, path, status, sent in (
             ("POST", f"{BASE}/responses", 204, bodies),
             ("POST", f"{BASE}/responses", 204, bodies),
-            ("POST", f"{BASE}/responses", 422, [{**each, "key": ""} for each in bodies]),
+            (
+                "POST",
+                f"{BASE}/responses",
+                422,
+                [{**each, "key": ""} for each in bodies],
+            ),
             ("POST", f"{BASE}/receipts", 200, keys),
             ("GET", "/KEY", 404, bodies),
             ("GET", "/api/surveys/KEY", 404, bodies),
@@ -36,7 +41,10 @@ def rounds(collector: Inside, survey: Survey, token: str, count: int) -> int:
             ("POST", f"{BASE}/withdrawals", 200, keys),
         ):
             header = {"authorization": f"Bearer {token}"}
-            asked = [(method, path.replace("KEY", each["key"]), each, header) for each in sent]
+            asked = [
+                (method, path.replace("KEY", each["key"]), each, header)
+                for each in sent
+            ]
             assert {each.status for each in collector.ask_all(asked)} == {status}, path
     gc.collect()
     return tracemalloc.get_traced_memory()[0]
@@ -49,7 +57,9 @@ def growth(collector: Inside, survey: Survey, token: str, count: int) -> float:
 
 
 def opened(path: Path) -> tuple[Store, Survey]:
-    store = open_store(path, rewriting=1)  # nobody waits for a share of time: here it is memory that matters
+    store = open_store(
+        path, rewriting=1
+    )  # nobody waits for a share of time: here it is memory that matters
     store.create(small())
     return store, store.open("small").survey
 
@@ -73,7 +83,11 @@ def test_a_leak_would_be_found(tmp_path: Path) -> None:
     app = make_app(UNLIMITED, store)
     kept: list[object] = []
     find = app.state.collector.surveys.find
-    object.__setattr__(app.state.collector.surveys, "find", lambda name: (kept.append({"name": name}), find(name))[1])
+    object.__setattr__(
+        app.state.collector.surveys,
+        "find",
+        lambda name: (kept.append({"name": name}), find(name))[1],
+    )
     tracemalloc.start()
     try:
         with Inside(app) as collector:

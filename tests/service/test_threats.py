@@ -69,11 +69,15 @@ def inside(store: Store) -> Iterator[Inside]:
 
 def on_disk(folder: Path) -> bytes:
     """Return everything that the collector has written anywhere."""
-    return b"".join(path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file())
+    return b"".join(
+        path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()
+    )
 
 
 def send(collector: Inside, body: dict[str, Any], name: str = "small") -> int:
-    return collector.ask("POST", f"/api/surveys/{name}/responses", body, client=ADDRESS).status
+    return collector.ask(
+        "POST", f"/api/surveys/{name}/responses", body, client=ADDRESS
+    ).status
 
 
 def members(store: Store) -> list[tuple[int, bytes]]:
@@ -92,35 +96,67 @@ START = (
 def modules_that_take_an_answer(program: str, folder: Path) -> set[str]:
     """Return the modules that a program has loaded and that the contract keeps from the collector."""
     program = f"import sys; {program} print(*sorted(sys.modules))"
-    run = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     loaded = set(run.stdout.split())
     assert "deniable.collector.app" in loaded
-    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
-        "contracts"
-    ]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+        "tool"
+    ]["importlinter"]["contracts"]
     contract = next(
-        contract for contract in contracts if contract["name"].startswith("Nothing at the collector's side")
+        contract
+        for contract in contracts
+        if contract["name"].startswith("Nothing at the collector's side")
     )
     patterns = [*contract["forbidden_modules"], "deniable.client"]
-    return {name for name in loaded for pattern in patterns if fnmatch(name, pattern) or fnmatch(name, f"{pattern}.*")}
+    return {
+        name
+        for name in loaded
+        for pattern in patterns
+        if fnmatch(name, pattern) or fnmatch(name, f"{pattern}.*")
+    }
 
 
 def test_a_running_collector_has_no_code_that_takes_an_answer(tmp_path: Path) -> None:
     assert not modules_that_take_an_answer(START, tmp_path)
-    planted = {f"deniable.{name}" for name in ("types.drawn.respond", "types.strings.draw", "bulk.columns", "client")}
+    planted = {
+        f"deniable.{name}"
+        for name in (
+            "types.drawn.respond",
+            "types.strings.draw",
+            "bulk.columns",
+            "client",
+        )
+    }
     program = "".join(f"import {name}; " for name in planted) + START
-    assert planted <= modules_that_take_an_answer(program, tmp_path), "code that takes an answer is noticed"
+    assert planted <= modules_that_take_an_answer(program, tmp_path), (
+        "code that takes an answer is noticed"
+    )
 
 
-def test_a_body_with_an_answer_in_it_is_refused(inside: Inside, survey: Survey, store: Store) -> None:
+def test_a_body_with_an_answer_in_it_is_refused(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     body = submission(survey, "yes")
     for extra in ("answer", "category", "seed", "truth"):
         assert send(inside, {**body, extra: "yes"}) == 422
-        assert send(inside, {**body, "responses": [{**body["responses"][0], extra: "yes"}]}) == 422
+        assert (
+            send(
+                inside, {**body, "responses": [{**body["responses"][0], extra: "yes"}]}
+            )
+            == 422
+        )
     assert not members(store)
 
 
-def test_responses_of_one_respondent_cannot_be_joined(inside: Inside, survey: Survey, store: Store) -> None:
+def test_responses_of_one_respondent_cannot_be_joined(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     bodies = [submission(survey, question=number) for number in range(3)]
     together = {**bodies[0], "responses": [each["responses"][0] for each in bodies]}
     assert send(inside, together) == 204
@@ -138,17 +174,28 @@ def test_the_disk_and_the_log_hold_neither_address_nor_key_nor_moment(
     bodies = [submission(survey, symbol) for symbol in ("yes", "no", "yes")]
     assert [send(inside, each) for each in bodies] == [204] * 3
     assert send(inside, {**bodies[0], "survey": "sha256:" + "0" * 64}) == 409
-    kept = on_disk(tmp_path) + "\n".join(JsonLines().format(each) for each in caplog.records).encode()
+    kept = (
+        on_disk(tmp_path)
+        + "\n".join(JsonLines().format(each) for each in caplog.records).encode()
+    )
     assert b"request" in kept
     for each in bodies:
         assert each["key"].encode() not in kept
         assert bytes.fromhex(each["key"]) not in kept
     assert ADDRESS.encode() not in kept
-    lines = [json.loads(JsonLines().format(each)) for each in caplog.records if each.name == "deniable.collector"]
-    assert [each["status"] for each in lines] == [409], "what was taken leaves no line, so no moment"
+    lines = [
+        json.loads(JsonLines().format(each))
+        for each in caplog.records
+        if each.name == "deniable.collector"
+    ]
+    assert [each["status"] for each in lines] == [409], (
+        "what was taken leaves no line, so no moment"
+    )
 
 
-def test_metrics_do_not_tell_when_a_response_came(inside: Inside, survey: Survey, store: Store) -> None:
+def test_metrics_do_not_tell_when_a_response_came(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     """Whoever reads the counts before and after a response finds the same bytes."""
     token = f"Bearer {store.issue_token(Token('ann', 'analyst'))}"
 
@@ -160,7 +207,12 @@ def test_metrics_do_not_tell_when_a_response_came(inside: Inside, survey: Survey
     assert send(inside, body) == 204
     assert told() == before
     assert inside.ask("GET", "/s/small", accept="text/html").status == 200
-    assert inside.ask("POST", "/api/surveys/small/withdrawals", {"key": body["key"]}).status == 200
+    assert (
+        inside.ask(
+            "POST", "/api/surveys/small/withdrawals", {"key": body["key"]}
+        ).status
+        == 200
+    )
     assert told() == before
     assert b"_created" not in before
 
@@ -186,7 +238,9 @@ def test_an_invitation_fits_every_response_equally_well(store: Store) -> None:
             assert hidden == blinded, "this exchange could have been for that token"
 
 
-def test_a_key_that_knows_tokens_again_is_refused_before_anything_is_sent(store: Store, tmp_path: Path) -> None:
+def test_a_key_that_knows_tokens_again_is_refused_before_anything_is_sent(
+    store: Store, tmp_path: Path
+) -> None:
     """Also where the collector hands out links to a definition with that key: hashes agree, and nothing is sent."""
     store.create(small(name="circle", admission="invitation"))
     body = documents.unseal("survey", store.open("circle").survey.to_json())
@@ -196,7 +250,9 @@ def test_a_key_that_knows_tokens_again_is_refused_before_anything_is_sent(store:
     with (
         answering((200, {}, served.encode())) as (base, asked),
         Client(
-            f"{base}/s/circle#definition={definition}&invitation=in_code", tmp_path / "ledger", patience=0
+            f"{base}/s/circle#definition={definition}&invitation=in_code",
+            tmp_path / "ledger",
+            patience=0,
         ) as client,
         pytest.raises(InvalidRequest, match="has a factor below"),
     ):
@@ -216,7 +272,9 @@ def test_a_message_depends_on_the_response_alone() -> None:
     for number in range(60):
         answer = ANIMALS[number % 3]
         symbol = respond(design, answer, source=source).symbol
-        bodies.setdefault(symbol, set()).add(json.dumps(submission(asked, symbol, key="0" * 32)))
+        bodies.setdefault(symbol, set()).add(
+            json.dumps(submission(asked, symbol, key="0" * 32))
+        )
     assert len(bodies) == 3
     assert all(len(each) == 1 for each in bodies.values())
 
@@ -225,12 +283,18 @@ PARTS = {"name", "question", "kind", "holder", "path"}
 """What addresses are made of: a survey, a question, the ending of a file, who holds a token, a file of the pages."""
 
 
-def test_no_address_has_room_for_a_response_a_key_a_code_or_a_secret(store: Store, inside: Inside) -> None:
+def test_no_address_has_room_for_a_response_a_key_a_code_or_a_secret(
+    store: Store, inside: Inside
+) -> None:
     """What a proxy or a browser's history would keep: an address that is the same for everybody who does the same."""
     app = make_app(Settings(), store)
-    patterns = [each.path_format for each in app.routes if isinstance(each, (Route, Mount))]
+    patterns = [
+        each.path_format for each in app.routes if isinstance(each, (Route, Mount))
+    ]
     assert len(patterns) == len(app.routes)
-    assert {part for each in patterns for part in re.findall(r"\{(\w+)\}", each)} <= PARTS
+    assert {
+        part for each in patterns for part in re.findall(r"\{(\w+)\}", each)
+    } <= PARTS
     described = inside.ask("GET", "/openapi.json").json["paths"].values()
     named = {
         (part["in"], part["name"])
@@ -241,16 +305,29 @@ def test_no_address_has_room_for_a_response_a_key_a_code_or_a_secret(store: Stor
     assert named <= {("path", part) for part in PARTS} | {("query", "group")}
 
 
-def test_a_key_is_taken_from_a_body_and_from_nowhere_else(inside: Inside, survey: Survey, store: Store) -> None:
+def test_a_key_is_taken_from_a_body_and_from_nowhere_else(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     body = submission(survey, "yes")
     key, api = body["key"], "/api/surveys/small"
     assert send(inside, body) == 204
-    for path in (f"/responses/{key}", f"/withdrawals/{key}", f"/withdrawals?key={key}", f"/receipts/{key}"):
+    for path in (
+        f"/responses/{key}",
+        f"/withdrawals/{key}",
+        f"/withdrawals?key={key}",
+        f"/receipts/{key}",
+    ):
         for method in ("GET", "POST", "DELETE"):
             assert inside.ask(method, api + path).status in {400, 404, 405, 415}
     assert len(members(store)) == 1
-    assert inside.ask("POST", f"{api}/receipts", {"key": key}).json["responses"] == body["responses"]
-    assert inside.ask("POST", f"{api}/withdrawals", {"key": key}).json == {"withdrawn": 1, "overwritten": True}
+    assert (
+        inside.ask("POST", f"{api}/receipts", {"key": key}).json["responses"]
+        == body["responses"]
+    )
+    assert inside.ask("POST", f"{api}/withdrawals", {"key": key}).json == {
+        "withdrawn": 1,
+        "overwritten": True,
+    }
     assert not members(store)
 
 
@@ -270,13 +347,19 @@ def test_no_page_loads_or_sends_anything_elsewhere(inside: Inside) -> None:
         assert answered.headers["referrer-policy"] == "no-referrer"
         for attribute in ("src=", "href=", "action="):
             found = [each.split('"')[1] for each in page.split(attribute)[1:]]
-            assert all(each.startswith(("/", "#", "?", "mailto:")) and not each.startswith("//") for each in found)
+            assert all(
+                each.startswith(("/", "#", "?", "mailto:"))
+                and not each.startswith("//")
+                for each in found
+            )
 
 
 # Fake respondents
 
 
-def test_one_key_counts_once_and_cannot_change_its_mind(inside: Inside, survey: Survey, store: Store) -> None:
+def test_one_key_counts_once_and_cannot_change_its_mind(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     body = submission(survey, "yes")
     assert [send(inside, body) for _ in range(5)] == [204] * 5
     changed = {**body, "responses": [{**body["responses"][0], "symbol": "no"}]}
@@ -296,10 +379,19 @@ def test_one_invitation_admits_one(store: Store) -> None:
         tokens = [exchange(web, entry, code) for _ in range(2)]
         assert tokens[1] is None, "the second exchange is refused"
         assert web.post("responses", json=submission(survey)).status_code == 403
-        assert web.post("responses", json=submission(survey, token=tokens[0])).status_code == 204
-        assert web.post("responses", json=submission(survey, token=tokens[0])).status_code == 403
+        assert (
+            web.post("responses", json=submission(survey, token=tokens[0])).status_code
+            == 204
+        )
+        assert (
+            web.post("responses", json=submission(survey, token=tokens[0])).status_code
+            == 403
+        )
         forged = {"message": secrets.token_hex(32), "signature": secrets.token_hex(256)}
-        assert web.post("responses", json=submission(survey, token=forged)).status_code == 403
+        assert (
+            web.post("responses", json=submission(survey, token=forged)).status_code
+            == 403
+        )
     assert store.tallies(entry.id, 0).respondents == 1
 
 
@@ -308,10 +400,15 @@ def exchange(web: httpx.Client, entry: Entry, code: str) -> dict[str, str] | Non
     assert entry.public is not None
     message = blind.prepare()
     blinded, factor = blind.blind(message, entry.public)
-    answered = web.post("invitations/exchange", json={"code": code, "blinded": entry.public.digits(blinded)})
+    answered = web.post(
+        "invitations/exchange",
+        json={"code": code, "blinded": entry.public.digits(blinded)},
+    )
     if answered.status_code != 200:
         return None
-    signature = blind.unblind(message, int(answered.json()["signature"], 16), factor, entry.public)
+    signature = blind.unblind(
+        message, int(answered.json()["signature"], 16), factor, entry.public
+    )
     return {"message": message.hex(), "signature": entry.public.digits(signature)}
 
 
@@ -323,15 +420,21 @@ def test_one_address_sends_so_much_and_no_more(store: Store, survey: Survey) -> 
     many = submission(survey)
     many["responses"] += submission(survey, "red", question=1)["responses"]
     with Inside(make_app(Settings(rate_responses=4), store)) as collector:
-        assert [send(collector, many) for _ in range(3)] == [204, 204, 429], "responses count, and not requests alone"
+        assert [send(collector, many) for _ in range(3)] == [204, 204, 429], (
+            "responses count, and not requests alone"
+        )
 
 
-def test_fakes_move_an_estimate_by_a_known_bound_at_most(inside: Inside, survey: Survey, store: Store) -> None:
+def test_fakes_move_an_estimate_by_a_known_bound_at_most(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     """The analyst is told where the honest share lies if 5 % of the responses were made up; three of sixty are."""
     token = store.issue_token(Token("ann", "analyst"))
 
     def shares() -> list[dict[str, Any]]:
-        found = inside.ask("GET", "/api/surveys/small/estimates", authorization=f"Bearer {token}").json
+        found = inside.ask(
+            "GET", "/api/surveys/small/estimates", authorization=f"Bearer {token}"
+        ).json
         told: list[dict[str, Any]] = found["questions"]["smokes"]["shares"]
         return told
 
@@ -339,13 +442,19 @@ def test_fakes_move_an_estimate_by_a_known_bound_at_most(inside: Inside, survey:
         assert send(inside, submission(survey, ("yes", "no", "yes")[number % 3])) == 204
     for _ in range(3):
         assert send(inside, submission(survey, "yes")) == 204
-    honest = [each["row"]["estimate"] for each in shares()]  # what is shown lags a step behind
+    honest = [
+        each["row"]["estimate"] for each in shares()
+    ]  # what is shown lags a step behind
     for _ in range(3):
         assert send(inside, submission(survey, "no")) == 204
     for value, share in zip(honest, shares(), strict=True):
         low, high = share["fakes"][1]
-        assert low - 1e-9 <= value <= high + 1e-9, "the bound is met exactly: all fakes pull the same way"
-        assert value != pytest.approx(share["row"]["estimate"], abs=1e-3), "they did move it"
+        assert low - 1e-9 <= value <= high + 1e-9, (
+            "the bound is met exactly: all fakes pull the same way"
+        )
+        assert value != pytest.approx(share["row"]["estimate"], abs=1e-3), (
+            "they did move it"
+        )
 
 
 # Colluding buyers and analysts
@@ -359,10 +468,15 @@ def test_all_stages_together_reveal_what_the_finest_does(survey: Survey) -> None
     step = stages.relaxations[0]
     for one in first.symbols:
         for two in last.symbols:
-            joint = [first.probability(one, given=x) * step.kernel(two, old=one, given=x) for x in first.categories]
+            joint = [
+                first.probability(one, given=x) * step.kernel(two, old=one, given=x)
+                for x in first.categories
+            ]
             alone = [last.probability(two, given=x) for x in first.categories]
             ratios = {a / b for a, b in zip(joint, alone, strict=True)}
-            assert len(ratios) == 1, "given the finer response, the coarser one says nothing about the answer"
+            assert len(ratios) == 1, (
+                "given the finer response, the coarser one says nothing about the answer"
+            )
             assert Fraction(0) <= ratios.pop() <= 1
 
 
@@ -375,17 +489,25 @@ def test_exports_of_two_questions_cannot_be_laid_side_by_side(store: Store) -> N
     arrived = ["yes", "no"] * 40
     with Inside(make_app(Settings(), store)) as collector:
         for symbol in arrived:
-            bodies = [submission(survey, symbol, question=number) for number in range(2)]
+            bodies = [
+                submission(survey, symbol, question=number) for number in range(2)
+            ]
             body = {**bodies[0], "responses": [each["responses"][0] for each in bodies]}
             assert send(collector, body, "both") == 204
         assert store.close("both").state == "closed"
         collector._app.state.collector.surveys.forget()
         files = [
-            collector.ask("GET", f"/api/surveys/both/exports/{name}.parquet", authorization=f"Bearer {token}").body
+            collector.ask(
+                "GET",
+                f"/api/surveys/both/exports/{name}.parquet",
+                authorization=f"Bearer {token}",
+            ).body
             for name in ("one", "two")
         ]
     tables = [pq.read_table(io.BytesIO(each)) for each in files]
-    assert tables[0].column_names == ["stage", "group", "response", "design"], "no key, no number, no moment"
+    assert tables[0].column_names == ["stage", "group", "response", "design"], (
+        "no key, no number, no moment"
+    )
     one, two = (each["response"].to_pylist() for each in tables)
     assert Counter(one) == Counter(two) == {"yes": 40, "no": 40}
     assert one != two, "equal by chance once in 10^22 runs"
@@ -396,12 +518,20 @@ def told(collector: Inside, store: Store, group: str = "") -> list[int] | None:
     """Return the counts of the first question that an analyst is told; None where nothing is."""
     name = secrets.token_hex(4)
     token = store.issue_token(Token(name, "analyst"))
-    path = f"/api/surveys/small/tallies?group={group}" if group else "/api/surveys/small/tallies"
-    found = collector.ask("GET", path, authorization=f"Bearer {token}").json["questions"]["smokes"]
+    path = (
+        f"/api/surveys/small/tallies?group={group}"
+        if group
+        else "/api/surveys/small/tallies"
+    )
+    found = collector.ask("GET", path, authorization=f"Bearer {token}").json[
+        "questions"
+    ]["smokes"]
     return None if found is None else list(found["counts"])
 
 
-def test_small_groups_are_not_told_by_subtraction(inside: Inside, survey: Survey, store: Store) -> None:
+def test_small_groups_are_not_told_by_subtraction(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     for group, people in (("north", 10), ("south", 2)):
         for _ in range(people):
             assert send(inside, submission(survey, "yes", group=group)) == 204
@@ -411,17 +541,23 @@ def test_small_groups_are_not_told_by_subtraction(inside: Inside, survey: Survey
     store.close("small")
     inside._app.state.collector.surveys.forget()
     after = told(inside, store), told(inside, store, "north")
-    assert after == ([0, 12], [0, 6]), "all are counted, and the two are told with the last four of the north"
+    assert after == ([0, 12], [0, 6]), (
+        "all are counted, and the two are told with the last four of the north"
+    )
 
 
-def test_nobody_is_read_by_looking_before_and_after(inside: Inside, survey: Survey, store: Store) -> None:
+def test_nobody_is_read_by_looking_before_and_after(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     """What is shown before and after a response is the same, unless as many have come as the minimum."""
     for shown in (None, None, None, None, None, [3, 0], [3, 0], [3, 0], [5, 1]):
         assert send(inside, submission(survey, "yes" if shown else "no")) == 204
         assert told(inside, store) == shown
 
 
-def test_the_end_shows_all_and_nobody_alone(inside: Inside, survey: Survey, store: Store) -> None:
+def test_the_end_shows_all_and_nobody_alone(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     """However many come after the last step, what the end adds to it is about the minimum or more."""
     for number in range(1, 12):
         assert send(inside, submission(survey, "yes")) == 204
@@ -432,7 +568,9 @@ def test_the_end_shows_all_and_nobody_alone(inside: Inside, survey: Survey, stor
     assert told(inside, store) == [0, 11]
 
 
-def test_a_group_cannot_be_filled_up_again_and_again(inside: Inside, survey: Survey, store: Store) -> None:
+def test_a_group_cannot_be_filled_up_again_and_again(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     """Fakes fill a group up, somebody is read, the fakes are withdrawn; the next person is waited for, and so on."""
     read = []
     for symbol in ("no", "yes", "yes", "no", "no", "no", "no"):
@@ -441,13 +579,22 @@ def test_a_group_cannot_be_filled_up_again_and_again(inside: Inside, survey: Sur
         assert {send(inside, each) for each in fakes} == {204}
         read.append(told(inside, store, "south"))
         for each in fakes:
-            assert inside.ask("POST", "/api/surveys/small/withdrawals", {"key": each["key"]}).json["withdrawn"] == 1
+            assert (
+                inside.ask(
+                    "POST", "/api/surveys/small/withdrawals", {"key": each["key"]}
+                ).json["withdrawn"]
+                == 1
+            )
     assert read[:3] == [None] * 3
-    assert read[3:6] == [[1, 2]] * 3, "the first one, whom two known fakes make three; and nobody after"
+    assert read[3:6] == [[1, 2]] * 3, (
+        "the first one, whom two known fakes make three; and nobody after"
+    )
     assert read[6] == [2, 4], "the next three people, together"
 
 
-def test_exports_wait_until_nobody_can_come_after_them(inside: Inside, survey: Survey, store: Store) -> None:
+def test_exports_wait_until_nobody_can_come_after_them(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     token = store.issue_token(Token("ann", "analyst"))
 
     def rows() -> int:
@@ -455,7 +602,12 @@ def test_exports_wait_until_nobody_can_come_after_them(inside: Inside, survey: S
         found = inside.ask("GET", path, authorization=f"Bearer {token}")
         return len(found.body.splitlines()) - 1 if found.status == 200 else 0
 
-    for people, closed, given in ((4, False, 0), (0, True, 4), (2, True, 0), (1, True, 7)):
+    for people, closed, given in (
+        (4, False, 0),
+        (0, True, 4),
+        (2, True, 0),
+        (1, True, 7),
+    ):
         store.open("small")
         inside._app.state.collector.surveys.forget()
         for _ in range(people):
@@ -469,19 +621,28 @@ def test_exports_wait_until_nobody_can_come_after_them(inside: Inside, survey: S
 # The compelled operator
 
 
-def test_the_disk_holds_no_secret_that_opens_anything(store: Store, tmp_path: Path) -> None:
+def test_the_disk_holds_no_secret_that_opens_anything(
+    store: Store, tmp_path: Path
+) -> None:
     store.create(small(name="circle", admission="invitation"))
-    secrets_made = [store.issue_token(Token("ann", "analyst")), *store.invite("circle", 3)]
+    secrets_made = [
+        store.issue_token(Token("ann", "analyst")),
+        *store.invite("circle", 3),
+    ]
     kept = on_disk(tmp_path)
     assert not any(each.encode() in kept for each in secrets_made)
 
 
-def test_what_was_withdrawn_is_gone_from_the_disk(inside: Inside, survey: Survey, store: Store, tmp_path: Path) -> None:
+def test_what_was_withdrawn_is_gone_from_the_disk(
+    inside: Inside, survey: Survey, store: Store, tmp_path: Path
+) -> None:
     body = submission(survey, "yes")
     assert send(inside, body) == 204
     assert send(inside, submission(survey, "no")) == 204
     gone = {each for _, each in members(store)}
-    assert inside.ask("POST", "/api/surveys/small/withdrawals", {"key": body["key"]}).json == {
+    assert inside.ask(
+        "POST", "/api/surveys/small/withdrawals", {"key": body["key"]}
+    ).json == {
         "withdrawn": 1,
         "overwritten": True,
     }
@@ -494,7 +655,9 @@ def test_what_was_withdrawn_is_gone_from_the_disk(inside: Inside, survey: Survey
     assert gone.pop() not in kept, "while the collector runs"
 
 
-def test_responses_are_kept_in_an_order_that_tells_nothing(inside: Inside, survey: Survey, store: Store) -> None:
+def test_responses_are_kept_in_an_order_that_tells_nothing(
+    inside: Inside, survey: Survey, store: Store
+) -> None:
     for _ in range(30):
         assert send(inside, submission(survey, "yes")) == 204
     assert store.rewrite(at_once=True, anyway=True)

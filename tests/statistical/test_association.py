@@ -26,7 +26,11 @@ def rejections(runs: int) -> int:
     names, shares = [*listed, "much", "more"], np.array([0.5 / 12] * 12 + [0.35, 0.15])
     for _ in range(runs):
         sent = [
-            dn.respond_all(design, [names[each] for each in rng.choice(14, 120, p=shares)], source=source)
+            dn.respond_all(
+                design,
+                [names[each] for each in rng.choice(14, 120, p=shares)],
+                source=source,
+            )
             for _ in range(2)
         ]
         one, two = (scores(each, whole(each), listed).values for each in sent)
@@ -48,12 +52,21 @@ def test_the_level_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 def held(runs: int) -> int:
     """How often the interval of a pair holds; three of four people have one string that nobody listed."""
     rng = np.random.default_rng(11)
-    design, other = dn.string_design(dn.Bloom(16, cohorts=32), 8, optimized=True), dn.warner(4)
+    design, other = (
+        dn.string_design(dn.Bloom(16, cohorts=32), 8, optimized=True),
+        dn.warner(4),
+    )
     source, found = seeded("held"), 0
     for run in range(runs):
-        names = [f"{run} a", f"{run} b", f"{run} not listed"]  # other places in every run
+        names = [
+            f"{run} a",
+            f"{run} b",
+            f"{run} not listed",
+        ]  # other places in every run
         answers = rng.choice(3, 10_000, p=[0.2, 0.05, 0.75])
-        member = np.where(answers == 0, rng.random(10_000) < 0.6, rng.random(10_000) < 0.2)
+        member = np.where(
+            answers == 0, rng.random(10_000) < 0.6, rng.random(10_000) < 0.2
+        )
         one = dn.respond_all(design, [names[each] for each in answers], source=source)
         two = dn.respond_all(other, member.astype(np.uint8), codes=True, source=source)
         low, high = dn.association(one, two, rows=names[:2]).interval(f"{run} a · no")
@@ -62,7 +75,9 @@ def held(runs: int) -> int:
 
 
 @pytest.mark.parametrize("fault", [False, True])
-def test_errors_hold_where_frequent_strings_are_not_listed(fault: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_hold_where_frequent_strings_are_not_listed(
+    fault: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """An interval that holds in 92 % of all surveys fails this once in 10^9 runs; one without cohorts does."""
     if fault:  # places vary as people do
         monkeypatch.setattr(SentBits, "confusion", lambda *_: np.zeros((2, 2)))

@@ -28,15 +28,33 @@ FOUND_BY = {
 @pytest.mark.parametrize("fault", leaky.SEVEN, ids=[each.name for each in leaky.SEVEN])
 def test_a_planted_fault_is_found(fault: Planted) -> None:
     check, draws = FOUND_BY[fault.name]
-    found = dn.audit(fault.mechanism, fault.answers, epsilon=1, draws=draws, level=LEVEL, checks=[check])
+    found = dn.audit(
+        fault.mechanism,
+        fault.answers,
+        epsilon=1,
+        draws=draws,
+        level=LEVEL,
+        checks=[check],
+    )
     assert found.verdict == "violated"
 
 
-@pytest.mark.parametrize("design", [dn.warner(1), dn.k_ary(4, 1), dn.unary(8, 1), dn.subset(8, 1)], ids=repr)
+@pytest.mark.parametrize(
+    "design", [dn.warner(1), dn.k_ary(4, 1), dn.unary(8, 1), dn.subset(8, 1)], ids=repr
+)
 def test_what_is_sound_is_not_flagged(design: dn.Design) -> None:
     one_by_one = dn.audit(
-        lambda answer: dn.respond(design, answer).symbol, design.categories, epsilon=1, draws=10_000, level=LEVEL
+        lambda answer: dn.respond(design, answer).symbol,
+        design.categories,
+        epsilon=1,
+        draws=10_000,
+        level=LEVEL,
     )
     assert one_by_one.verdict == "consistent"
-    checks = [name for name in dn.auditor.CHECKS if name != "repeats"]  # it starts processes; tried elsewhere
-    assert dn.audit(design, draws=10_000, level=LEVEL, checks=checks).verdict == "consistent"
+    checks = [
+        name for name in dn.auditor.CHECKS if name != "repeats"
+    ]  # it starts processes; tried elsewhere
+    assert (
+        dn.audit(design, draws=10_000, level=LEVEL, checks=checks).verdict
+        == "consistent"
+    )

@@ -8,7 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.efficiency import HEAD, PAGE, SHARES, STAGES, stage_efficiency, stage_row
+from benchmarks.efficiency import (
+    HEAD,
+    PAGE,
+    SHARES,
+    STAGES,
+    stage_efficiency,
+    stage_row,
+)
 from benchmarks.proposals import FEW, MANY, counted, kept, raised
 from benchmarks.proposals import SHARES as SHARES_ASKED
 from scipy.stats import binom
@@ -27,14 +34,19 @@ from tests.support.ladders import families, small
 WARNER = dn.ladder([dn.warner(1), dn.warner(6)])
 
 
-def drawn(design: dn.Design, n: int, shares: list[float], rng: np.random.Generator) -> list[int]:
+def drawn(
+    design: dn.Design, n: int, shares: list[float], rng: np.random.Generator
+) -> list[int]:
     return [int(count) for count in rng.multinomial(n, floats(design.channel) @ shares)]
 
 
 def expected(stages: Ladder, people: list[int], shares: list[float]) -> StageTallies:
     return counted(
         stages,
-        [np.rint(n * (floats(d.channel) @ shares)).astype(int).tolist() for d, n in zip(stages, people, strict=True)],
+        [
+            np.rint(n * (floats(d.channel) @ shares)).astype(int).tolist()
+            for d, n in zip(stages, people, strict=True)
+        ],
     )
 
 
@@ -42,20 +54,38 @@ def test_a_rare_share_is_weighed_as_a_rare_share() -> None:
     """Counts as expected at 0.5 %: the error told is that of the bound, and better than the last stage alone."""
     shares = [0.995, 0.005]
     found = combine(expected(WARNER, [9000, 1000], shares))
-    best = expected_covariance([(WARNER.designs[0], 9000), (WARNER.designs[1], 1000)], np.array(shares))[1, 1] ** 0.5
+    best = (
+        expected_covariance(
+            [(WARNER.designs[0], 9000), (WARNER.designs[1], 1000)], np.array(shares)
+        )[1, 1]
+        ** 0.5
+    )
     alone = combine(expected(WARNER, [0, 1000], shares))
     assert best == pytest.approx(0.0026, abs=1e-4)
     assert found.errors[1] == pytest.approx(best, rel=0.03)
     assert found.errors[1] < alone.errors[1]
-    assert combine(expected(WARNER, [9000, 1000], shares), method="linear").errors[1] > 2.4 * best
+    assert (
+        combine(expected(WARNER, [9000, 1000], shares), method="linear").errors[1]
+        > 2.4 * best
+    )
 
 
-def every_survey(stages: Ladder, people: tuple[int, int], share: float, method: str) -> list[tuple[float, Combined]]:
+def every_survey(
+    stages: Ladder, people: tuple[int, int], share: float, method: str
+) -> list[tuple[float, Combined]]:
     """Every outcome with its probability, but for those that are rarer than 1e-5: they count as missed."""
     rates = [float(floats(each.channel)[1] @ [1 - share, share]) for each in stages]
-    laws = [binom.pmf(np.arange(n + 1), n, rate) for n, rate in zip(people, rates, strict=True)]
+    laws = [
+        binom.pmf(np.arange(n + 1), n, rate)
+        for n, rate in zip(people, rates, strict=True)
+    ]
     return [
-        (float(chance), combine(counted(stages, [[people[0] - a, a], [people[1] - b, b]]), method=method))
+        (
+            float(chance),
+            combine(
+                counted(stages, [[people[0] - a, a], [people[1] - b, b]]), method=method
+            ),
+        )
         for (a, b), chance in np.ndenumerate(np.outer(*laws))
         if chance >= 1e-5
     ]
@@ -63,9 +93,16 @@ def every_survey(stages: Ladder, people: tuple[int, int], share: float, method: 
 
 @pytest.mark.parametrize(
     ("epsilon", "share", "method"),
-    [(6, 0.0, "information"), (6, 0.005, "information"), (6, 0.03, "likelihood"), (3, 0.005, "information")],
+    [
+        (6, 0.0, "information"),
+        (6, 0.005, "information"),
+        (6, 0.03, "likelihood"),
+        (3, 0.005, "information"),
+    ],
 )
-def test_default_intervals_hold_the_truth_near_0(epsilon: int, share: float, method: str) -> None:
+def test_default_intervals_hold_the_truth_near_0(
+    epsilon: int, share: float, method: str
+) -> None:
     """Exactly, by going through every outcome: also where a stage sends a symbol hardly ever."""
     stages = dn.ladder([dn.warner(1), dn.warner(epsilon)])
     held = normal = 0.0
@@ -85,12 +122,17 @@ def test_the_most_likely_shares_are_those_of_all_groups() -> None:
     found = combine(groups, method="likelihood")
 
     def height(shares: np.ndarray) -> float:
-        return sum(float(each.counts @ np.log(floats(each.design.channel) @ shares)) for each in groups.finest)
+        return sum(
+            float(each.counts @ np.log(floats(each.design.channel) @ shares))
+            for each in groups.finest
+        )
 
     assert found.value.sum() == pytest.approx(1)
     for other in np.random.default_rng(3).dirichlet(30 * found.value + 1, 500):
         assert height(other) <= height(found.value) + 1e-9
-    assert combine(groups).value == pytest.approx(found.value, abs=1e-5)  # inside the simplex they are one
+    assert combine(groups).value == pytest.approx(
+        found.value, abs=1e-5
+    )  # inside the simplex they are one
     border = counted(stages, [[500, 300, 200], [370, 30, 0]])
     assert combine(border, method="likelihood").value.min() >= 0
     ends = combine(border, method="likelihood").conf_int().values()
@@ -112,7 +154,9 @@ def test_one_stage_alone_has_the_score_interval_of_its_design() -> None:
     plain = dn.estimate(Tally(WARNER.designs[0], np.array([600, 400])))
     assert found.interval("yes") == pytest.approx(plain.interval("yes", method="score"))
     stages = dn.ladder([dn.hadamard(5, 1), dn.hadamard(5, 2)])
-    sent = drawn(stages.designs[0], 4000, [0.4, 0.3, 0.2, 0.05, 0.05], np.random.default_rng(2))
+    sent = drawn(
+        stages.designs[0], 4000, [0.4, 0.3, 0.2, 0.05, 0.05], np.random.default_rng(2)
+    )
     found = combine(counted(stages, [sent, [0] * len(sent)]), method="strata")
     plain = dn.estimate(Tally(stages.designs[0], np.array(sent)))
     assert np.array([*found.conf_int().values()]) == pytest.approx(
@@ -133,8 +177,12 @@ def test_what_is_proposed_is_reached(share: float) -> None:
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("share", "surveys"), [(0.005, 200), (0.03, 50), (0.2, 50), (0.5, 50)])
-def test_a_promise_about_few_is_kept_on_the_whole_and_its_range_in_most(share: float, surveys: int) -> None:
+@pytest.mark.parametrize(
+    ("share", "surveys"), [(0.005, 200), (0.03, 50), (0.2, 50), (0.5, 50)]
+)
+def test_a_promise_about_few_is_kept_on_the_whole_and_its_range_in_most(
+    share: float, surveys: int
+) -> None:
     """10,000 people, 1,000 of them raised.
 
     The range holds 93 % or more; fewer than are asked for here come less than once in 10^9 tries. So does a mean of
@@ -145,7 +193,9 @@ def test_a_promise_about_few_is_kept_on_the_whole_and_its_range_in_most(share: f
     rng = np.random.default_rng(19)
     found = kept([raised(*FEW, share, rng) for _ in range(surveys)], share)
     assert found.held * surveys >= binom.ppf(1e-9, surveys, 0.93)
-    assert found.ratio == pytest.approx(0.94 if share == 0.005 else 1.0, abs=6.2 * 0.17 / surveys**0.5)
+    assert found.ratio == pytest.approx(
+        0.94 if share == 0.005 else 1.0, abs=6.2 * 0.17 / surveys**0.5
+    )
     assert found.actual == pytest.approx(1, abs=6.2 / (2 * surveys) ** 0.5)
 
 
@@ -154,8 +204,16 @@ def test_the_page_has_a_line_for_every_family() -> None:
     lines = [line for line in text.splitlines() if line.startswith("| stages of ")]
     assert STAGES in text
     assert HEAD.replace("design", "stages") in text
-    assert [line.split(" | ")[0].removeprefix("| stages of ") for line in lines] == list(families())
-    cells = np.array([[each.split(" · ") for each in line.strip("| ").split(" | ")[1:]] for line in lines], np.float64)
+    assert [
+        line.split(" | ")[0].removeprefix("| stages of ") for line in lines
+    ] == list(families())
+    cells = np.array(
+        [
+            [each.split(" · ") for each in line.strip("| ").split(" | ")[1:]]
+            for line in lines
+        ],
+        np.float64,
+    )
     assert cells.shape[1] == len(SHARES)
     assert cells[:, :, 1].min() >= 0.95
     assert cells[:, 0, 0].min() < 0.5  # weights for even shares
@@ -164,17 +222,24 @@ def test_the_page_has_a_line_for_every_family() -> None:
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", ["warner", "unary"])
 def test_a_line_of_stages_is_what_is_computed(name: str) -> None:
-    assert stage_row(name, small()[name]) in PAGE.read_text(encoding="utf-8").splitlines()
+    assert (
+        stage_row(name, small()[name]) in PAGE.read_text(encoding="utf-8").splitlines()
+    )
 
 
 @pytest.mark.statistical
-def test_weights_that_were_swapped_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_weights_that_were_swapped_would_be_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     right = weighing.reweighed
 
     def swapped(tallies: list[Tally]) -> list[weighing.Contribution]:
         parts = right(tallies)
         pairs = zip(parts, parts[::-1], strict=True)
-        return [weighing.Contribution(one.tally, one.linear, other.mixing) for one, other in pairs]
+        return [
+            weighing.Contribution(one.tally, one.linear, other.mixing)
+            for one, other in pairs
+        ]
 
     monkeypatch.setattr(weighing, "reweighed", swapped)
     assert stage_efficiency(small()["warner"], 0.005, surveys=10).likelihood < 0.9

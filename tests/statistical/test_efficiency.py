@@ -9,7 +9,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.efficiency import LARGER, PAGE, SHARES, bound, efficiency, registered, row, true_shares
+from benchmarks.efficiency import (
+    LARGER,
+    PAGE,
+    SHARES,
+    bound,
+    efficiency,
+    registered,
+    row,
+    true_shares,
+)
 
 import deniable as dn
 from deniable.designs import Design
@@ -21,7 +30,11 @@ REGISTERED = dict(registered())
 
 
 def test_the_page_has_a_line_for_every_registered_design() -> None:
-    names = [line.split(" | ")[0].removeprefix("| ") for line in LINES if line.startswith("| `")]
+    names = [
+        line.split(" | ")[0].removeprefix("| ")
+        for line in LINES
+        if line.startswith("| `")
+    ]
     wanted = [*REGISTERED, *(name for name, _ in LARGER)]
     assert names == wanted, "write the page again: python -m benchmarks.efficiency"
 
@@ -34,11 +47,19 @@ def test_a_line_of_the_page_is_what_is_computed(name: str) -> None:
 @pytest.mark.statistical
 def test_every_likelihood_uses_what_is_sent() -> None:
     """Read from the page, some of whose lines are computed again; at 0.5 %, 3 %, 20 % and even shares."""
-    told = [line.strip("| ").split(" | ")[1:] for line in LINES if line.startswith("| `") and "not estim" not in line]
+    told = [
+        line.strip("| ").split(" | ")[1:]
+        for line in LINES
+        if line.startswith("| `") and "not estim" not in line
+    ]
     assert {len(cells) for cells in told} == {len(SHARES)}
-    efficiencies = np.array([[cell.split(" · ") for cell in cells] for cells in told], np.float64)
+    efficiencies = np.array(
+        [[cell.split(" · ") for cell in cells] for cells in told], np.float64
+    )
     assert efficiencies[:, :, 1].min() >= 0.95
-    assert efficiencies[:, -1, 0].min() >= 0.995  # the linear estimate is the best one at even shares
+    assert (
+        efficiencies[:, -1, 0].min() >= 0.995
+    )  # the linear estimate is the best one at even shares
     assert efficiencies[:, :, 0].max() <= 1
 
 
@@ -46,16 +67,28 @@ def test_every_likelihood_uses_what_is_sent() -> None:
 @pytest.mark.parametrize("share", SHARES)
 @pytest.mark.parametrize(
     "design",
-    [dn.subset(5, 2, t=2), dn.rappor(4, 4), dn.unary(4, 2), dn.unary(5, 2, optimized=True), dn.truncated_rappor(4, 3)],
+    [
+        dn.subset(5, 2, t=2),
+        dn.rappor(4, 4),
+        dn.unary(4, 2),
+        dn.unary(5, 2, optimized=True),
+        dn.truncated_rappor(4, 3),
+    ],
     ids=repr,
 )
-def test_sets_lose_nothing_with_the_likelihood(design: Design, share: float | None) -> None:
+def test_sets_lose_nothing_with_the_likelihood(
+    design: Design, share: float | None
+) -> None:
     made = efficiency(design, share, surveys=40)
     assert made.error < 0.01
     assert made.likelihood >= 0.95
 
 
-@pytest.mark.parametrize("design", [dn.rappor(3, 2), dn.subset(4, 1, t=2), dn.hadamard(5, 2), dn.warner(1)], ids=repr)
+@pytest.mark.parametrize(
+    "design",
+    [dn.rappor(3, 2), dn.subset(4, 1, t=2), dn.hadamard(5, 2), dn.warner(1)],
+    ids=repr,
+)
 def test_the_bound_is_that_of_the_exact_table(design: Design) -> None:
     """By the information of all shares but the last, which follows from them; no linear estimate is below it."""
     shares = true_shares(len(design.categories), 0.2)
@@ -65,10 +98,15 @@ def test_the_bound_is_that_of_the_exact_table(design: Design) -> None:
     inverse = np.linalg.inv((slopes.T / sent[sent > 0]) @ slopes)
     spread = np.vstack([np.eye(len(shares) - 1), -np.ones(len(shares) - 1)])
     assert bound(design, shares) == pytest.approx(spread @ inverse @ spread.T, abs=1e-9)
-    assert (np.diag(covariance(design, shares, 1)) >= np.diag(bound(design, shares)) * (1 - 1e-9)).all()
+    assert (
+        np.diag(covariance(design, shares, 1))
+        >= np.diag(bound(design, shares)) * (1 - 1e-9)
+    ).all()
 
 
-def test_an_estimate_that_loses_something_would_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_estimate_that_loses_something_would_be_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The unbiased estimate of RAPPOR at a rare share, handed out as the likelihood."""
     unbiased = lambda _, linear, counts: (linear.shares(counts / counts.sum()), None)  # noqa: E731 - stands in for it
     monkeypatch.setattr("benchmarks.efficiency.most_likely", unbiased)

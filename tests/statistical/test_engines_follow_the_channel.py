@@ -22,12 +22,17 @@ DESIGNS = [
 @pytest.mark.statistical
 @pytest.mark.parametrize("design", DESIGNS, ids=repr)
 @pytest.mark.parametrize(("fast", "threads"), [(False, 1), (True, 1), (True, 2)])
-def test_secure_responses_follow_the_channel(design: Design, fast: bool, threads: int) -> None:
+def test_secure_responses_follow_the_channel(
+    design: Design, fast: bool, threads: int
+) -> None:
     n = draws_needed(design)
     counts = [
         np.bincount(
-            local.draw_all(design, np.full(n, answer), fast=fast, threads=threads), minlength=design.channel.responses
+            local.draw_all(design, np.full(n, answer), fast=fast, threads=threads),
+            minlength=design.channel.responses,
         )
         for answer in range(design.channel.answers)
     ]
-    assert_counts_follow(design, counts)  # false alarms 1e-9; a cell off by 3/100 is found with 0.999
+    assert_counts_follow(
+        design, counts
+    )  # false alarms 1e-9; a cell off by 3/100 is found with 0.999

@@ -15,7 +15,13 @@ import pytest
 from scipy.stats import binom, chi2
 
 from deniable.bulk.edges import Edges
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    lpp_ddagger,
+    pckv_grr,
+    pckv_ue,
+)
 from deniable.types.key_value.draw import collect
 from deniable.types.key_value.estimate import estimate
 from deniable.types.key_value.respond import respond
@@ -29,18 +35,31 @@ ANSWERS = ({}, {"0": Fraction(1, 3)}, {"0": -1, "1": 1})
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", ["lpp_club", "lpp, a public fake weight", "pckv_ue, 2 places", "pckv_grr, 2 places"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "lpp_club",
+        "lpp, a public fake weight",
+        "pckv_ue, 2 places",
+        "pckv_grr, 2 places",
+    ],
+)
 def test_responses_follow_the_scheme(name: str) -> None:
     design, source = designs(2)[name], seeded(name)
     cells = len(ANSWERS) * design.scheme.responses
     for answer in ANSWERS:
         row = design.row(answer)
-        drawn = (design.response_number(respond(design, answer, source=source).symbol) for _ in range(DRAWS))
+        drawn = (
+            design.response_number(respond(design, answer, source=source).symbol)
+            for _ in range(DRAWS)
+        )
         sent = Counter(drawn)
         for response in range(design.scheme.responses):
             p = float(design.scheme.probability(response, row))
             tail = FALSE_ALARM / cells / 2
-            assert binom.ppf(tail, DRAWS, p) <= sent[response] <= binom.isf(tail, DRAWS, p)
+            assert (
+                binom.ppf(tail, DRAWS, p) <= sent[response] <= binom.isf(tail, DRAWS, p)
+            )
             # A cell that is off by a tenth is found all but surely.
             moved = p + 0.1 if p < 0.5 else p - 0.1
             missed = binom.cdf(binom.isf(tail, DRAWS, p), DRAWS, moved) - binom.cdf(
@@ -52,7 +71,9 @@ def test_responses_follow_the_scheme(name: str) -> None:
 def graph(people: int, items: int, most: int) -> Edges:
     """Everybody has up to `most` items, frequent ones more often, with weights between −1 and 1."""
     rng = np.random.default_rng(17)
-    order = np.argsort(rng.random((people, items)) / np.linspace(3, 1, items), axis=1)[:, :most]
+    order = np.argsort(rng.random((people, items)) / np.linspace(3, 1, items), axis=1)[
+        :, :most
+    ]
     sizes = rng.integers(0, most + 1, people)
     there = np.arange(most) < sizes[:, None]
     item = np.where(there, order, items)
@@ -60,7 +81,9 @@ def graph(people: int, items: int, most: int) -> Edges:
     there = item < items
     start = np.zeros(people + 1, np.int64)
     np.cumsum(sizes, out=start[1:])
-    return Edges(people, items, start, item[there], rng.uniform(-1, 1, int(there.sum())))
+    return Edges(
+        people, items, start, item[there], rng.uniform(-1, 1, int(there.sum()))
+    )
 
 
 def expected(design: KeyValueDesign, edges: Edges) -> np.ndarray:
@@ -68,7 +91,10 @@ def expected(design: KeyValueDesign, edges: Edges) -> np.ndarray:
     told = second_moments(design.scheme)
     k, w, squares, n = edges.degree, edges.weight_sum, edges.square_sum, edges.people
     shares = np.stack([n - k, (k + w) / 2, (k - w) / 2])
-    degree, weight = (np.array([float(each) for each in row]) @ shares for row in (told.degree, told.weight))
+    degree, weight = (
+        np.array([float(each) for each in row]) @ shares
+        for row in (told.degree, told.weight)
+    )
     return np.stack([degree - k, weight - squares])
 
 
@@ -79,7 +105,11 @@ def test_estimates_scatter_as_the_formulas_say(builder, epsilon: int) -> None:  
     """A variance that is off by 25 % is found all but surely."""
     people, items, rounds = 3_000, 40, 100
     edges = graph(people, items, 3)
-    design = builder(items, epsilon, padding=3) if "pckv" in builder.__name__ else builder(items, epsilon)
+    design = (
+        builder(items, epsilon, padding=3)
+        if "pckv" in builder.__name__
+        else builder(items, epsilon)
+    )
     variance, source = expected(design, edges), seeded(f"{builder.__name__} {epsilon}")
     truth = np.stack([edges.degree, edges.weight_sum])
     squared = np.zeros_like(variance)
@@ -88,7 +118,10 @@ def test_estimates_scatter_as_the_formulas_say(builder, epsilon: int) -> None:  
         squared += (np.stack([found.degree, found.weight]) - truth) ** 2
     ratio = (squared / variance).mean(axis=1) / rounds
     count = rounds * items
-    low, high = chi2.ppf(FALSE_ALARM / 2, count) / count, chi2.isf(FALSE_ALARM / 2, count) / count
+    low, high = (
+        chi2.ppf(FALSE_ALARM / 2, count) / count,
+        chi2.isf(FALSE_ALARM / 2, count) / count,
+    )
     assert (ratio > 0.98 * low).all()
     assert (ratio < 1.02 * high).all()
     assert chi2.cdf(1.02 * high * count / 1.25, count) < 1e-2
@@ -99,9 +132,15 @@ def test_estimates_scatter_as_the_formulas_say(builder, epsilon: int) -> None:  
 def test_the_errors_that_are_told_are_those_that_occur() -> None:
     """Default estimates of independent respondents: told variances against those of the formula, within 10 %."""
     edges = graph(20_000, 25, 3)
-    for design in (lpp_club(25, 2), pckv_ue(25, 2, padding=3), pckv_grr(25, 2, padding=3)):
+    for design in (
+        lpp_club(25, 2),
+        pckv_ue(25, 2, padding=3),
+        pckv_grr(25, 2, padding=3),
+    ):
         source = seeded(design.name)
-        found = estimate(collect(design, edges, source=source), scaling="fixed", population="census")
+        found = estimate(
+            collect(design, edges, source=source), scaling="fixed", population="census"
+        )
         told = np.stack([found.variance("degree"), found.variance("weight")])
         assert told == pytest.approx(expected(design, edges), rel=0.1)
 
@@ -114,11 +153,19 @@ def test_intervals_hold_as_often_as_they_say(what: str) -> None:
     Items in one round are nearly independent: whoever is asked about one is not asked about another.
     """
     edges, design, rounds = graph(20_000, 25, 3), lpp_club(25, 3), 60
-    truth = {"degree": edges.degree, "weight": edges.weight_sum, "mean": edges.weight_sum / edges.degree}[what]
+    truth = {
+        "degree": edges.degree,
+        "weight": edges.weight_sum,
+        "mean": edges.weight_sum / edges.degree,
+    }[what]
     source, missed = seeded(f"intervals {what}"), 0
     for _ in range(rounds):
         found = estimate(collect(design, edges, source=source))
         low, high = np.array(list(found.about(what).conf_int().values())).T
         missed += int(((truth < low) | (truth > high)).sum())
     count = rounds * 25
-    assert binom.ppf(FALSE_ALARM / 2, count, 0.04) <= missed <= binom.isf(FALSE_ALARM / 2, count, 0.06)
+    assert (
+        binom.ppf(FALSE_ALARM / 2, count, 0.04)
+        <= missed
+        <= binom.isf(FALSE_ALARM / 2, count, 0.06)
+    )

@@ -42,8 +42,14 @@ DESIGNS = [
     (dn.truncated_rappor(3, 2), (0, 1, 1)),
     (dn.mixture(3, {1: "1/2", 2: "1/2"}, epsilon=1), (0, 1, 1)),
 ]
-DECKS = [(Deck((1, 1, 2), people=4), (3, 1)), (Deck((2, 1, 3), people=4), (2, 2)), (Deck((1, 4), people=3), (1, 2))]
-every_design = pytest.mark.parametrize(("design", "people"), DESIGNS, ids=lambda each: repr(each)[:40])
+DECKS = [
+    (Deck((1, 1, 2), people=4), (3, 1)),
+    (Deck((2, 1, 3), people=4), (2, 2)),
+    (Deck((1, 4), people=3), (1, 2)),
+]
+every_design = pytest.mark.parametrize(
+    ("design", "people"), DESIGNS, ids=lambda each: repr(each)[:40]
+)
 every_deck = pytest.mark.parametrize(("deck", "people"), DECKS, ids=repr)
 
 
@@ -52,9 +58,14 @@ def draws(seeded: Source) -> np.random.Generator:
     return generator(seeded)
 
 
-def one_by_one(design: Design, people: tuple[int, ...], repetitions: int, source: Source) -> NDArray[np.int64]:
+def one_by_one(
+    design: Design, people: tuple[int, ...], repetitions: int, source: Source
+) -> NDArray[np.int64]:
     """Count what everybody sends, response by response."""
-    channel, rows = design.channel, np.zeros((repetitions, design.channel.cells), np.int64)
+    channel, rows = (
+        design.channel,
+        np.zeros((repetitions, design.channel.cells), np.int64),
+    )
     for row in rows:
         for answer, number in enumerate(people):
             for _ in range(number):
@@ -68,7 +79,9 @@ def test_tallies_of_a_design_follow_its_law(
     design: Design, people: tuple[int, ...], draws: np.random.Generator, seeded: Source
 ) -> None:
     exactly = worlds.of_design(design, people)
-    assert_tallies_follow(exactly, law.tallies(design, people, REPETITIONS, draws=draws))
+    assert_tallies_follow(
+        exactly, law.tallies(design, people, REPETITIONS, draws=draws)
+    )
     assert_tallies_follow(exactly, one_by_one(design, people, 2_000, seeded))
 
 
@@ -89,13 +102,21 @@ def test_tallies_of_a_deck_follow_its_law(
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("replaced", [False, True])
-@pytest.mark.parametrize("subject", [dn.k_ary(3, 1), dn.binary("9/10", "7/10"), Deck((1, 1, 3), people=3)], ids=repr)
-def test_samples_of_people_follow_their_law(subject: Design | Deck, replaced: bool, draws: np.random.Generator) -> None:
+@pytest.mark.parametrize(
+    "subject",
+    [dn.k_ary(3, 1), dn.binary("9/10", "7/10"), Deck((1, 1, 3), people=3)],
+    ids=repr,
+)
+def test_samples_of_people_follow_their_law(
+    subject: Design | Deck, replaced: bool, draws: np.random.Generator
+) -> None:
     people = (3, 2, 1)[: len(subject.categories)]
     one = worlds.of_deck if isinstance(subject, Deck) else worlds.of_design
     drawn = worlds.samples(people, 3, replaced=replaced)
     exactly = worlds.mixed((one(subject, sample), chance) for sample, chance in drawn)  # type: ignore[operator]
-    rows = law.tallies(subject, people, REPETITIONS, respondents=3, replaced=replaced, draws=draws)
+    rows = law.tallies(
+        subject, people, REPETITIONS, respondents=3, replaced=replaced, draws=draws
+    )
     assert_tallies_follow(exactly, rows)
 
 
@@ -108,10 +129,14 @@ STAGES = {
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", sorted(STAGES))
-def test_tallies_of_all_stages_together_follow_their_law(name: str, draws: np.random.Generator) -> None:
+def test_tallies_of_all_stages_together_follow_their_law(
+    name: str, draws: np.random.Generator
+) -> None:
     rungs, people = STAGES[name]
     exactly = worlds.of_ladder(rungs, people)
-    assert_tallies_follow(exactly, np.hstack(law.stages(rungs, people, REPETITIONS, draws=draws)))
+    assert_tallies_follow(
+        exactly, np.hstack(law.stages(rungs, people, REPETITIONS, draws=draws))
+    )
 
 
 @pytest.mark.statistical
@@ -129,17 +154,27 @@ def test_noisy_samples_follow_their_law(draws: np.random.Generator) -> None:
         return told
 
     exactly = worlds.together(one, (1, 2))
-    assert_tallies_follow(exactly, law.noisy_samples(noisy, 2, 1, 2, REPETITIONS, draws=draws))
+    assert_tallies_follow(
+        exactly, law.noisy_samples(noisy, 2, 1, 2, REPETITIONS, draws=draws)
+    )
 
 
 @pytest.mark.statistical
-def test_large_numbers_follow_the_binomial_and_the_hypergeometric_law(draws: np.random.Generator) -> None:
+def test_large_numbers_follow_the_binomial_and_the_hypergeometric_law(
+    draws: np.random.Generator,
+) -> None:
     """Twenty stretches of equal chance; NumPy takes other ways for large numbers than for a few."""
     n, rows = 3_252_599, REPETITIONS
     deck = Deck((n // 3, 0, n - n // 3), people=n // 2)
     cases = [
-        (binom(n, 0.75), law.tallies(dn.warner(p="3/4"), [0, n], rows, draws=draws)[:, 1]),
-        (hypergeom(n, n // 3, n // 2), law.tallies(deck, [n // 2, 0], rows, draws=draws)[:, 0]),
+        (
+            binom(n, 0.75),
+            law.tallies(dn.warner(p="3/4"), [0, n], rows, draws=draws)[:, 1],
+        ),
+        (
+            hypergeom(n, n // 3, n // 2),
+            law.tallies(deck, [n // 2, 0], rows, draws=draws)[:, 0],
+        ),
     ]
     for exactly, drawn in cases:
         edges = exactly.ppf(np.arange(1, 20) / 20)
@@ -152,15 +187,20 @@ def test_large_numbers_follow_the_binomial_and_the_hypergeometric_law(draws: np.
 
 @pytest.mark.statistical
 @every_deck
-def test_cards_that_are_put_back_are_found(deck: Deck, people: tuple[int, ...], draws: np.random.Generator) -> None:
+def test_cards_that_are_put_back_are_found(
+    deck: Deck, people: tuple[int, ...], draws: np.random.Generator
+) -> None:
     with found:
         assert_tallies_follow(
-            worlds.of_deck(deck, people), law.tallies(deck.with_replacement(), people, REPETITIONS, draws=draws)
+            worlds.of_deck(deck, people),
+            law.tallies(deck.with_replacement(), people, REPETITIONS, draws=draws),
         )
 
 
 @pytest.mark.statistical
-def test_independent_respondents_instead_of_a_census_are_found(draws: np.random.Generator) -> None:
+def test_independent_respondents_instead_of_a_census_are_found(
+    draws: np.random.Generator,
+) -> None:
     design, people = dn.k_ary(3, 1), (2, 0, 1)
     rows = law.tallies(design, people, REPETITIONS, replaced=True, draws=draws)
     with found:
@@ -168,10 +208,13 @@ def test_independent_respondents_instead_of_a_census_are_found(draws: np.random.
 
 
 @pytest.mark.statistical
-def test_an_epsilon_that_is_larger_by_a_quarter_is_found(draws: np.random.Generator) -> None:
+def test_an_epsilon_that_is_larger_by_a_quarter_is_found(
+    draws: np.random.Generator,
+) -> None:
     with found:
         assert_tallies_follow(
-            worlds.of_design(dn.warner(1), (2, 2)), law.tallies(dn.warner("5/4"), (2, 2), REPETITIONS, draws=draws)
+            worlds.of_design(dn.warner(1), (2, 2)),
+            law.tallies(dn.warner("5/4"), (2, 2), REPETITIONS, draws=draws),
         )
 
 
@@ -186,9 +229,13 @@ def test_a_normal_approximation_is_found(draws: np.random.Generator) -> None:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("name", sorted(STAGES))
-def test_stages_that_are_drawn_afresh_are_found(name: str, draws: np.random.Generator) -> None:
+def test_stages_that_are_drawn_afresh_are_found(
+    name: str, draws: np.random.Generator
+) -> None:
     """Every stage alone would be right; only together they are not."""
     rungs, people = STAGES[name]
-    afresh = np.hstack([law.tallies(design, people, REPETITIONS, draws=draws) for design in rungs])
+    afresh = np.hstack(
+        [law.tallies(design, people, REPETITIONS, draws=draws) for design in rungs]
+    )
     with found:
         assert_tallies_follow(worlds.of_ladder(rungs, people), afresh)

@@ -21,7 +21,11 @@ from deniable_papers.cards import Census
 from deniable_papers.values import Content, Exhibit, Setting
 
 FAR = 7.5
-FIGURES = [exhibit for exhibit in (*cards.exhibit, *gradual.exhibit) if exhibit.kind == "figure"]
+FIGURES = [
+    exhibit
+    for exhibit in (*cards.exhibit, *gradual.exhibit)
+    if exhibit.kind == "figure"
+]
 
 
 def made(name: str, source: Source, repetitions: int) -> Content:
@@ -45,11 +49,17 @@ def sampled(self: Census, device: Design | Deck) -> float:
 def put_back(self: Census, device: Design | Deck) -> float:
     """The variance of the same cards, put back."""
     design = device.with_replacement() if isinstance(device, Deck) else device
-    return variance(design, self.people, shares=[1 - self.share, self.share], population="census")
+    return variance(
+        design, self.people, shares=[1 - self.share, self.share], population="census"
+    )
 
 
 FAULTS = [
-    (sampled, "cards-figure-1", ("Warner, ε = 1", "Simmons, ε = 1", "cards dealt, ε = 0.944")),
+    (
+        sampled,
+        "cards-figure-1",
+        ("Warner, ε = 1", "Simmons, ε = 1", "cards dealt, ε = 0.944"),
+    ),
     (put_back, "cards-figure-1", ("cards dealt, ε = 0.944", "cards dealt, ε = 0.08")),
     (put_back, "cards-figure-2", ("cards dealt, ε = 0.693", "cards dealt, ε = 1.61")),
     (put_back, "cards-figure-5", ("cards dealt, ε = 0.05", "cards dealt, ε = 0.5")),
@@ -68,15 +78,22 @@ def test_a_wrong_variance_of_cards_is_flagged(
     monkeypatch.setattr(Census, "theory", fault)
     flagged = {point.where for point in made(figure, seeded, 10_000).flagged}
     assert set(found) <= flagged
-    assert not any(where.startswith("cards put back") for where in flagged) or fault is sampled
+    assert (
+        not any(where.startswith("cards put back") for where in flagged)
+        or fault is sampled
+    )
 
 
 @pytest.mark.statistical
-def test_the_printed_variance_of_noisy_samples_is_flagged(seeded: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_printed_variance_of_noisy_samples_is_flagged(
+    seeded: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Eq. (132) as printed, with 1 − β in place of 1 − 2β (erratum 4.2)."""
 
     def as_printed(self: NoisySampling, samples: int, *, bit: int) -> float:  # noqa: ARG001 - the same for both bits
-        permanent = self.p * (1 - self.p) / (samples * (1 - self.p) ** 2) + self.alpha * (1 - self.alpha)
+        permanent = self.p * (1 - self.p) / (
+            samples * (1 - self.p) ** 2
+        ) + self.alpha * (1 - self.alpha)
         return float(permanent / (2 * self.alpha - 1) ** 2)
 
     monkeypatch.setattr(NoisySampling, "variance", as_printed)
@@ -86,10 +103,14 @@ def test_the_printed_variance_of_noisy_samples_is_flagged(seeded: Source, monkey
 
 
 @pytest.mark.statistical
-def test_a_budget_that_is_off_by_a_fifth_is_flagged(seeded: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_budget_that_is_off_by_a_fifth_is_flagged(
+    seeded: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Theory at the right ε, responses with a fifth less: means move towards the middle."""
     right = experiments.second()
-    wrong = experiments.family_ladder("k_ary", 5, [f"{8 * i}/100" for i in range(1, 11)])
+    wrong = experiments.family_ladder(
+        "k_ary", 5, [f"{8 * i}/100" for i in range(1, 11)]
+    )
     monkeypatch.setattr(experiments.law, "stages", _with(experiments.law.stages, wrong))
     one, *_, five = right.seen(Setting(generator(seeded), 4_000))
     assert all(stage.mean.flagged for stages in (one, five) for stage in stages[5:])

@@ -22,7 +22,9 @@ from deniable_papers.values import Exhibit, Setting
 FAR = 7.5
 SIMULATED = ("corollary-1", "corollary-4", "binary-figure-1", "minimax-figure-6")
 EXHIBITS = [
-    exhibit for exhibit in (*rr3.exhibit, *minimax.exhibit, *binary.exhibit) if exhibit.name.endswith(SIMULATED)
+    exhibit
+    for exhibit in (*rr3.exhibit, *minimax.exhibit, *binary.exhibit)
+    if exhibit.name.endswith(SIMULATED)
 ]
 
 
@@ -34,10 +36,14 @@ def test_simulated_points_lie_on_their_theory(exhibit: Exhibit, seeded: Source) 
     assert [point for point in content.points if point.distance > FAR] == []
 
 
-def without_covariances(design: Design, shares: list[float], respondents: int) -> np.ndarray:
+def without_covariances(
+    design: Design, shares: list[float], respondents: int
+) -> np.ndarray:
     """The variances that Section 3.2 of document 000 prints: term by term, without the covariances (erratum 0.5)."""
     channel = design.channel.dense()
-    matrix = np.array([[float(channel.probability(i, given=j)) for j in range(3)] for i in range(3)])
+    matrix = np.array(
+        [[float(channel.probability(i, given=j)) for j in range(3)] for i in range(3)]
+    )
     inverse, sent = np.linalg.inv(matrix), matrix @ np.array(shares)
     # With the last share left out, as the paper writes its estimates.
     reduced = inverse[:, :2] - inverse[:, 2:]
@@ -46,14 +52,22 @@ def without_covariances(design: Design, shares: list[float], respondents: int) -
 
 def one_factor(design: Design, shares: list[float], respondents: int) -> np.ndarray:
     """The variance of eq. (27) of document 000, whose second factor lacks n − 2 (erratum 0.1)."""
-    n, p = len(design.categories), float(design.probability(design.symbols[0], given=design.categories[0]))
+    n, p = (
+        len(design.categories),
+        float(design.probability(design.symbols[0], given=design.categories[0])),
+    )
     lift = (n * p - 1) * np.array(shares)
     return np.diag((1 - p + lift) * (p - lift) / ((n * p - 1) ** 2 * respondents))
 
 
 FAULTS = [
     (without_covariances, rr3_dagger(0.7, 0.6), [0.2, 0.3, 0.5], ["variance of π_1"]),
-    (one_factor, k_ary(4, p=0.5), [0.1, 0.2, 0.3, 0.4], [f"variance of π_{number}" for number in range(4)]),
+    (
+        one_factor,
+        k_ary(4, p=0.5),
+        [0.1, 0.2, 0.3, 0.4],
+        [f"variance of π_{number}" for number in range(4)],
+    ),
 ]
 
 
@@ -81,16 +95,28 @@ def test_a_printed_variance_that_is_wrong_is_flagged(
 
 
 @pytest.mark.statistical
-def test_a_constant_that_is_wrong_moves_the_mean(seeded: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_constant_that_is_wrong_moves_the_mean(
+    seeded: Source, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Eq. (28) of document 000 as printed: π_1 is too small by 1/(p2 + 2·p1 − 1) (erratum 0.2)."""
 
     def as_printed(*given: object, **options: object) -> np.ndarray:
         return law.shares(*given, **options) - np.array([0.0, 1.0, -1.0])  # type: ignore[arg-type]
 
     monkeypatch.setattr(figures, "shares", as_printed)
-    points = figures.moments("here", rr3_dagger(0.7, 0.6), [0.2, 0.3, 0.5], 400, Setting(generator(seeded), 1_000))
+    points = figures.moments(
+        "here",
+        rr3_dagger(0.7, 0.6),
+        [0.2, 0.3, 0.5],
+        400,
+        Setting(generator(seeded), 1_000),
+    )
     flagged = {point.where for point in points if point.flagged}
-    assert {"here: mean of π_1", "here: mean of π_2", "here: variance of π_1"} <= flagged
+    assert {
+        "here: mean of π_1",
+        "here: mean of π_2",
+        "here: variance of π_1",
+    } <= flagged
     assert "here: mean of π_0" not in flagged
 
 
@@ -106,7 +132,11 @@ def test_the_approximate_risk_is_flagged_where_it_does_not_hold(
 
     even = [0.1] * 10
     chosen = Setting(generator(seeded), 4_000)
-    assert [point for point in figures.risks("right", k_ary(10, 3), even, chosen) if point.distance > FAR] == []
+    assert [
+        point
+        for point in figures.risks("right", k_ary(10, 3), even, chosen)
+        if point.distance > FAR
+    ] == []
     assert covariance(k_ary(10, 3), even, 1).trace() > 0
     monkeypatch.setattr(figures, "risk", approximate)
     (point,) = figures.risks("wrong", k_ary(10, 3), even, chosen)

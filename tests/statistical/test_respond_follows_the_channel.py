@@ -25,12 +25,18 @@ CORE = {"binary", "k_ary", "matrix", "warner"}
 @pytest.mark.statistical
 def test_responses_follow_the_channel(design: Design, seeded: Source) -> None:
     n = draws_needed(design, catches=COARSE)
-    assert_draws_follow(design, partial(respond, design, source=seeded), n=n, catches=COARSE)
+    assert_draws_follow(
+        design, partial(respond, design, source=seeded), n=n, catches=COARSE
+    )
 
 
 @pytest.mark.parametrize("design", parameters(lambda design: design.name in CORE))
 @pytest.mark.statistical
-def test_responses_of_the_first_designs_follow_the_channel_closely(design: Design, seeded: Source) -> None:
+def test_responses_of_the_first_designs_follow_the_channel_closely(
+    design: Design, seeded: Source
+) -> None:
     catches = Fraction(3, 100)
     n = draws_needed(design, catches=catches)
-    assert_draws_follow(design, partial(respond, design, source=seeded), n=n, catches=catches)
+    assert_draws_follow(
+        design, partial(respond, design, source=seeded), n=n, catches=catches
+    )

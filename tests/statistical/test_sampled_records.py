@@ -30,14 +30,29 @@ def test_intervals_hold_as_often_as_they_say(name: str) -> None:
     held = []
     for _ in range(SAMPLES):
         shares = rng.dirichlet(19 * np.array([*SHARES, 1 - sum(SHARES)]), 24)[CLUSTERS]
-        own = (rng.random((len(CLUSTERS), 1)) > np.cumsum(shares, axis=1)).sum(axis=1).clip(0, 3)
-        given = [NAMES[at] if design.asks == "strings" else {NAMES[at]: 1} for at in own]
+        own = (
+            (rng.random((len(CLUSTERS), 1)) > np.cumsum(shares, axis=1))
+            .sum(axis=1)
+            .clip(0, 3)
+        )
+        given = [
+            NAMES[at] if design.asks == "strings" else {NAMES[at]: 1} for at in own
+        ]
         weights = rng.choice([1.0, 2.0, 4.0], 24)[CLUSTERS]
         sampling = dn.Sampling(weights, clusters=CLUSTERS)
-        found = dn.estimate(dn.respond_all(design, given, source=source), sampling=sampling, **options)
+        found = dn.estimate(
+            dn.respond_all(design, given, source=source), sampling=sampling, **options
+        )
         ends = found.conf_int()
-        told = [ends[item].low <= share <= ends[item].high for item, share in zip(NAMES, SHARES, strict=False)]
-        means = [] if design.asks == "strings" else [found.about("mean").conf_int()[item] for item in NAMES[1:3]]
+        told = [
+            ends[item].low <= share <= ends[item].high
+            for item, share in zip(NAMES, SHARES, strict=False)
+        ]
+        means = (
+            []
+            if design.asks == "strings"
+            else [found.about("mean").conf_int()[item] for item in NAMES[1:3]]
+        )
         held.append([*told, *(low <= 1 <= high for low, high in means)])
     least = binom.ppf(FALSE_ALARM, SAMPLES, LEAST)
     assert np.sum(held, axis=0).min() >= least

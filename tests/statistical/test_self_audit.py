@@ -30,14 +30,24 @@ CHECKS = ("worst event", "goodness of fit")
 SCALAR = "one by one"
 HANDS: dict[str, Engine | None] = {**ENGINES, SCALAR: None}
 DESIGNS = registered()
-RECORDS = {name: build for name, build in TYPES.items() if build().design.asks not in ("categories", "deck")}
-IN_TASKS = [design for design in DESIGNS if not design.attributes]  # with one column of answers
+RECORDS = {
+    name: build
+    for name, build in TYPES.items()
+    if build().design.asks not in ("categories", "deck")
+}
+IN_TASKS = [
+    design for design in DESIGNS if not design.attributes
+]  # with one column of answers
 AUDITS = len(HANDS) * (len(DESIGNS) + len(RECORDS)) + len(IN_TASKS)
 
 
 def hand(design: Any, engine: Engine | None) -> Mechanism:
     """Return a design as an engine draws with it, or as `respond` does."""
-    return of_design(design, engine) if engine is not None else of_callable(lambda answer: dn.respond(design, answer))
+    return (
+        of_design(design, engine)
+        if engine is not None
+        else of_callable(lambda answer: dn.respond(design, answer))
+    )
 
 
 def looked_at(mechanism: Mechanism, design: Any, engine: Engine | None) -> Audit:
@@ -64,11 +74,18 @@ def test_no_registered_design_is_refuted(name: str) -> None:
 class Task:
     """What a task of a cluster does with a column of codes, without a cluster."""
 
-    def respond_all(self, design: AnyDesign, answers: Any, **options: Any) -> Responses[Any]:
+    def respond_all(
+        self, design: AnyDesign, answers: Any, **options: Any
+    ) -> Responses[Any]:
         task = Drawing(design, ("answer",), options=options, shuffle=False)
-        table = pa.Table.from_batches(task([pa.record_batch([pa.array(answers)], names=["answer"])]))
+        table = pa.Table.from_batches(
+            task([pa.record_batch([pa.array(answers)], names=["answer"])])
+        )
         plain = Local().respond_all(design, answers[:1], **options).columns
-        return Responses(design, {name: _as_drawn(table.column(name), like) for name, like in plain.items()})
+        return Responses(
+            design,
+            {name: _as_drawn(table.column(name), like) for name, like in plain.items()},
+        )
 
     respond_stream: Any = None
     tally: Any = None
@@ -78,7 +95,9 @@ def _as_drawn(column: pa.ChunkedArray, like: Any) -> Any:
     """Return a column of codes or packed rows as the engine on this machine gives it."""
     if like.ndim == 1:
         return column.to_numpy().astype(like.dtype)
-    return np.frombuffer(b"".join(column.to_pylist()), like.dtype).reshape(len(column), -1)
+    return np.frombuffer(b"".join(column.to_pylist()), like.dtype).reshape(
+        len(column), -1
+    )
 
 
 @pytest.mark.statistical
@@ -100,11 +119,17 @@ def test_no_type_of_record_is_refuted(name: str) -> None:
 class Planted:
     """An engine that draws with another design, or spoils what was drawn."""
 
-    def __init__(self, other: AnyDesign | None = None, spoil: Callable[[Any, Any], Any] | None = None) -> None:
+    def __init__(
+        self,
+        other: AnyDesign | None = None,
+        spoil: Callable[[Any, Any], Any] | None = None,
+    ) -> None:
         self.other = other
         self.spoil = spoil
 
-    def respond_all(self, design: AnyDesign, answers: Any, **options: Any) -> Responses[Any]:
+    def respond_all(
+        self, design: AnyDesign, answers: Any, **options: Any
+    ) -> Responses[Any]:
         drawn = Local().respond_all(self.other or design, answers, **options)
         columns = {name: rows.copy() for name, rows in drawn.columns.items()}
         for rows in columns.values():
@@ -137,7 +162,10 @@ FAULTS: dict[str, tuple[Design, Planted]] = {
     "the truth at times": (dn.k_ary(4, 1), Planted(spoil=truth_told)),
     "a bit never flipped": (dn.unary(4, 1), Planted(spoil=first_bit_kept)),
     "always the same": (dn.warner(1), Planted(spoil=constant)),
-    "answers that change places": (dn.binary("9/10", "7/10"), Planted(dn.binary("7/10", "9/10"))),
+    "answers that change places": (
+        dn.binary("9/10", "7/10"),
+        Planted(dn.binary("7/10", "9/10")),
+    ),
 }
 
 

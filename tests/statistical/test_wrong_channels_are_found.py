@@ -13,25 +13,39 @@ from deniable.chance import Source
 from deniable.designs import Design, k_ary, matrix, product, warner
 from deniable.documents import Response
 from deniable.responses import respond
-from tests.support.draws import COARSE, Regions, TooFewDraws, assert_counts_follow, assert_draws_follow, draws_needed
+from tests.support.draws import (
+    COARSE,
+    Regions,
+    TooFewDraws,
+    assert_counts_follow,
+    assert_draws_follow,
+    draws_needed,
+)
 from tests.support.registered import parameters
 
 found = pytest.raises(AssertionError, match="do not follow its channel")
 
 
-def drawing_as(claimed: Design, run: Design, source: Source) -> Callable[[str], Response]:
+def drawing_as(
+    claimed: Design, run: Design, source: Source
+) -> Callable[[str], Response]:
     """Claim one design and run another with the same labels."""
-    return lambda answer: Response(claimed.hash, respond(run, answer, source=source).symbol)
+    return lambda answer: Response(
+        claimed.hash, respond(run, answer, source=source).symbol
+    )
 
 
 def coarsely(design: Design, draw: Callable[[str], Response]) -> None:
-    assert_draws_follow(design, draw, n=draws_needed(design, catches=COARSE), catches=COARSE)
+    assert_draws_follow(
+        design, draw, n=draws_needed(design, catches=COARSE), catches=COARSE
+    )
 
 
 def changes_answers(design: Design) -> bool:
     """Whether a design sends categories, and often another one than the answer."""
     kept = [
-        design.channel.probability(j, given=j) for j in range(min(design.channel.answers, design.channel.responses))
+        design.channel.probability(j, given=j)
+        for j in range(min(design.channel.answers, design.channel.responses))
     ]
     return tuple(design.categories) == tuple(design.symbols) and min(kept) <= 1 - COARSE
 
@@ -49,7 +63,10 @@ def sent_to_all(design: Design) -> list[int]:
     return [
         i
         for i in range(design.channel.responses)
-        if all(COARSE <= design.channel.probability(i, given=j) <= 1 - COARSE for j in answers)
+        if all(
+            COARSE <= design.channel.probability(i, given=j) <= 1 - COARSE
+            for j in answers
+        )
     ]
 
 
@@ -74,15 +91,25 @@ def test_a_bit_that_is_never_flipped_is_found(seeded: Source) -> None:
     stuck = matrix([[1, 0], [0, 1]], categories=["0", "1"])
     run = product([*bits[:-1], stuck])
     with found:
-        assert_draws_follow(claimed, drawing_as(claimed, run, seeded), n=draws_needed(claimed))
+        assert_draws_follow(
+            claimed, drawing_as(claimed, run, seeded), n=draws_needed(claimed)
+        )
 
 
-@pytest.mark.parametrize("build", [warner, lambda e: k_ary(3, e), lambda e: k_ary(4, e)], ids=["warner", "3", "4"])
+@pytest.mark.parametrize(
+    "build",
+    [warner, lambda e: k_ary(3, e), lambda e: k_ary(4, e)],
+    ids=["warner", "3", "4"],
+)
 @pytest.mark.statistical
-def test_an_epsilon_that_is_larger_by_a_quarter_is_found(build: Callable[..., Design], seeded: Source) -> None:
+def test_an_epsilon_that_is_larger_by_a_quarter_is_found(
+    build: Callable[..., Design], seeded: Source
+) -> None:
     claimed, run = build(Fraction(1)), build(Fraction(5, 4))
     with found:
-        assert_draws_follow(claimed, drawing_as(claimed, run, seeded), n=draws_needed(claimed))
+        assert_draws_follow(
+            claimed, drawing_as(claimed, run, seeded), n=draws_needed(claimed)
+        )
 
 
 @pytest.mark.statistical
@@ -90,7 +117,9 @@ def test_swapped_columns_are_found(seeded: Source) -> None:
     rows = [[0.5, 0.1], [0.25, 0.25], [0.25, 0.65]]
     claimed, run = matrix(rows), matrix([row[::-1] for row in rows])
     with found:
-        assert_draws_follow(claimed, drawing_as(claimed, run, seeded), n=draws_needed(claimed))
+        assert_draws_follow(
+            claimed, drawing_as(claimed, run, seeded), n=draws_needed(claimed)
+        )
 
 
 @pytest.mark.statistical
@@ -98,28 +127,46 @@ def test_a_fault_in_the_last_column_alone_is_found(seeded: Source) -> None:
     claimed = matrix([[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]])
     run = matrix([[0.6, 0.2, "13/100"], [0.3, 0.5, 0.2], [0.1, 0.3, "67/100"]])
     with found:
-        assert_draws_follow(claimed, drawing_as(claimed, run, seeded), n=draws_needed(claimed))
+        assert_draws_follow(
+            claimed, drawing_as(claimed, run, seeded), n=draws_needed(claimed)
+        )
 
 
 @pytest.mark.statistical
 def test_a_response_that_names_another_design_is_found(seeded: Source) -> None:
     design, other = warner(1), warner(2)
     with pytest.raises(AssertionError, match="another design"):
-        assert_draws_follow(design, lambda answer: respond(other, answer, source=seeded), n=draws_needed(design))
+        assert_draws_follow(
+            design,
+            lambda answer: respond(other, answer, source=seeded),
+            n=draws_needed(design),
+        )
 
 
 @pytest.mark.statistical
 def test_an_unknown_symbol_is_found() -> None:
     design = warner(1)
     with pytest.raises(AssertionError, match="were counted"):
-        assert_draws_follow(design, lambda _: Response(design.hash, "perhaps"), n=draws_needed(design))
+        assert_draws_follow(
+            design, lambda _: Response(design.hash, "perhaps"), n=draws_needed(design)
+        )
 
 
 def test_counts_are_held_to_the_same_regions() -> None:
     design = k_ary(["a", "b", "c"], p="1/2")
-    assert_counts_follow(design, [[20_000, 10_000, 10_000], [10_000, 20_000, 10_000], [10_000, 10_000, 20_000]])
+    assert_counts_follow(
+        design,
+        [[20_000, 10_000, 10_000], [10_000, 20_000, 10_000], [10_000, 10_000, 20_000]],
+    )
     with found:
-        assert_counts_follow(design, [[20_000, 10_000, 10_000], [10_000, 20_000, 10_000], [11_000, 10_000, 19_000]])
+        assert_counts_follow(
+            design,
+            [
+                [20_000, 10_000, 10_000],
+                [10_000, 20_000, 10_000],
+                [11_000, 10_000, 19_000],
+            ],
+        )
 
 
 def test_too_few_draws_are_refused_before_the_first() -> None:
@@ -154,7 +201,10 @@ def test_the_promised_power_is_the_exact_one() -> None:
     for j, i in np.ndindex(2, 2):
         for moved in (-shift, shift):
             weights = binomial(n, design.channel.probability(i, given=j) + moved)
-            exactly.append(sum(weights[: regions.low[j, i]]) + sum(weights[regions.high[j, i] + 1 :]))
+            exactly.append(
+                sum(weights[: regions.low[j, i]])
+                + sum(weights[regions.high[j, i] + 1 :])
+            )
     assert regions.power(0.1) == pytest.approx(float(min(exactly)), rel=1e-9)
 
 

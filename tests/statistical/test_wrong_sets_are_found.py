@@ -26,7 +26,9 @@ Draw = Callable[[int, Source], int]
 
 
 def drawing(design: Design, draw: Draw, source: Source) -> Callable[[str], Response]:
-    return lambda answer: Response(design.hash, design.symbols[draw(design.category_number(answer), source)])
+    return lambda answer: Response(
+        design.hash, design.symbols[draw(design.category_number(answer), source)]
+    )
 
 
 def inside(source: Source) -> bool:
@@ -58,16 +60,28 @@ def answer_not_excluded(answer: int, source: Source) -> int:
 
 def without_replacement_forgotten(answer: int, source: Source) -> int:
     """A pick that was taken already is not replaced: sets are sometimes too small."""
-    return 1 << answer | 1 << below(5, source) if inside(source) else 1 << below(5, source) | 1 << below(5, source)
+    return (
+        1 << answer | 1 << below(5, source)
+        if inside(source)
+        else 1 << below(5, source) | 1 << below(5, source)
+    )
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    "draw", [the_next_ones, wrong_one_excluded, answer_not_excluded, without_replacement_forgotten]
+    "draw",
+    [
+        the_next_ones,
+        wrong_one_excluded,
+        answer_not_excluded,
+        without_replacement_forgotten,
+    ],
 )
 def test_a_wrong_fill_is_found(draw: Draw, seeded: Source) -> None:
     with pytest.raises(AssertionError, match=r"do not follow its channel|were counted"):
-        assert_draws_follow(SUBSET, drawing(SUBSET, draw, seeded), n=draws_needed(SUBSET))
+        assert_draws_follow(
+            SUBSET, drawing(SUBSET, draw, seeded), n=draws_needed(SUBSET)
+        )
 
 
 def own_bit_kept(design: Design) -> Draw:
@@ -78,7 +92,9 @@ def own_bit_kept(design: Design) -> Draw:
 def last_bit_untouched(design: Design) -> Draw:
     last = design.channel.answers - 1
     every = (1 << last) - 1
-    return lambda answer, source: design.channel.draw(answer, source) & every | (answer == last) << last
+    return lambda answer, source: (
+        design.channel.draw(answer, source) & every | (answer == last) << last
+    )
 
 
 def digits_reversed(design: Design) -> Draw:
@@ -95,10 +111,16 @@ def a_quarter_more(design: Design) -> Draw:
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("design", [BITS, RAPPOR], ids=["unary", "rappor"])
-@pytest.mark.parametrize("fault", [own_bit_kept, last_bit_untouched, digits_reversed, a_quarter_more])
-def test_wrong_bits_are_found(design: Design, fault: Callable[[Design], Draw], seeded: Source) -> None:
+@pytest.mark.parametrize(
+    "fault", [own_bit_kept, last_bit_untouched, digits_reversed, a_quarter_more]
+)
+def test_wrong_bits_are_found(
+    design: Design, fault: Callable[[Design], Draw], seeded: Source
+) -> None:
     with found:
-        assert_draws_follow(design, drawing(design, fault(design), seeded), n=draws_needed(design))
+        assert_draws_follow(
+            design, drawing(design, fault(design), seeded), n=draws_needed(design)
+        )
 
 
 @pytest.mark.statistical
@@ -115,12 +137,16 @@ def test_wrong_bits_are_found(design: Design, fault: Callable[[Design], Draw], s
     ids=repr,
 )
 @pytest.mark.parametrize(("fast", "threads"), [(False, 1), (True, 1), (True, 2)])
-def test_secure_sets_follow_the_channel(design: Design, fast: bool, threads: int) -> None:
+def test_secure_sets_follow_the_channel(
+    design: Design, fast: bool, threads: int
+) -> None:
     """The path that people use, with a keystream that nobody can seed. It stays silent at a rate of 1e-9."""
     n = draws_needed(design)
     counts = [
         np.bincount(
-            local.draw_all(design, np.full(n, answer), codes=True, fast=fast, threads=threads)[:, 0],
+            local.draw_all(
+                design, np.full(n, answer), codes=True, fast=fast, threads=threads
+            )[:, 0],
             minlength=design.channel.responses,
         )
         for answer in range(design.channel.answers)
@@ -140,7 +166,9 @@ def test_secure_sets_follow_the_channel(design: Design, fast: bool, threads: int
     ],
     ids=repr,
 )
-def test_every_place_of_long_sets_is_drawn_as_often_as_it_should(design: Design, fast: bool) -> None:
+def test_every_place_of_long_sets_is_drawn_as_often_as_it_should(
+    design: Design, fast: bool
+) -> None:
     """Beyond one word. Each count is binomial; 7.5 standard deviations are 7e-14, 3e-10 for all 4,160 counts here."""
     n, channel = 60_000, design.channel
     assert isinstance(channel, Sets)
@@ -151,4 +179,6 @@ def test_every_place_of_long_sets_is_drawn_as_often_as_it_should(design: Design,
         chance = linear.expected(shares)
         rows = local.draw_all(design, np.full(n, answer), codes=True, fast=fast)
         sums = local.tally(design, rows, fast=fast).counts
-        assert (np.abs(sums - n * chance) < 7.5 * np.sqrt(n * chance * (1 - chance))).all()
+        assert (
+            np.abs(sums - n * chance) < 7.5 * np.sqrt(n * chance * (1 - chance))
+        ).all()

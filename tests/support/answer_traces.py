@@ -28,9 +28,18 @@ def collectors_side() -> re.Pattern[str]:
     """Return a pattern of the names of all modules that the import contract counts to the collector's side."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
-    (contract,) = [each for each in contracts if each["name"].startswith("Nothing at the collector's side")]
+    (contract,) = [
+        each
+        for each in contracts
+        if each["name"].startswith("Nothing at the collector's side")
+    ]
     names = set(contract["source_modules"]) - SHARED
-    assert {"deniable.tallies", "deniable.estimates", "deniable.collector", "deniable.report"} <= names
+    assert {
+        "deniable.tallies",
+        "deniable.estimates",
+        "deniable.collector",
+        "deniable.report",
+    } <= names
     patterns = [re.escape(name).replace(r"\*", r"\w+") for name in sorted(names)]
     return re.compile(rf"(?:{'|'.join(patterns)})(?:\.|$)")
 
@@ -57,13 +66,26 @@ class Marks:
         sequences = [*_forms(asked.answers, getattr(asked.design, "categories", ()))]
         present = [item for item in asked.answers if isinstance(item, Mapping)]
         for name in sorted({name for item in present for name in item}):
-            values = [item.get(name) if isinstance(item, Mapping) else None for item in asked.answers]
+            values = [
+                item.get(name) if isinstance(item, Mapping) else None
+                for item in asked.answers
+            ]
             sequences += _forms(values, _categories(asked.design, name))
         flat = [(name, value) for item in present for name, value in item.items()]
         sequences += [[value for _, value in flat], [name for name, _ in flat]]
-        marked = [value for _, value in flat] + [item for item in asked.answers if not isinstance(item, Mapping)]
-        scalars = {value for value in marked if isinstance(value, float) and value != round(value, 3)}
-        scalars |= {value for value in marked if isinstance(value, str) and value.startswith("marker")}
+        marked = [value for _, value in flat] + [
+            item for item in asked.answers if not isinstance(item, Mapping)
+        ]
+        scalars = {
+            value
+            for value in marked
+            if isinstance(value, float) and value != round(value, 3)
+        }
+        scalars |= {
+            value
+            for value in marked
+            if isinstance(value, str) and value.startswith("marker")
+        }
         return cls(items, [each for each in sequences if len(each) > 30], scalars)
 
     def is_held(self, value: Any, depth: int = DEPTH) -> bool:
@@ -72,14 +94,21 @@ class Marks:
             return True
         if isinstance(value, float | str):
             return value in self.scalars
-        if value is None or isinstance(value, bool | int | bytes | type) or callable(value):
+        if (
+            value is None
+            or isinstance(value, bool | int | bytes | type)
+            or callable(value)
+        ):
             return False
         if isinstance(value, Mapping):
-            return self.is_held([*value], depth) or self.is_held([*value.values()], depth)
+            return self.is_held([*value], depth) or self.is_held(
+                [*value.values()], depth
+            )
         items = _items(value)
         if items is not None:
             return _plain(items) in self.sequences or (
-                depth > 0 and any(self.is_held(item, depth - 1) for item in items[:MAX_ITEMS])
+                depth > 0
+                and any(self.is_held(item, depth - 1) for item in items[:MAX_ITEMS])
             )
         is_ours = depth > 0 and type(value).__module__.startswith("deniable")
         return is_ours and any(self.is_held(part, depth - 1) for part in _fields(value))
@@ -92,14 +121,24 @@ def _forms(answers: Sequence[Any], categories: Sequence[str]) -> Iterator[list[A
         index = {category: code for code, category in enumerate(categories)}
         codes = [None if answer is None else index[answer] for answer in answers]
         yield from (codes, [code for code in codes if code is not None])
-        yield from ([fill if code is None else code for code in codes] for fill in (0, -1))
+        yield from (
+            [fill if code is None else code for code in codes] for fill in (0, -1)
+        )
 
 
 def _categories(design: Any, name: str) -> Sequence[str]:
     designs = getattr(design, "designs", None) or dict(
-        zip(getattr(design, "attributes", ()), getattr(design, "factors", ()), strict=False)
+        zip(
+            getattr(design, "attributes", ()),
+            getattr(design, "factors", ()),
+            strict=False,
+        )
     )
-    return getattr(designs.get(name), "categories", ()) if isinstance(designs, Mapping) else ()
+    return (
+        getattr(designs.get(name), "categories", ())
+        if isinstance(designs, Mapping)
+        else ()
+    )
 
 
 def _items(value: Any) -> list[Any] | None:
@@ -146,7 +185,11 @@ def tracing(marks: Marks) -> Iterator[Trace]:
     def look(frame: FrameType, event: str, value: Any) -> Callable[..., Any]:
         place = f"{frame.f_globals['__name__']}.{frame.f_code.co_qualname}"
         trace.frames.add(place)
-        trace.leaks |= {f"{place}: {name}" for name, local in frame.f_locals.items() if marks.is_held(local)}
+        trace.leaks |= {
+            f"{place}: {name}"
+            for name, local in frame.f_locals.items()
+            if marks.is_held(local)
+        }
         if event == "return" and marks.is_held(value):
             trace.leaks.add(f"{place}: what it returns")
         return look

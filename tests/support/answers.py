@@ -25,7 +25,10 @@ def write(path: Path, columns: Mapping[str, Sequence[Any]]) -> Path:
         with pa.ipc.new_file(path, table.schema) as opened:
             opened.write_table(table)
         return path
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    rows = [
+        dict(zip(columns, row, strict=True))
+        for row in zip(*columns.values(), strict=True)
+    ]
     with path.open("w", newline="", encoding="utf-8") as file:
         if path.suffix == ".ndjson":
             file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
@@ -46,9 +49,17 @@ def read(path: Path) -> list[dict[str, Any]]:
     with path.open(newline="", encoding="utf-8") as file:
         if path.suffix == ".ndjson":
             return [json.loads(line) for line in file]
-        return [{name: _plain(text) or None for name, text in row.items()} for row in csv.DictReader(file)]
+        return [
+            {name: _plain(text) or None for name, text in row.items()}
+            for row in csv.DictReader(file)
+        ]
 
 
 def _plain(text: str) -> str:
     """Return a cell of a CSV file without the sign that keeps spreadsheets from taking it for a formula."""
-    return text[1:] if text.startswith("'") and text.lstrip("'")[:1] in ("=", "+", "-", "@", "\t", "\r") else text
+    return (
+        text[1:]
+        if text.startswith("'")
+        and text.lstrip("'")[:1] in ("=", "+", "-", "@", "\t", "\r")
+        else text
+    )

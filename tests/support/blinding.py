@@ -16,7 +16,9 @@ from deniable.blind import EXPONENT, LEAST_BITS, Key
 from deniable.chance import words_for
 from deniable.collector.signing import SigningKey
 
-_RFC: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "rfc9474.json").read_text())
+_RFC: dict[str, Any] = json.loads(
+    (Path(__file__).parents[1] / "golden" / "rfc9474.json").read_text()
+)
 
 VECTORS: list[dict[str, str]] = _RFC["vectors"]
 """Test vectors of RFC 9474, in hexadecimal digits."""
@@ -26,7 +28,9 @@ def rfc_key() -> SigningKey:
     """Return the key of all vectors."""
     p, q, n, e, d = (int(_RFC["key"][name], 16) for name in "pqned")
     return SigningKey(
-        rsa.RSAPrivateNumbers(p, q, d, d % (p - 1), d % (q - 1), pow(q, -1, p), rsa.RSAPublicNumbers(e, n))
+        rsa.RSAPrivateNumbers(
+            p, q, d, d % (p - 1), d % (q - 1), pow(q, -1, p), rsa.RSAPublicNumbers(e, n)
+        )
     )
 
 
@@ -34,7 +38,10 @@ def factor_bytes(factor: int, modulus: int) -> bytes:
     """Return the random bytes from which `blind` draws a factor."""
     words = words_for(modulus - 1)
     number = (factor - 1) * ((1 << 64 * words) // (modulus - 1))
-    return b"".join((number >> 64 * at & 2**64 - 1).to_bytes(8, "little") for at in reversed(range(words)))
+    return b"".join(
+        (number >> 64 * at & 2**64 - 1).to_bytes(8, "little")
+        for at in reversed(range(words))
+    )
 
 
 def vector_bytes(vector: dict[str, str], modulus: int) -> bytes:
@@ -50,7 +57,10 @@ def smooth_modulus(first: int = 3) -> int:
     """
     modulus, number = 1, first
     while modulus.bit_length() < LEAST_BITS:
-        if all(number % each for each in range(2, math.isqrt(number) + 1)) and (number - 1) % EXPONENT:
+        if (
+            all(number % each for each in range(2, math.isqrt(number) + 1))
+            and (number - 1) % EXPONENT
+        ):
             modulus *= number
         number += 1
     return modulus
@@ -78,4 +88,7 @@ def joined(seen: Sequence[int], tokens: Iterable[int], modulus: int) -> int:
     """
     marks = [math.gcd(blinded, modulus) for blinded in seen]
     often = Counter(marks)
-    return sum(math.gcd(token, modulus) == mark and often[mark] == 1 for mark, token in zip(marks, tokens, strict=True))
+    return sum(
+        math.gcd(token, modulus) == mark and often[mark] == 1
+        for mark, token in zip(marks, tokens, strict=True)
+    )

@@ -34,7 +34,12 @@ def _table(out: bytearray, table: Table) -> int:
     out += bytes(-len(out) % 8)
     offsets = len(out)
     slots = {number: 4 + 8 * at for at, number in enumerate(sorted(table.fields))}
-    out += struct.pack(f"<HH{most}H", 4 + 2 * most, 4 + 8 * len(slots), *(slots.get(each, 0) for each in range(most)))
+    out += struct.pack(
+        f"<HH{most}H",
+        4 + 2 * most,
+        4 + 8 * len(slots),
+        *(slots.get(each, 0) for each in range(most)),
+    )
     out += bytes((4 - len(out)) % 8)
     start = len(out)
     out += struct.pack("<i", start - offsets) + bytes(8 * len(slots))
@@ -60,12 +65,21 @@ def _child(out: bytearray, value: Any) -> int:
             place = start + 4 + 4 * number
             struct.pack_into("<I", out, place, _table(out, each) - place)
     else:
-        out += struct.pack(f"<I{2 * len(value)}q", len(value), *(number for pair in value for number in pair))
+        out += struct.pack(
+            f"<I{2 * len(value)}q",
+            len(value),
+            *(number for pair in value for number in pair),
+        )
     return start
 
 
 def message(
-    kind: int, header: Table, body: bytes = b"", *, version: int = V5, words: dict[str, str] | None = None
+    kind: int,
+    header: Table,
+    body: bytes = b"",
+    *,
+    version: int = V5,
+    words: dict[str, str] | None = None,
 ) -> bytes:
     """Return a part of a stream."""
     fields = {0: ("<h", version), 1: ("<B", kind), 2: header, 3: ("<q", len(body))}
@@ -75,10 +89,20 @@ def message(
     return struct.pack("<Ii", 0xFFFFFFFF, len(head)) + head + body
 
 
-def rows(length: int, nodes: Sequence[tuple[int, int]], buffers: Sequence[tuple[int, int]], **more: Any) -> Table:
+def rows(
+    length: int,
+    nodes: Sequence[tuple[int, int]],
+    buffers: Sequence[tuple[int, int]],
+    **more: Any,
+) -> Table:
     """Return the header of a batch of rows."""
     return Table(
-        {0: ("<q", length), 1: list(nodes), 2: list(buffers), **{int(name[1:]): each for name, each in more.items()}}
+        {
+            0: ("<q", length),
+            1: list(nodes),
+            2: list(buffers),
+            **{int(name[1:]): each for name, each in more.items()},
+        }
     )
 
 
@@ -93,7 +117,9 @@ def body_of(buffers: Sequence[bytes]) -> tuple[bytes, list[tuple[int, int]]]:
 
 def opening(schema: pa.Schema, version: int = V5) -> bytes:
     """Return the first part of a stream: its schema, and nothing else."""
-    options = pa.ipc.IpcWriteOptions(metadata_version=getattr(pa.ipc.MetadataVersion, f"V{version + 1}"))
+    options = pa.ipc.IpcWriteOptions(
+        metadata_version=getattr(pa.ipc.MetadataVersion, f"V{version + 1}")
+    )
     sink = pa.BufferOutputStream()
     pa.ipc.new_stream(sink, schema, options=options).close()
     return sink.getvalue().to_pybytes().removesuffix(END)
@@ -101,18 +127,27 @@ def opening(schema: pa.Schema, version: int = V5) -> bytes:
 
 def unpacked_buffer(size: int, codec: str) -> bytes:
     """Return so many zeros as Arrow keeps a compressed buffer: their number, and then what they are packed into."""
-    packed = pa.compress(pa.py_buffer(np.zeros(size, np.uint8)), codec=codec, asbytes=True)
+    packed = pa.compress(
+        pa.py_buffer(np.zeros(size, np.uint8)), codec=codec, asbytes=True
+    )
     return struct.pack("<q", size) + bytes(packed)
 
 
 def old_compression(count: int, codec: str) -> bytes:
     """Return so many rows of zeros in V4, compressed in the way that words beside a message tell."""
     schema = pa.schema(
-        [("key", pa.binary(16)), ("question", pa.string()), ("design", pa.string()), ("code", pa.int8())]
+        [
+            ("key", pa.binary(16)),
+            ("question", pa.string()),
+            ("design", pa.string()),
+            ("code", pa.int8()),
+        ]
     )
     sizes = (16 * count, 4 * (count + 1), 4 * (count + 1), count)
     keys, question, design, code = (unpacked_buffer(size, codec) for size in sizes)
     body, places = body_of([b"", keys, b"", question, b"", b"", design, b"", b"", code])
     header = rows(count, [(count, 0)] * 4, places)
     words = {"ARROW:experimental_compression": codec}
-    return opening(schema, V4) + message(ROWS, header, body, version=V4, words=words) + END
+    return (
+        opening(schema, V4) + message(ROWS, header, body, version=V4, words=words) + END
+    )

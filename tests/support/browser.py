@@ -55,7 +55,9 @@ def browser() -> Iterator[Browser]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=list(FLAGS))
+        started = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=list(FLAGS)
+        )
         try:
             yield started
         finally:
@@ -80,7 +82,9 @@ def scripts(chromium: Browser, address: str = "http://localhost/") -> Iterator[P
 
 def run(page: Page, name: str, argument: object) -> Any:
     """Call a function of `hand.js` in a page."""
-    return page.evaluate(f"async (argument) => (await import('/hand.js')).{name}(argument)", argument)
+    return page.evaluate(
+        f"async (argument) => (await import('/hand.js')).{name}(argument)", argument
+    )
 
 
 def packed(script: bytes) -> str:
@@ -92,7 +96,9 @@ def _from_disk(route: Route) -> None:
     path = urlsplit(route.request.url).path
     file = HAND if path == "/hand.js" else STATIC / path[1:]
     if path == "/":
-        route.fulfill(content_type="text/html", body="<!doctype html><title>scripts</title>")
+        route.fulfill(
+            content_type="text/html", body="<!doctype html><title>scripts</title>"
+        )
     elif file.is_file():
         route.fulfill(content_type="text/javascript", path=file)
     else:

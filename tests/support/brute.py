@@ -26,7 +26,11 @@ def parity(rows: Table) -> Ratio:
 def delta(rows: Table, gamma: Fraction) -> Fraction:
     """The supremum of P(S | x) − γ·P(S | x′) over all sets S of responses and all pairs of answers."""
     numbers = range(len(rows))
-    sets = [chosen for size in range(len(rows) + 1) for chosen in combinations(numbers, size)]
+    sets = [
+        chosen
+        for size in range(len(rows) + 1)
+        for chosen in combinations(numbers, size)
+    ]
     return max(
         sum((one[i] - gamma * two[i] for i in chosen), Fraction(0))
         for one, two in permutations(transposed(rows), 2)
@@ -37,11 +41,15 @@ def delta(rows: Table, gamma: Fraction) -> Fraction:
 def bayes_factors(rows: Table, response: int, answer: int) -> tuple[Ratio, Ratio]:
     """The smallest and the largest factor on the odds of an answer against any other single one."""
     row = rows[response]
-    factors = [quotient(row[answer], other) for j, other in enumerate(row) if j != answer]
+    factors = [
+        quotient(row[answer], other) for j, other in enumerate(row) if j != answer
+    ]
     return min(factors), max(factors)
 
 
-def posterior(rows: Table, prior: tuple[Fraction, ...], response: int) -> tuple[Fraction, ...]:
+def posterior(
+    rows: Table, prior: tuple[Fraction, ...], response: int
+) -> tuple[Fraction, ...]:
     """What somebody with this prior believes about the answer after this response."""
     joint = [p * q for p, q in zip(prior, rows[response], strict=True)]
     return tuple(each / sum(joint) for each in joint)
@@ -50,5 +58,7 @@ def posterior(rows: Table, prior: tuple[Fraction, ...], response: int) -> tuple[
 def log(ratio: Fraction, digits: int = 100) -> Decimal:
     """The natural logarithm to many digits, rounded to nearest."""
     with localcontext() as context:
-        context.prec = 4 * digits  # a ratio near 1 loses the digits that it shares with 1
+        context.prec = (
+            4 * digits
+        )  # a ratio near 1 loses the digits that it shares with 1
         return (Decimal(ratio.numerator) / Decimal(ratio.denominator)).ln()

@@ -12,7 +12,9 @@ from deniable.designs import Deck
 
 def deals(deck: Deck, people: int | None = None) -> dict[tuple[int, ...], Fraction]:
     """Return the probability of each deal to so many people, by going through all orders of the single cards."""
-    cards = [number for number, count in enumerate(deck.counts, 1) for _ in range(count)]
+    cards = [
+        number for number, count in enumerate(deck.counts, 1) for _ in range(count)
+    ]
     counted = Counter(permutations(cards, deck.people if people is None else people))
     total = sum(counted.values())
     return {hand: Fraction(count, total) for hand, count in counted.items()}
@@ -20,7 +22,10 @@ def deals(deck: Deck, people: int | None = None) -> dict[tuple[int, ...], Fracti
 
 def sent(deck: Deck, answers: Sequence[int], hand: Sequence[int]) -> tuple[int, ...]:
     """Return what people with these answers (1 for members) send who hold these cards."""
-    return tuple(deck.numbers + 1 - card if x else card for x, card in zip(answers, hand, strict=True))
+    return tuple(
+        deck.numbers + 1 - card if x else card
+        for x, card in zip(answers, hand, strict=True)
+    )
 
 
 def law(deck: Deck, answers: Sequence[int]) -> dict[tuple[int, ...], Fraction]:

@@ -29,7 +29,9 @@ LARGE = {
     "stages of unary of 128": lambda: dn.ladder([dn.unary(128, e) for e in (1, 2)]),
     "stages of subset of 128": lambda: dn.ladder([dn.subset(128, e) for e in (1, 2)]),
     "strings of 128 bits": lambda: dn.string_design(dn.Bloom(128, hashes=2), 4),
-    "ten questions": lambda: small(questions=tuple(question(f"q{at}", dn.warner("1/2")) for at in range(10))),
+    "ten questions": lambda: small(
+        questions=tuple(question(f"q{at}", dn.warner("1/2")) for at in range(10))
+    ),
 }
 """Channels that nobody writes out."""
 
@@ -41,9 +43,15 @@ def certifiable() -> dict[str, Any]:
     for number, design in enumerate(registered()):
         found[f"{design.name}-{number}"] = design
     found |= {f"type: {name}": build().design for name, build in TYPES.items()}
-    stages = families() | {name: some for name, some in crossings().items() if name != "bits, then sets"}
+    stages = families() | {
+        name: some for name, some in crossings().items() if name != "bits, then sets"
+    }
     found |= {f"stages: {name}": dn.ladder(some) for name, some in stages.items()}
-    found |= {"survey": small(), "survey of one drawn": small(each=1), "survey of two drawn": small(each=2)}
+    found |= {
+        "survey": small(),
+        "survey of one drawn": small(each=1),
+        "survey of two drawn": small(each=2),
+    }
     found |= {
         "deck without spare cards": dn.Deck((1, 1, 2), people=4),
         "deck with spare cards": dn.Deck((3, 2, 7), people=3),
@@ -68,7 +76,9 @@ def prior_of(thing: Any) -> Any:
 def leaves(value: Any, path: Path = ()) -> Iterator[Path]:
     """Yield the path of every leaf."""
     if isinstance(value, dict | list):
-        for name, each in value.items() if isinstance(value, dict) else enumerate(value):
+        for name, each in (
+            value.items() if isinstance(value, dict) else enumerate(value)
+        ):
             yield from leaves(each, (*path, name))
     else:
         yield path
@@ -87,8 +97,16 @@ def resealed(value: Any) -> Any:
         return [resealed(each) for each in value]
     if not isinstance(value, dict):
         return value
-    body = {name: resealed(each) for name, each in value.items() if name != "hash" or "schema" not in value}
-    return {**body, "hash": documents.digest(body)} if "schema" in body and "hash" in value else body
+    body = {
+        name: resealed(each)
+        for name, each in value.items()
+        if name != "hash" or "schema" not in value
+    }
+    return (
+        {**body, "hash": documents.digest(body)}
+        if "schema" in body and "hash" in value
+        else body
+    )
 
 
 def corrupted(certificate: Any, path: Path, chance: random.Random) -> Any:
@@ -118,10 +136,21 @@ def _changed(leaf: Any, chance: random.Random) -> Any:
     if slash:
         more, fewer = int(over) + 1, max(int(over) - 1, 0)
         return chance.choice(
-            (f"{more}/{under}", f"{fewer}/{under}", f"{over}/{int(under) + 1}", f"{under}/{over}", over)
+            (
+                f"{more}/{under}",
+                f"{fewer}/{under}",
+                f"{over}/{int(under) + 1}",
+                f"{under}/{over}",
+                over,
+            )
         )
     return chance.choice(
-        (str(int(over) + 1), str(max(int(over) - 1, 0)) + ("" if int(over) else "1"), f"{over}0", "inf")
+        (
+            str(int(over) + 1),
+            str(max(int(over) - 1, 0)) + ("" if int(over) else "1"),
+            f"{over}0",
+            "inf",
+        )
     )
 
 

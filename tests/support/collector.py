@@ -22,12 +22,16 @@ from deniable.survey import Survey
 HASTE = 0.0
 """Seconds that a submission waits for others: tests come one after the other."""
 
-UNLIMITED = Settings(rate=0, rate_responses=0, rate_bytes=0, device_responses=0, device_bytes=0)
+UNLIMITED = Settings(
+    rate=0, rate_responses=0, rate_bytes=0, device_responses=0, device_bytes=0
+)
 """For those who ask more in a minute than anybody may."""
 
 
 @contextmanager
-def listening(app: Any, settings: Settings | None = None, *, hold: float = HASTE) -> Iterator[str]:
+def listening(
+    app: Any, settings: Settings | None = None, *, hold: float = HASTE
+) -> Iterator[str]:
     """Serve an application from a thread, as `deniable serve` does; gives its address, `http://127.0.0.1:…`."""
     if isinstance(app, Starlette):  # and not one that is wrapped
         app.state.collector.writer.hold = hold
@@ -81,24 +85,42 @@ class Inside:
         self._runner.run(asyncio.to_thread(self._app.state.collector.end))
         self._runner.close()
 
-    def ask(self, method: str, path: str, body: Any = b"", *, client: str = "192.0.2.1", **headers: str) -> Answered:
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = b"",
+        *,
+        client: str = "192.0.2.1",
+        **headers: str,
+    ) -> Answered:
         """Send one request; a body that is no bytes is sent as JSON. Headers are written with _ for -."""
         return self.ask_all([(method, path, body, headers)], client=client)[0]
 
     def ask_all(
-        self, requests: list[tuple[str, str, Any, Mapping[str, str]]], *, client: str = "192.0.2.1"
+        self,
+        requests: list[tuple[str, str, Any, Mapping[str, str]]],
+        *,
+        client: str = "192.0.2.1",
     ) -> list[Answered]:
         """Send many requests at a time."""
 
         async def run() -> list[Answered]:
-            return await asyncio.gather(*(self._one(*each, client) for each in requests))
+            return await asyncio.gather(
+                *(self._one(*each, client) for each in requests)
+            )
 
         return self._runner.run(run())
 
-    async def _one(self, method: str, path: str, body: Any, headers: Mapping[str, str], client: str) -> Answered:
+    async def _one(
+        self, method: str, path: str, body: Any, headers: Mapping[str, str], client: str
+    ) -> Answered:
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         kind = {} if isinstance(body, bytes) else {"content-type": "application/json"}
-        given = {name.replace("_", "-"): text for name, text in {**self._always, **headers}.items()}
+        given = {
+            name.replace("_", "-"): text
+            for name, text in {**self._always, **headers}.items()
+        }
         named = {"host": "survey.test", **kind, **given}
         route, _, query = path.partition("?")
         scope = {
@@ -112,7 +134,11 @@ class Inside:
 
         async def receive() -> Any:
             if pieces:
-                return {"type": "http.request", "body": pieces.pop(), "more_body": False}
+                return {
+                    "type": "http.request",
+                    "body": pieces.pop(),
+                    "more_body": False,
+                }
             return await asyncio.get_running_loop().create_future()
 
         async def send(message: Any) -> None:
@@ -120,12 +146,32 @@ class Inside:
 
         await self._app(scope, receive, send)
         found = [(name.decode(), value.decode()) for name, value in sent[0]["headers"]]
-        return Answered(sent[0]["status"], dict(found), b"".join(each.get("body", b"") for each in sent[1:]))
+        return Answered(
+            sent[0]["status"],
+            dict(found),
+            b"".join(each.get("body", b"") for each in sent[1:]),
+        )
 
 
-def submission(survey: Survey, symbol: str = "", *, question: int = 0, stage: int = 0, **fields: Any) -> dict[str, Any]:
+def submission(
+    survey: Survey,
+    symbol: str = "",
+    *,
+    question: int = 0,
+    stage: int = 0,
+    **fields: Any,
+) -> dict[str, Any]:
     """Return the body of a submission with one response; by default of the first symbol, under a new key."""
     asked = survey.questions[question]
     design = asked.designs[stage]
-    response = {"question": asked.name, "design": design.hash, "symbol": symbol or design.symbols[0]}
-    return {"survey": survey.hash, "key": secrets.token_hex(16), "responses": [response], **fields}
+    response = {
+        "question": asked.name,
+        "design": design.hash,
+        "symbol": symbol or design.symbols[0],
+    }
+    return {
+        "survey": survey.hash,
+        "key": secrets.token_hex(16),
+        "responses": [response],
+        **fields,
+    }

@@ -25,7 +25,16 @@ from pathlib import Path
 import numpy as np
 
 from deniable.collector.intake import SubmissionWriter
-from deniable.collector.store import Batch, Entry, NotStored, Sent, Store, StoreFailed, Submission, open_store
+from deniable.collector.store import (
+    Batch,
+    Entry,
+    NotStored,
+    Sent,
+    Store,
+    StoreFailed,
+    Submission,
+    open_store,
+)
 from deniable.responses import respond
 from deniable.tallies import tally
 from deniable.tallies.stages import StageTallies
@@ -35,7 +44,9 @@ from tests.support.surveys import COLOURS, small
 RESPONDENTS = 24  # at work at a time
 BATCH = 50  # respondents whose responses a device sends together
 LONGEST = 0.3  # seconds that a program is at work before something is killed, at most
-PATIENCE = 20.0  # seconds until a program is at work; a database that recovers takes a while
+PATIENCE = (
+    20.0  # seconds until a program is at work; a database that recovers takes a while
+)
 
 
 @dataclass
@@ -56,9 +67,24 @@ def drawn(entry: Entry) -> list[Sent]:
     assert colour.ladder is not None
     released = release_planned(colour.ladder, random.choice(COLOURS))
     return [
-        Sent(0, 0, smokes.design.symbol_number(respond(smokes.design, random.choice(["no", "yes"])).symbol)),
-        *(Sent(1, at, colour.designs[at].symbol_number(each.symbol)) for at, each in enumerate(released)),
-        Sent(2, 0, apps.design.symbol_number(respond(apps.design, str(random.randrange(12))).symbol)),
+        Sent(
+            0,
+            0,
+            smokes.design.symbol_number(
+                respond(smokes.design, random.choice(["no", "yes"])).symbol
+            ),
+        ),
+        *(
+            Sent(1, at, colour.designs[at].symbol_number(each.symbol))
+            for at, each in enumerate(released)
+        ),
+        Sent(
+            2,
+            0,
+            apps.design.symbol_number(
+                respond(apps.design, str(random.randrange(12))).symbol
+            ),
+        ),
     ]
 
 
@@ -86,7 +112,9 @@ async def device(entry: Entry, store: Store, log: int) -> None:
         people = [(os.urandom(16), random.randrange(2)) for _ in range(BATCH)] + before[
             : random.choice([0, 0, 5, BATCH])
         ]
-        keys = np.frombuffer(b"".join(key for key, _ in people), np.uint8).reshape(-1, 16)
+        keys = np.frombuffer(b"".join(key for key, _ in people), np.uint8).reshape(
+            -1, 16
+        )
         made = Batch(entry.id, 0, 0, keys, np.array([code for _, code in people]))
         os.write(log, b'["began"]\n' * len(people))
         while True:
@@ -95,7 +123,10 @@ async def device(entry: Entry, store: Store, log: int) -> None:
                 break
             except StoreFailed:
                 await asyncio.sleep(0.02)
-        lines = [json.dumps([key.hex(), [(0, 0, code)], None, ""]) + "\n" for key, code in people]
+        lines = [
+            json.dumps([key.hex(), [(0, 0, code)], None, ""]) + "\n"
+            for key, code in people
+        ]
         os.write(log, "".join(lines).encode())
         before = people[:BATCH]
         await asyncio.sleep(0.01)
@@ -155,7 +186,12 @@ def run(place: str, kills: int) -> Seen:
             programs[victim] = start(place, logs[victim])
         for program in programs:
             stop(program)
-        lines = [json.loads(line) for log in logs for line in log.read_text().split("\n") if line.endswith("]")]
+        lines = [
+            json.loads(line)
+            for log in logs
+            for line in log.read_text().split("\n")
+            if line.endswith("]")
+        ]
     seen.interrupted = lines.count(["began"]) - (len(lines) - lines.count(["began"]))
     compare(*patiently(place), [line for line in lines if line != ["began"]], seen)
     return seen
@@ -164,7 +200,13 @@ def run(place: str, kills: int) -> Seen:
 def run_apart(place: str, kills: int) -> Seen:
     """Run in a process of its own, which has no threads that a fork could catch at a bad moment."""
     command = [sys.executable, "-m", "tests.support.collector_kills", place, str(kills)]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return Seen(**json.loads(done.stdout))
 
@@ -173,7 +215,9 @@ def at_work(log: Path) -> None:
     """Wait until a program gets acknowledgements, and a random moment longer."""
     size = log.stat().st_size if log.exists() else 0
     end = time.monotonic() + PATIENCE
-    while (log.stat().st_size if log.exists() else 0) < size + 20 * len('["began"]\n') and time.monotonic() < end:
+    while (log.stat().st_size if log.exists() else 0) < size + 20 * len(
+        '["began"]\n'
+    ) and time.monotonic() < end:
         time.sleep(0.01)
     time.sleep(random.uniform(0, LONGEST))
 
@@ -202,26 +246,38 @@ def compare(store: Store, entry: Entry, lines: list[list[object]], seen: Seen) -
     """Look for what was acknowledged and is not there, and for what is counted twice or not at all."""
     seen.wrong += [str(line) for line in lines if line[3]]
     lines = [line for line in lines if not line[3]]
-    kept = [(bytes.fromhex(str(key)), [Sent(*each) for each in part], group) for key, part, group, _ in lines]
+    kept = [
+        (bytes.fromhex(str(key)), [Sent(*each) for each in part], group)
+        for key, part, group, _ in lines
+    ]
     seen.acknowledged = len(kept)
     for key, part, _ in kept:
         if missing := set(part) - set(store.stored(entry.id, key)):
-            seen.wrong.append(f"{key.hex()}: {missing} was acknowledged and is not stored")
-    again = store.add([Submission(entry.id, key, group, tuple(part)) for key, part, group in kept])  # type: ignore[arg-type]
+            seen.wrong.append(
+                f"{key.hex()}: {missing} was acknowledged and is not stored"
+            )
+    again = store.add(
+        [Submission(entry.id, key, group, tuple(part)) for key, part, group in kept]
+    )  # type: ignore[arg-type]
     if again != ["repeated"] * len(kept):
         seen.wrong.append(f"sent again: {Counter(map(str, again))}")
     for number, question in enumerate(entry.survey.questions):
-        rows = [row for piece in store.export(entry.id, number) for row in piece.to_pylist()]
+        rows = [
+            row for piece in store.export(entry.id, number) for row in piece.to_pylist()
+        ]
         seen.stored += len(rows)
         expected = tuple(
-            tally(each, [r["symbol"] for r in rows if r["design"] == each.hash]) for each in question.designs
+            tally(each, [r["symbol"] for r in rows if r["design"] == each.hash])
+            for each in question.designs
         )
         found = store.tallies(entry.id, number)
         if (found.seen if isinstance(found, StageTallies) else (found,)) != expected:
             seen.wrong.append(f"{question.name}: the counts are not those of the rows")
         days = sum(responses for _, responses in store.days(entry.id, number))
         if days != len(rows):
-            seen.wrong.append(f"{question.name}: {days} responses by day, {len(rows)} rows")
+            seen.wrong.append(
+                f"{question.name}: {days} responses by day, {len(rows)} rows"
+            )
     with store.transaction(write=False) as tables:
         if tables.damaged():
             seen.wrong.append("the database is damaged")

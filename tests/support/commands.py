@@ -24,7 +24,9 @@ def done(*words: object, stdin: str | bytes | None = None) -> Result:
     return result
 
 
-def start(*words: object, folder: Path, stdin: int | None = None) -> subprocess.Popen[bytes]:
+def start(
+    *words: object, folder: Path, stdin: int | None = None
+) -> subprocess.Popen[bytes]:
     """Start a command as a program of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "deniable.cli", *(str(word) for word in words)],

@@ -7,7 +7,16 @@ from fractions import Fraction
 from hypothesis import strategies as st
 
 from deniable.channel import Channel, Diagonal
-from deniable.criteria import BayesFactor, BetaFactor, Boundaries, Epsilon, PosteriorCap, RhoToRho, Strict, Verdict
+from deniable.criteria import (
+    BayesFactor,
+    BetaFactor,
+    Boundaries,
+    Epsilon,
+    PosteriorCap,
+    RhoToRho,
+    Strict,
+    Verdict,
+)
 
 fractions = st.fractions(min_value=0, max_value=1, max_denominator=60)
 inner = fractions.filter(lambda value: 0 < value < 1)
@@ -20,12 +29,16 @@ def upper_points(draw: st.DrawFn) -> list[tuple[Fraction, Fraction]]:
     priors = sorted({Fraction(0), Fraction(1), *draw(st.lists(inner, max_size=4))})
     points = []
     for p in priors:
-        heights = draw(st.lists(fractions, min_size=1, max_size=1 if p in (0, 1) else 2))
+        heights = draw(
+            st.lists(fractions, min_size=1, max_size=1 if p in (0, 1) else 2)
+        )
         points += [(p, p + (1 - p) * height) for height in heights]
     return points
 
 
-def mirrored(points: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
+def mirrored(
+    points: list[tuple[Fraction, Fraction]],
+) -> list[tuple[Fraction, Fraction]]:
     return [(1 - p, 1 - h) for p, h in reversed(points)]
 
 
@@ -62,7 +75,10 @@ def is_broken(verdict: Verdict, channel: Channel) -> bool:
     assert witness is not None
     assert isinstance(criterion, Strict)
     assert 0 < witness.prior < 1
-    one, two = (channel.probability(witness.response, given=j) for j in (witness.likely, witness.unlikely))
+    one, two = (
+        channel.probability(witness.response, given=j)
+        for j in (witness.likely, witness.unlikely)
+    )
     posterior = witness.prior * one / (witness.prior * one + (1 - witness.prior) * two)
     assert posterior == witness.posterior
     if witness.upward:

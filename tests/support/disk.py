@@ -32,7 +32,10 @@ SENT = (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3))
 USED = "used"
 _WIDTHS = (1, 1, 2)  # bytes of the codes of the three questions
 _MOST_PACKED = 1 << 20  # rows in a pack, and more
-_FEW, _MOST = 30, 1000  # that stay in their place in one group, and in all: more have no weight
+_FEW, _MOST = (
+    30,
+    1000,
+)  # that stay in their place in one group, and in all: more have no weight
 
 
 class Row(NamedTuple):
@@ -60,7 +63,9 @@ def sqlite_rows(file: Path) -> list[Row]:
     for written, images in _images(file):
         pages |= images
         for number, page in images.items():
-            for at, (place, values) in enumerate(_cells(pages, page, 100 if number == 1 else 0)):
+            for at, (place, values) in enumerate(
+                _cells(pages, page, 100 if number == 1 else 0)
+            ):
                 for column, within in _columns(values):
                     order = (
                         at * _MOST_PACKED + within if within is not None else -place
@@ -73,7 +78,10 @@ def _images(file: Path) -> Iterator[tuple[int, dict[int, bytes]]]:
     """Yield each transaction with the pages it wrote, by their numbers: those of the file, then those of the log."""
     whole = file.read_bytes()
     size = int.from_bytes(whole[16:18], "big")
-    yield 0, {at // size + 1: whole[at : at + size] for at in range(0, len(whole), size)}
+    yield (
+        0,
+        {at // size + 1: whole[at : at + size] for at in range(0, len(whole), size)},
+    )
     beside = [Path(f"{file}{end}") for end in ("-wal", "-journal")]
     log = b"".join(each.read_bytes() for each in beside if each.exists())
     transaction, images = 1, {}
@@ -85,7 +93,9 @@ def _images(file: Path) -> Iterator[tuple[int, dict[int, bytes]]]:
             transaction, images = transaction + 1, {}
 
 
-def _cells(pages: dict[int, bytes], page: bytes, head: int) -> Iterator[tuple[int, list[Any]]]:
+def _cells(
+    pages: dict[int, bytes], page: bytes, head: int
+) -> Iterator[tuple[int, list[Any]]]:
     """Yield place and values of the rows in a page of a table that lies by its key."""
     kind = page[head] if page else 0
     if kind not in (2, 10):
@@ -106,7 +116,9 @@ def _payload(pages: dict[int, bytes], page: bytes, at: int) -> bytes:
         local = least + (size - least) % (usable - 4)
         local = local if local <= most else least
     found = page[at : at + local]
-    following = int.from_bytes(page[at + local : at + local + 4], "big") if size > local else 0
+    following = (
+        int.from_bytes(page[at + local : at + local + 4], "big") if size > local else 0
+    )
     while following and len(found) < size:
         beyond = pages.get(following, bytes(usable))
         found += beyond[4:]
@@ -122,7 +134,15 @@ def _values(row: bytes) -> list[Any]:
         size = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind] if kind < 10 else (kind - 12) // 2
         raw = row[body : body + size]
         body += size
-        values.append(None if kind == 0 else kind - 8 if kind in (8, 9) else raw if kind >= 12 else raw[-1])
+        values.append(
+            None
+            if kind == 0
+            else kind - 8
+            if kind in (8, 9)
+            else raw
+            if kind >= 12
+            else raw[-1]
+        )
     return values
 
 
@@ -142,7 +162,11 @@ def _columns(values: list[Any]) -> Iterator[tuple[tuple[int | str, bytes], int |
         yield (values[1], values[2]), None
     if len(values) == 6 and isinstance(values[3], bytes) and len(values[3]) == ID:
         yield from _packed(values[1], values[5])
-    if len(values) == 3 and isinstance(values[2], bytes) and len(values[0]) == len(values[2]) == 32:
+    if (
+        len(values) == 3
+        and isinstance(values[2], bytes)
+        and len(values[0]) == len(values[2]) == 32
+    ):
         yield (USED, values[0]), None
 
 
@@ -155,14 +179,23 @@ def _packed(question: int, pack: bytes) -> Iterator[tuple[tuple[int, bytes], int
 def postgres_rows(address: str) -> list[Row]:
     """Return all rows that the files of three tables hold, dead or alive."""
     return [
-        *(Row(int.from_bytes(data[4:8], "little"), data[9:25], *at) for at, _, data in _tuples(address, "response")),
-        *(Row(USED, data[1:33], *at) for at, nulls, data in _tuples(address, "invitation") if not nulls),
+        *(
+            Row(int.from_bytes(data[4:8], "little"), data[9:25], *at)
+            for at, _, data in _tuples(address, "response")
+        ),
+        *(
+            Row(USED, data[1:33], *at)
+            for at, nulls, data in _tuples(address, "invitation")
+            if not nulls
+        ),
         *_postgres_packs(address),
     ]
 
 
 def _postgres_packs(address: str) -> Iterator[Row]:
-    beside: dict[int, dict[int, bytes]] = defaultdict(dict)  # values that are too long for a row, in parts
+    beside: dict[int, dict[int, bytes]] = defaultdict(
+        dict
+    )  # values that are too long for a row, in parts
     for _, _, data in _tuples(address, "pack", toast=True):
         value, part, head = struct.unpack_from("<III", data)
         short = head & 1
@@ -174,7 +207,11 @@ def _postgres_packs(address: str) -> Iterator[Row]:
             (where,) = struct.unpack_from("<I", data, 46)
             pack = b"".join(beside[where][part] for part in sorted(beside[where]))
         else:
-            pack = data[37 : 36 + ((head & 255) >> 1)] if head & 1 else data[40 : 36 + (head >> 2)]
+            pack = (
+                data[37 : 36 + ((head & 255) >> 1)]
+                if head & 1
+                else data[40 : 36 + (head >> 2)]
+            )
         for column, within in _packed(int.from_bytes(data[4:8], "little"), pack):
             yield Row(*column, written, page, number * _MOST_PACKED + within)
 
@@ -191,11 +228,17 @@ def postgres_files(address: str, *tables: str) -> bytes:
             "SELECT pg_relation_filepath(indexrelid) FROM pg_index WHERE indrelid = %s::regclass UNION ALL "
             "SELECT pg_relation_filepath(reltoastrelid) FROM pg_class WHERE oid = %s::regclass"
         )
-        paths = [path for table in tables for (path,) in connection.execute(query, (table,) * 3)]
+        paths = [
+            path
+            for table in tables
+            for (path,) in connection.execute(query, (table,) * 3)
+        ]
     return b"".join((Path(folder) / path).read_bytes() for path in paths)
 
 
-def _tuples(address: str, table: str, *, toast: bool = False) -> Iterator[tuple[tuple[int, int, int], bool, bytes]]:
+def _tuples(
+    address: str, table: str, *, toast: bool = False
+) -> Iterator[tuple[tuple[int, int, int], bool, bytes]]:
     """Yield the rows in the file of a table, or of what they have no room for: where they lie, nulls, and values."""
     import psycopg
 
@@ -208,7 +251,9 @@ def _tuples(address: str, table: str, *, toast: bool = False) -> Iterator[tuple[
     whole = (Path(folder) / path).read_bytes()
     for at in range(0, len(whole), 8192):
         page = whole[at : at + 8192]
-        for number, start in enumerate(range(24, int.from_bytes(page[12:14], "little"), 4)):
+        for number, start in enumerate(
+            range(24, int.from_bytes(page[12:14], "little"), 4)
+        ):
             pointer = int.from_bytes(page[start : start + 4], "little")
             place, length = pointer & 0x7FFF, pointer >> 17
             if length:
@@ -226,9 +271,17 @@ def groups(rows: Sequence[Row]) -> list[int]:
     return [len(list(same)) for _, same in groupby(firsts)]
 
 
-def joined(rows: Sequence[Row], one: int | str, other: int | str, people: dict[tuple[int | str, bytes], int]) -> int:
+def joined(
+    rows: Sequence[Row],
+    one: int | str,
+    other: int | str,
+    people: dict[tuple[int | str, bytes], int],
+) -> int:
     """Lay two columns beside each other in the order in which they seem to have come; count the right pairs."""
-    sides = [sorted((row for row in rows if row.column == column), key=lambda row: row[2:]) for column in (one, other)]
+    sides = [
+        sorted((row for row in rows if row.column == column), key=lambda row: row[2:])
+        for column in (one, other)
+    ]
     return sum(people[a[:2]] == people[b[:2]] for a, b in zip(*sides, strict=True))
 
 
@@ -241,7 +294,9 @@ def by_luck(sizes: Sequence[int], false_alarm: float) -> int:
     for size in sizes:
         few = min(size, _FEW)
         signs = np.cumsum([(-1) ** i / math.factorial(i) for i in range(few + 1)])
-        law = np.convolve(law, [signs[min(size - k, few)] / math.factorial(k) for k in range(few + 1)])[:_MOST]
+        law = np.convolve(
+            law, [signs[min(size - k, few)] / math.factorial(k) for k in range(few + 1)]
+        )[:_MOST]
     tail = 0.0
     for k in range(len(law) - 1, -1, -1):
         tail += float(law[k])
@@ -250,7 +305,9 @@ def by_luck(sizes: Sequence[int], false_alarm: float) -> int:
     return 0
 
 
-def in_order(rows: Sequence[Row], people: dict[tuple[int | str, bytes], int]) -> tuple[int, int]:
+def in_order(
+    rows: Sequence[Row], people: dict[tuple[int | str, bytes], int]
+) -> tuple[int, int]:
     """Return how many of all pairs in a page lie in the order in which they came; no row is in two pairs.
 
     Why from both halves: when a page is split, what it holds is put into the order of keys, and what comes later lies
@@ -259,7 +316,11 @@ def in_order(rows: Sequence[Row], people: dict[tuple[int | str, bytes], int]) ->
     pages = defaultdict(list)
     for row in sorted(rows, key=lambda row: row.place):
         pages[row.column, row.written, row.page].append(people[row[:2]])
-    pairs = [pair for page in pages.values() for pair in zip(page, page[(len(page) + 1) // 2 :], strict=False)]
+    pairs = [
+        pair
+        for page in pages.values()
+        for pair in zip(page, page[(len(page) + 1) // 2 :], strict=False)
+    ]
     return sum(a < b for a, b in pairs), len(pairs)
 
 
@@ -293,8 +354,13 @@ def respond(store: Store, codes: Sequence[str], pool: int = POOL) -> None:
     entry = store.survey("small")
 
     async def run() -> list[Outcome]:
-        with SubmissionWriter(store, pool=pool, max_waiting=pool, pause=0, hold=60) as writer:
-            people = [Submission(entry.id, key(at), None, SENT, None, code) for at, code in enumerate(codes)]
+        with SubmissionWriter(
+            store, pool=pool, max_waiting=pool, pause=0, hold=60
+        ) as writer:
+            people = [
+                Submission(entry.id, key(at), None, SENT, None, code)
+                for at, code in enumerate(codes)
+            ]
             return await asyncio.gather(*(writer.add(each) for each in people))
 
     assert set(asyncio.run(run())) == {"stored"}

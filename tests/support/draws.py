@@ -42,7 +42,10 @@ class Regions:
     @classmethod
     def of(cls, design: Design, n: int, false_alarm: float) -> Regions:
         channel = design.channel
-        exactly = [[channel.probability(i, given=j) for i in range(channel.responses)] for j in range(channel.answers)]
+        exactly = [
+            [channel.probability(i, given=j) for i in range(channel.responses)]
+            for j in range(channel.answers)
+        ]
         cells = np.array(exactly, dtype=np.float64)
         tail = false_alarm / cells.size / 2
         return cls(
@@ -57,8 +60,12 @@ class Regions:
         low, high = self.low - 1, self.high
         found = [
             np.where(
-                (moved >= 0) & (moved <= 1),  # a probability cannot be off by more than there is room for
-                binom.cdf(low, self.n, moved.clip(0, 1)) + binom.sf(high, self.n, moved.clip(0, 1)),
+                (moved >= 0)
+                & (
+                    moved <= 1
+                ),  # a probability cannot be off by more than there is room for
+                binom.cdf(low, self.n, moved.clip(0, 1))
+                + binom.sf(high, self.n, moved.clip(0, 1)),
                 1.0,
             )
             for moved in (self.probability - shift, self.probability + shift)
@@ -67,7 +74,9 @@ class Regions:
 
     def check(self, design: Design, answer: int, counts: Sequence[int]) -> None:
         """Fail where a count of the responses to one answer lies outside its region."""
-        assert sum(counts) == self.n, f"{sum(counts)} responses were counted; expected {self.n}"
+        assert sum(counts) == self.n, (
+            f"{sum(counts)} responses were counted; expected {self.n}"
+        )
         wrong = [
             f"{design.symbols[i]!r} given {design.categories[answer]!r}: {count:,} of {self.n:,}, "
             f"expected {self.low[answer, i]:,} to {self.high[answer, i]:,} "
@@ -75,7 +84,9 @@ class Regions:
             for i, count in enumerate(counts)
             if not self.low[answer, i] <= count <= self.high[answer, i]
         ]
-        assert not wrong, f"draws of {design!r} do not follow its channel:\n" + "\n".join(wrong)
+        assert not wrong, (
+            f"draws of {design!r} do not follow its channel:\n" + "\n".join(wrong)
+        )
 
 
 def regions(
@@ -93,12 +104,18 @@ def regions(
     """
     found = Regions.of(design, n, false_alarm)
     if (reached := found.power(float(catches))) < power:
-        raise TooFewDraws(f"{n:,} draws find a cell that is off by {catches} with {reached:.4f}; expected {power}.")
+        raise TooFewDraws(
+            f"{n:,} draws find a cell that is off by {catches} with {reached:.4f}; expected {power}."
+        )
     return found
 
 
 def draws_needed(
-    design: Design, *, false_alarm: float = FALSE_ALARM, catches: Fraction = CATCHES, power: float = POWER
+    design: Design,
+    *,
+    false_alarm: float = FALSE_ALARM,
+    catches: Fraction = CATCHES,
+    power: float = POWER,
 ) -> int:
     """Return a number of draws per answer that keeps the promise, to the next thousand."""
     n = 1_000
@@ -117,9 +134,17 @@ def assert_counts_follow(
 ) -> None:
     """Fail where counts, `counts[answer][response]` from equally many draws per answer, do not follow the channel."""
     assert len(counts) == design.channel.answers, "expected counts for each answer"
-    found = regions(design, n=int(sum(counts[0])), false_alarm=false_alarm, catches=catches, power=power)
+    found = regions(
+        design,
+        n=int(sum(counts[0])),
+        false_alarm=false_alarm,
+        catches=catches,
+        power=power,
+    )
     for answer, row in enumerate(counts):
-        assert len(row) == design.channel.responses, "expected a count for each response"
+        assert len(row) == design.channel.responses, (
+            "expected a count for each response"
+        )
         found.check(design, answer, [int(count) for count in row])
 
 
@@ -145,6 +170,8 @@ def assert_draws_follow(
     found = regions(design, n=n, false_alarm=false_alarm, catches=catches, power=power)
     for number, answer in enumerate(design.categories):
         responses = [draw(answer) for _ in range(n)]
-        assert {response.design for response in responses} == {design.hash}, "a response names another design"
+        assert {response.design for response in responses} == {design.hash}, (
+            "a response names another design"
+        )
         sent = Counter(response.symbol for response in responses)
         found.check(design, number, [sent.pop(symbol, 0) for symbol in design.symbols])

@@ -51,7 +51,8 @@ def prepare(folder: Path) -> None:
     for number in range(FILES):
         ids = np.arange(number * ROWS, (number + 1) * ROWS)
         pq.write_table(
-            pa.table({"id": ids, "x": (ids % (1 << 16)).astype(np.uint16)}), folder / f"answers/{number}.parquet"
+            pa.table({"id": ids, "x": (ids % (1 << 16)).astype(np.uint16)}),
+            folder / f"answers/{number}.parquet",
         )
 
 
@@ -106,14 +107,22 @@ def _one(place: Path, kills: int, outcome: Outcome) -> None:
     outcome.seen += len(seen)
     outcome.rows += len(last)
     if sorted(last) != list(range(FILES * ROWS)):
-        outcome.wrong.append(f"there are {len(last)} responses; expected {FILES * ROWS}")
+        outcome.wrong.append(
+            f"there are {len(last)} responses; expected {FILES * ROWS}"
+        )
     if list((place / f"{OUT}.job").glob("*part*")) or list(place.glob(".*")):
         outcome.wrong.append("something half-written is left")
 
 
 def _compare(seen: dict[int, int], now: dict[int, int], outcome: Outcome) -> None:
-    outcome.wrong += [f"the response to {each} is gone" for each in seen if each not in now]
-    outcome.wrong += [f"{each} was drawn twice" for each, sent in now.items() if seen.get(each, sent) != sent]
+    outcome.wrong += [
+        f"the response to {each} is gone" for each in seen if each not in now
+    ]
+    outcome.wrong += [
+        f"{each} was drawn twice"
+        for each, sent in now.items()
+        if seen.get(each, sent) != sent
+    ]
     seen.update(now)
 
 
@@ -130,7 +139,13 @@ def _seconds(place: Path) -> float:
 def run_apart(folder: Path, kills: int) -> Outcome:
     """Do the same in a program of its own; check that it was no idle exercise."""
     command = [sys.executable, "-m", __name__, str(folder), str(kills)]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     return Outcome(**json.loads(done.stdout))
 

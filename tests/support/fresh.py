@@ -70,7 +70,10 @@ Path_ = Callable[[Path], Parts]
 
 N = 400
 FEW = 60  # one by one: as many equal draws agree with a chance below 2^-40 where each agrees with less than 0.6
-HASTY = ("synchronous = OFF", "journal_mode = MEMORY")  # whether disks keep it is looked at elsewhere
+HASTY = (
+    "synchronous = OFF",
+    "journal_mode = MEMORY",
+)  # whether disks keep it is looked at elsewhere
 QUIET = {"attacks", "auditor", "simulate"}
 """Rooms that draw no response that anybody sends."""
 
@@ -86,7 +89,10 @@ def several(draw: Callable[[], Any], _: Path) -> Parts:
 def each_field(found: list[Any]) -> Parts:
     """Return what responses are made of, each field by itself."""
     if isinstance(found[0], tuple) and not hasattr(found[0], "_fields"):
-        return {f"stage_{at + 1}": [each[at].symbol for each in found] for at in range(len(found[0]))}
+        return {
+            f"stage_{at + 1}": [each[at].symbol for each in found]
+            for at in range(len(found[0]))
+        }
     fields = [name for name in ("symbol", "cohort", "bits") if hasattr(found[0], name)]
     return {name: [getattr(each, name) for each in found] for name in fields}
 
@@ -97,7 +103,9 @@ def each_field(found: list[Any]) -> Parts:
 def of_channels() -> Iterator[tuple[str, Path_]]:
     """Yield the draw of every kind of channel that a registered design has."""
     known: dict[type[Channel], Channel] = {}
-    for design in (design for family in FAMILIES.values() for design in family.designs()):
+    for design in (
+        design for family in FAMILIES.values() for design in family.designs()
+    ):
         for each in [design.channel, *leaves(design.channel)]:
             known[type(each)] = min(each, known.get(type(each), each), key=_likeliest)
     for kind, each in known.items():
@@ -105,15 +113,28 @@ def of_channels() -> Iterator[tuple[str, Path_]]:
 
 
 def _likeliest(channel: Channel) -> Fraction:
-    return max(channel.probability(number, given=0) for number in range(min(channel.responses, 64)))
+    return max(
+        channel.probability(number, given=0)
+        for number in range(min(channel.responses, 64))
+    )
 
 
 def of_steps() -> Iterator[tuple[str, Path_]]:
     """Yield both directions of every kind of step between stages, and the way between two of them."""
-    known = {type(each): each for ladder in ladders().values() for each in reversed(ladder.steps)}
+    known = {
+        type(each): each
+        for ladder in ladders().values()
+        for each in reversed(ladder.steps)
+    }
     for kind, one in known.items():
-        yield f"{home(kind)}.upgrade", partial(several, partial(one.upgrade, *_open(one)))
-        yield f"{home(kind)}.degrade", partial(several, partial(one.degrade, _widest(one)))
+        yield (
+            f"{home(kind)}.upgrade",
+            partial(several, partial(one.upgrade, *_open(one))),
+        )
+        yield (
+            f"{home(kind)}.degrade",
+            partial(several, partial(one.degrade, _widest(one))),
+        )
     for name in ("k_ary", "rappor", "product", "matrix"):
         low, high = ladders()[name].steps[:2]
         way = vars(type(low)).get("between", Step.between)
@@ -131,7 +152,10 @@ def _open(step: Step) -> tuple[int, int]:
     )
     return min(
         pairs,
-        key=lambda pair: max(step.kernel(new, old=pair[0], given=pair[1]) for new in possible_responses(step.new)),
+        key=lambda pair: max(
+            step.kernel(new, old=pair[0], given=pair[1])
+            for new in possible_responses(step.new)
+        ),
     )
 
 
@@ -139,7 +163,9 @@ def _widest(step: Step) -> int:
     """Return a finer response from which no coarser one is nearly certain."""
     return min(
         possible_responses(step.new),
-        key=lambda new: max(step.garbling(old, new) for old in possible_responses(step.old)),
+        key=lambda new: max(
+            step.garbling(old, new) for old in possible_responses(step.old)
+        ),
     )
 
 
@@ -152,7 +178,10 @@ HALF = Fraction(1, 2)
 NUMBER = dn.number_design(0, 1, 1, levels=2)
 BLOOM = dn.Bloom(64, 2, 8)
 STRINGS = [dn.string_design(BLOOM, each) for each in (1, 2)]
-FILTERS = [Filter(64, each.channel.hit, each.channel.stray, each.channel.total) for each in STRINGS]
+FILTERS = [
+    Filter(64, each.channel.hit, each.channel.stray, each.channel.total)
+    for each in STRINGS
+]
 NOISY = dn.NoisySampling.symmetric("3/4", "3/4")
 COARSE, FINE = dn.k_ary(5, epsilon=1), dn.k_ary(5, epsilon=2)
 LADDER = dn.ladder([COARSE, FINE])
@@ -161,7 +190,11 @@ BIT_RUNG = dn.relax(dn.rappor(32, epsilon=1), dn.rappor(32, epsilon=2))
 DRAWN = dn.drawn_items([dn.warner(1), dn.warner(1)])
 UE, GRR, CLUB = dn.pckv_ue(3, 1), dn.pckv_grr(3, 1), dn.lpp_club(3, 1)
 SURVEY = survey(keys=Keys("0" * 64), questions=(question("apps", dn.unary(100, 2)),))
-HANDS = survey(keys=Keys("0" * 64), each=4, questions=tuple(question(f"q{at}", dn.unary(9, 1)) for at in range(12)))
+HANDS = survey(
+    keys=Keys("0" * 64),
+    each=4,
+    questions=tuple(question(f"q{at}", dn.unary(9, 1)) for at in range(12)),
+)
 
 
 def of_types() -> Iterator[tuple[str, Path_]]:
@@ -174,7 +207,10 @@ def of_types() -> Iterator[tuple[str, Path_]]:
         else:
             yield f"verbs.respond, {name}", partial(responses, asked.design, answers[0])
         for fast, engine in ((False, "NumPy"), (True, "compiled")):
-            yield f"verbs.respond_all, {name}, {engine}", partial(columns, asked.design, answers, fast)
+            yield (
+                f"verbs.respond_all, {name}, {engine}",
+                partial(columns, asked.design, answers, fast),
+            )
 
 
 def responses(design: Any, answer: Any, _: Path) -> Parts:
@@ -197,10 +233,14 @@ def one_by_one() -> dict[str, Path_]:
         "chance.choose": lambda: chance.choose([1, 3]),
         "chance.bits": lambda: chance.bits(1),
         "order.bits.toss": lambda: bits.toss(4, [(15, HALF)]),
-        "order.bits.toss_by_pairs": lambda: bits.toss_by_pairs(4, 3, 5, [[HALF] * 2] * 2),
+        "order.bits.toss_by_pairs": lambda: bits.toss_by_pairs(
+            4, 3, 5, [[HALF] * 2] * 2
+        ),
         "order.bits.draw_bits": lambda: bits.draw_bits(4, bits.Bit(HALF, HALF), 3),
         "order.bits.BitByBit.upgrade_bits": lambda: bit_step().upgrade_bits(1, 2),
-        "types.key_value.schemes.round_weight": lambda: schemes.round_weight(Fraction(0)),
+        "types.key_value.schemes.round_weight": lambda: schemes.round_weight(
+            Fraction(0)
+        ),
         "types.key_value.schemes.Index.draw": lambda: CLUB.scheme.draw({}),
         "types.key_value.schemes.Unary.draw": lambda: UE.scheme.draw({}),
         "types.key_value.schemes.Direct.draw": lambda: GRR.scheme.draw({}),
@@ -208,20 +248,38 @@ def one_by_one() -> dict[str, Path_]:
             each.answer for each in key_value_responses.settle(UE, {"0": 0}, marked)
         ],
         "types.numbers.respond.rounded": lambda: dn.rounded(NUMBER, HALF),
-        "types.drawn.design.DrawnDesign.draw_hand": lambda: DRAWN.draw_hand().attributes,
+        "types.drawn.design.DrawnDesign.draw_hand": lambda: (
+            DRAWN.draw_hand().attributes
+        ),
         "types.strings.design.Bloom.draw_cohort": BLOOM.draw_cohort,
         "types.strings.design.Filter.draw": lambda: FILTERS[0].draw(3),
-        "types.strings.design.FilterStep.upgrade": lambda: FilterStep(*FILTERS).upgrade(1, 3),
-        "types.strings.respond.upgrade": lambda: string_responses.upgrade(*STRINGS, first, "equal").bits,
-        "types.strings.respond.degrade": lambda: string_responses.degrade(*STRINGS, first_fine()).bits,
-        "types.strings.respond.permanent": lambda: string_responses.permanent(NOISY, BLOOM, "equal", 1),
-        "types.strings.respond.sample": lambda: string_responses.sample(NOISY, BLOOM, 5),
+        "types.strings.design.FilterStep.upgrade": lambda: FilterStep(*FILTERS).upgrade(
+            1, 3
+        ),
+        "types.strings.respond.upgrade": lambda: (
+            string_responses.upgrade(*STRINGS, first, "equal").bits
+        ),
+        "types.strings.respond.degrade": lambda: (
+            string_responses.degrade(*STRINGS, first_fine()).bits
+        ),
+        "types.strings.respond.permanent": lambda: string_responses.permanent(
+            NOISY, BLOOM, "equal", 1
+        ),
+        "types.strings.respond.sample": lambda: string_responses.sample(
+            NOISY, BLOOM, 5
+        ),
         "survey.arms.draw_arm": lambda: draw_arm(ARMS),
-        "types.ladder.respond.upgrade": lambda: stages.upgrade(RUNG, response, "0").symbol,
+        "types.ladder.respond.upgrade": lambda: (
+            stages.upgrade(RUNG, response, "0").symbol
+        ),
         "types.ladder.respond.degrade": lambda: stages.degrade(RUNG, finer).symbol,
-        "types.deck.respond.deal": lambda: [each.symbol for each in cards.deal(dn.integer_deck(9, 1), ["no"] * 9)],
+        "types.deck.respond.deal": lambda: [
+            each.symbol for each in cards.deal(dn.integer_deck(9, 1), ["no"] * 9)
+        ],
         "designs.cards.Deck.shuffle": lambda: dn.integer_deck(9, 1).shuffle(),
-        "survey.survey.Survey.draw_questions": lambda: [each.name for each in HANDS.draw_questions()],
+        "survey.survey.Survey.draw_questions": lambda: [
+            each.name for each in HANDS.draw_questions()
+        ],
         "blind.prepare": blind.prepare,
     }
     return {name: partial(several, draw) for name, draw in plain.items()}
@@ -268,37 +326,75 @@ def in_bulk() -> dict[str, Path_]:
     """Return what is drawn with a keystream, by name."""
     plain: dict[str, Callable[[], Any]] = {
         **{
-            f"bulk.columns.draw_all, {name}": lambda design=design: local.draw_all(design, EQUAL)
+            f"bulk.columns.draw_all, {name}": lambda design=design: local.draw_all(
+                design, EQUAL
+            )
             for name, design in DESIGNS.items()
         },
-        "bulk.columns.respond_all": lambda: local.respond_all(COARSE, EQUAL).columns["response"],
-        "bulk.columns.draw_stream": lambda: np.concatenate(list(local.draw_stream(COARSE, [EQUAL[:77], EQUAL[77:]]))),
+        "bulk.columns.respond_all": lambda: local.respond_all(COARSE, EQUAL).columns[
+            "response"
+        ],
+        "bulk.columns.draw_stream": lambda: np.concatenate(
+            list(local.draw_stream(COARSE, [EQUAL[:77], EQUAL[77:]]))
+        ),
         "bulk.columns.Responder.__init__": lambda: Responder(COARSE).draw(EQUAL),
         "bulk.gradual.upgrade": lambda: gradual.upgrade(RUNG, EQUAL, EQUAL),
         "bulk.gradual.upgrade, bits": lambda: gradual.upgrade(BIT_RUNG, BITS, EQUAL),
         "bulk.gradual.degrade": lambda: gradual.degrade(RUNG, EQUAL),
-        "bulk.gradual.release_planned": lambda: np.stack(gradual.release_planned(LADDER, EQUAL)),
-        "bulk.gradual.upgrade_stream": lambda: np.concatenate(list(gradual.upgrade_stream(RUNG, [(EQUAL, EQUAL)]))),
-        "bulk.gradual.upgrade_bits": lambda: gradual.upgrade_bits(bit_step(), BITS, BITS),
-        "bulk.gradual.Raiser.__init__": lambda: gradual.Raiser(RUNG).upgrade(EQUAL, EQUAL),
-        "types.key_value.draw.draw_all, one item": lambda: key_value.draw_all(CLUB, EDGES),
-        "types.key_value.draw.draw_all, every item": lambda: key_value.draw_all(UE, EDGES),
-        "types.key_value.draw.draw_all, an item or nothing": lambda: key_value.draw_all(GRR, EDGES),
-        "types.key_value.draw.draw_all, one edge": lambda: key_value.draw_all(dn.one_edge(["a", "b", "c"], 1), EDGES),
-        "types.key_value.draw.collect": lambda: (
-            key_value.collect(dn.lpp_club(1000, 1), Edges(N, 1000, *one_item_each())).counts
+        "bulk.gradual.release_planned": lambda: np.stack(
+            gradual.release_planned(LADDER, EQUAL)
         ),
-        "types.numbers.draw.round_values": lambda: numbers.round_values(NUMBER, np.full(N, 0.5)),
-        "bulk.steps.toss_rows": lambda: steps.toss_rows(32, bit_step().raised, BITS, BITS),
+        "bulk.gradual.upgrade_stream": lambda: np.concatenate(
+            list(gradual.upgrade_stream(RUNG, [(EQUAL, EQUAL)]))
+        ),
+        "bulk.gradual.upgrade_bits": lambda: gradual.upgrade_bits(
+            bit_step(), BITS, BITS
+        ),
+        "bulk.gradual.Raiser.__init__": lambda: gradual.Raiser(RUNG).upgrade(
+            EQUAL, EQUAL
+        ),
+        "types.key_value.draw.draw_all, one item": lambda: key_value.draw_all(
+            CLUB, EDGES
+        ),
+        "types.key_value.draw.draw_all, every item": lambda: key_value.draw_all(
+            UE, EDGES
+        ),
+        "types.key_value.draw.draw_all, an item or nothing": lambda: key_value.draw_all(
+            GRR, EDGES
+        ),
+        "types.key_value.draw.draw_all, one edge": lambda: key_value.draw_all(
+            dn.one_edge(["a", "b", "c"], 1), EDGES
+        ),
+        "types.key_value.draw.collect": lambda: (
+            key_value.collect(
+                dn.lpp_club(1000, 1), Edges(N, 1000, *one_item_each())
+            ).counts
+        ),
+        "types.numbers.draw.round_values": lambda: numbers.round_values(
+            NUMBER, np.full(N, 0.5)
+        ),
+        "bulk.steps.toss_rows": lambda: steps.toss_rows(
+            32, bit_step().raised, BITS, BITS
+        ),
         "types.strings.draw.draw_cohorts": lambda: strings.draw_cohorts(BLOOM, N),
         "types.strings.draw.respond": lambda: strings.respond(STRINGS[0], encoded()),
-        "types.strings.draw.permanent": lambda: strings.permanent(NOISY, BLOOM, encoded()),
-        "types.strings.draw.sample": lambda: strings.sample(NOISY, BLOOM, encoded().truths),
-        "types.strings.draw.upgrade": lambda: strings.upgrade(*STRINGS, np.zeros((N, 8), np.uint8), encoded()),
+        "types.strings.draw.permanent": lambda: strings.permanent(
+            NOISY, BLOOM, encoded()
+        ),
+        "types.strings.draw.sample": lambda: strings.sample(
+            NOISY, BLOOM, encoded().truths
+        ),
+        "types.strings.draw.upgrade": lambda: strings.upgrade(
+            *STRINGS, np.zeros((N, 8), np.uint8), encoded()
+        ),
         "bulk.random_words.below_all": lambda: words.below_all(3, N),
         "bulk.random_words.shuffled": lambda: words.shuffled(N),
-        "bulk.shuffles.Shuffler.__init__": lambda: shuffles.Shuffler(fast=False).order(N),
-        "bulk.shuffles.Shuffler.__init__, compiled": lambda: shuffles.Shuffler(fast=True).order(N),
+        "bulk.shuffles.Shuffler.__init__": lambda: shuffles.Shuffler(fast=False).order(
+            N
+        ),
+        "bulk.shuffles.Shuffler.__init__, compiled": lambda: shuffles.Shuffler(
+            fast=True
+        ).order(N),
     }
     return {name: lambda _, draw=draw: {"": draw()} for name, draw in plain.items()}
 
@@ -306,7 +402,12 @@ def in_bulk() -> dict[str, Path_]:
 def drawn_items(_: Path) -> Parts:
     """Which item each respondent is asked, apart from what is sent."""
     found = drawn.draw_all(DRAWN, {"1": EQUAL, "2": EQUAL})
-    return {"hands": np.searchsorted([hand.start for hand in DRAWN.hands], found, side="right"), "responses": found}
+    return {
+        "hands": np.searchsorted(
+            [hand.start for hand in DRAWN.hands], found, side="right"
+        ),
+        "responses": found,
+    }
 
 
 def one_item_each() -> tuple[Any, Any, Any]:
@@ -315,10 +416,19 @@ def one_item_each() -> tuple[Any, Any, Any]:
 
 def a_file_of_responses(folder: Path) -> Parts:
     (folder / "answers.csv").write_text("answer\n" + "0\n" * N)
-    files.respond_file(COARSE, folder / "answers.csv", folder / "responses.csv", column="answer")
+    files.respond_file(
+        COARSE, folder / "answers.csv", folder / "responses.csv", column="answer"
+    )
     (folder / "each.csv").write_text("answer\n" + "\n".join(map(str, range(N))))
-    files.respond_file(dn.k_ary(N, epsilon=60), folder / "each.csv", folder / "order.csv", column="answer")
-    return {name: (folder / f"{name}.csv").read_text() for name in ("responses", "order")}
+    files.respond_file(
+        dn.k_ary(N, epsilon=60),
+        folder / "each.csv",
+        folder / "order.csv",
+        column="answer",
+    )
+    return {
+        name: (folder / f"{name}.csv").read_text() for name in ("responses", "order")
+    }
 
 
 def a_file_of_edges(folder: Path) -> Parts:
@@ -326,8 +436,12 @@ def a_file_of_edges(folder: Path) -> Parts:
     sure = dn.one_edge([str(number) for number in range(N)], 50)
     each = Edges(N, N, np.arange(N + 1), np.arange(N), np.zeros(N))
     record_files.respond_edges(sure, each, folder / "order.csv")
-    record_files.respond_edges(dn.one_edge(["a", "b", "c"], 1), EDGES, folder / "responses.csv")
-    return {name: (folder / f"{name}.csv").read_text() for name in ("order", "responses")}
+    record_files.respond_edges(
+        dn.one_edge(["a", "b", "c"], 1), EDGES, folder / "responses.csv"
+    )
+    return {
+        name: (folder / f"{name}.csv").read_text() for name in ("order", "responses")
+    }
 
 
 def a_file_of_items(folder: Path) -> Parts:
@@ -348,15 +462,27 @@ def a_ledger(folder: Path) -> Parts:
     """Its name, its secrets, and stages that come in every way, and planned."""
     with dn.Ledger.create(folder / "mine.ledger") as ledger:
         for number, way in product(range(FEW), [*WAYS, "planned"]):
-            ledger.answer(f"{way} {number}", "0", about=LADDER if way == "planned" else COARSE)
+            ledger.answer(
+                f"{way} {number}", "0", about=LADDER if way == "planned" else COARSE
+            )
     with dn.Ledger.open(folder / "mine.ledger") as ledger:
         found = stages_of(
             ledger,
-            lambda way, design: [ledger.release(f"{way} {number}", design).response.symbol for number in range(FEW)],
+            lambda way, design: [
+                ledger.release(f"{way} {number}", design).response.symbol
+                for number in range(FEW)
+            ],
         )
     path = folder / "mine.ledger"
-    secrets = [secret for (secret,) in table(path, "SELECT secret FROM release_answer ORDER BY question")]
-    halves = [secret[at : at + 32] for secret in secrets for at in range(0, len(secret), 32)]
+    secrets = [
+        secret
+        for (secret,) in table(
+            path, "SELECT secret FROM release_answer ORDER BY question"
+        )
+    ]
+    halves = [
+        secret[at : at + 32] for secret in secrets for at in range(0, len(secret), 32)
+    ]
     stored = "SELECT response FROM release_response JOIN release_stage ON stage = id WHERE released = 0 AND place = "
     return {
         "name": table(path, "SELECT id FROM release_book"),
@@ -366,7 +492,12 @@ def a_ledger(folder: Path) -> Parts:
     }
 
 
-WAYS: dict[str, tuple[Any, ...]] = {"afresh": (1,), "raised": (1, 3), "degraded": (3, 1), "between": (1, 3, 2)}
+WAYS: dict[str, tuple[Any, ...]] = {
+    "afresh": (1,),
+    "raised": (1, 3),
+    "degraded": (3, 1),
+    "between": (1, 3, 2),
+}
 """In which order stages are asked for, by ε; the last one is looked at, given constants in the place of the others."""
 
 
@@ -375,7 +506,10 @@ def stages_of(book: Any, ask: Callable[[str, Any], Any]) -> Parts:
 
     Stages become different constants: between two that agree, the one in the middle would nearly always agree, too.
     """
-    found, same = {}, "UPDATE release_response SET response = ? WHERE released = 1 AND stage > ?"
+    found, same = (
+        {},
+        "UPDATE release_response SET response = ? WHERE released = 1 AND stage > ?",
+    )
     for way, order in WAYS.items():
         for number, epsilon in enumerate(order):
             with book.database.transaction() as tables:
@@ -395,13 +529,19 @@ def a_panel(folder: Path) -> Parts:
         planned = [panel.release("planned", at).symbols for at in range(2)]
         found = stages_of(panel, lambda way, design: panel.release(way, design).symbols)
     name = table(folder / "panel.db", "SELECT id FROM release_book")
-    return {"name": name, **found, **{f"planned {at}": each for at, each in enumerate(planned)}}
+    return {
+        "name": name,
+        **found,
+        **{f"planned {at}": each for at, each in enumerate(planned)},
+    }
 
 
 @contextmanager
 def fetched(given: Any) -> Iterator[str]:
     """Let devices find a definition as if a collector had given it."""
-    with patch("deniable.client.connection.Connection.ask", lambda *_: given.to_json().encode()):
+    with patch(
+        "deniable.client.connection.Connection.ask", lambda *_: given.to_json().encode()
+    ):
         yield Link.to(given, "http://127.0.0.1:1").text
 
 
@@ -411,15 +551,24 @@ def a_client(folder: Path) -> Parts:
         found = {"key": client._key, "response": client.waiting()[0]["symbol"]}
     hands = []
     for number in range(4):
-        with fetched(HANDS) as link, Client(link, folder / f"client {number}", patience=0) as client:
+        with (
+            fetched(HANDS) as link,
+            Client(link, folder / f"client {number}", patience=0) as client,
+        ):
             hands.append([each.name for each in client.questions])
     return {**found, "hands": hands}
 
 
 def a_hub(folder: Path) -> Parts:
-    with fetched(HANDS) as link, Hub(link, folder / "hub", token="dn_any", patience=0) as hub:
+    with (
+        fetched(HANDS) as link,
+        Hub(link, folder / "hub", token="dn_any", patience=0) as hub,
+    ):
         keys = hub.add([{each.name: "3" for each in HANDS.questions}] * 10)
-        texts = [json.loads(text)["responses"] for _, text in table(folder / "hub", "SELECT * FROM waiting")]
+        texts = [
+            json.loads(text)["responses"]
+            for _, text in table(folder / "hub", "SELECT * FROM waiting")
+        ]
     lines = [line for text in texts for line in text]
     return {
         **{f"key {at}": key for at, key in enumerate(keys)},
@@ -430,21 +579,37 @@ def a_hub(folder: Path) -> Parts:
 
 def a_collector(folder: Path) -> Parts:
     store, key = open_store(folder / "collector.db"), one_key()
-    with patch.object(signing.SigningKey, "make", lambda: key):  # whose primes OpenSSL draws by itself
+    with patch.object(
+        signing.SigningKey, "make", lambda: key
+    ):  # whose primes OpenSSL draws by itself
         store.create(survey(admission="invitation"))
     entry = store.open("small")
     codes = store.invite("small", 3)
     token = store.issue_token(Token("someone", "admin"))
     again = store.rotate_token("someone")
     session = store.start_session(again, seconds=60)
-    store.add([Submission(entry.id, bytes([n] * 16), None, (Sent(0, 0, 1),), None, codes[n]) for n in (0, 1)])
+    store.add(
+        [
+            Submission(
+                entry.id, bytes([n] * 16), None, (Sent(0, 0, 1),), None, codes[n]
+            )
+            for n in (0, 1)
+        ]
+    )
     with store.transaction(write=False) as tables:
-        used = [row for (row,) in tables.rows("SELECT used FROM invitation WHERE used IS NOT NULL ORDER BY used")]
+        used = [
+            row
+            for (row,) in tables.rows(
+                "SELECT used FROM invitation WHERE used IS NOT NULL ORDER BY used"
+            )
+        ]
         spent = [row for (row,) in tables.rows("SELECT hash FROM spent ORDER BY hash")]
     secret = store.secret("receipts")
     store.shut()
     texts = [*codes, token, again, session]
-    return {f"text {at}": each for at, each in enumerate([*texts, *used, *spent, secret])}
+    return {
+        f"text {at}": each for at, each in enumerate([*texts, *used, *spent, secret])
+    }
 
 
 def a_visit(_: Path) -> Parts:
@@ -515,7 +680,9 @@ def system(key: str) -> Iterator[list[int]]:
         return hashlib.shake_256(f"{key} {len(taken)}".encode()).digest(count)
 
     with patch("os.urandom", read), patch.object(random, "_urandom", read):
-        assert secrets.token_bytes(4) == hashlib.shake_256(f"{key} 1".encode()).digest(4), "secrets reads elsewhere"
+        assert secrets.token_bytes(4) == hashlib.shake_256(f"{key} 1".encode()).digest(
+            4
+        ), "secrets reads elsewhere"
         taken.clear()
         yield taken
 
@@ -535,24 +702,41 @@ def modules() -> Iterator[Any]:
 def functions_with_a_source() -> Iterator[tuple[str, Any]]:
     """Yield every function and method whose source may be left out, and what it is then."""
     for module in modules():
-        for owner in [module, *(each for each in vars(module).values() if inspect.isclass(each))]:
+        for owner in [
+            module,
+            *(each for each in vars(module).values() if inspect.isclass(each)),
+        ]:
             for each in vars(owner).values():
                 function = getattr(each, "__func__", each)
-                if not inspect.isfunction(function) or function.__module__ != module.__name__:
+                if (
+                    not inspect.isfunction(function)
+                    or function.__module__ != module.__name__
+                ):
                     continue
                 taken = inspect.signature(function).parameters.get("source")
                 if taken is not None and taken.default is not inspect.Parameter.empty:
-                    yield f"{module.__name__.removeprefix('deniable.')}.{function.__qualname__}", taken.default
+                    yield (
+                        f"{module.__name__.removeprefix('deniable.')}.{function.__qualname__}",
+                        taken.default,
+                    )
 
 
-ENTRANCES = ("os.urandom", "secrets.", "Keystream", "Ed25519PrivateKey.generate", "rsa.generate_private_key")
+ENTRANCES = (
+    "os.urandom",
+    "secrets.",
+    "Keystream",
+    "Ed25519PrivateKey.generate",
+    "rsa.generate_private_key",
+)
 
 
 def entrances() -> Iterator[str]:
     """Yield each call by which random bytes come into the program, with the module that makes it."""
     for module in modules():
         for call in ast.walk(ast.parse(inspect.getsource(module))):
-            if isinstance(call, ast.Call) and ast.unparse(call.func).startswith(ENTRANCES):
+            if isinstance(call, ast.Call) and ast.unparse(call.func).startswith(
+                ENTRANCES
+            ):
                 yield f"{module.__name__.removeprefix('deniable.')}: {ast.unparse(call)}"
 
 

@@ -85,7 +85,11 @@ class OfLedger:
 
     def recorded(self, number: int, design: Design) -> list[str | None]:
         stages = self.status.question(f"q{number}").stages
-        return [each.symbol for each in stages if each.design == design.hash and each.released]
+        return [
+            each.symbol
+            for each in stages
+            if each.design == design.hash and each.released
+        ]
 
     def spent(self, number: int) -> float:
         return self.status.question(f"q{number}").epsilon
@@ -108,11 +112,15 @@ class OfPanel:
         self.panel = panel
 
     def release(self, number: int, design: Design, to: str) -> tuple[str, str]:
-        released = self.panel.release("colour", design, respondents=[f"p{number}"], to=to)
+        released = self.panel.release(
+            "colour", design, respondents=[f"p{number}"], to=to
+        )
         return released.symbols[0], released.receipt.hash
 
     def recorded(self, number: int, design: Design) -> list[str | None]:
-        return [self.panel.release("colour", design, respondents=[f"p{number}"]).symbols[0]]
+        return [
+            self.panel.release("colour", design, respondents=[f"p{number}"]).symbols[0]
+        ]
 
     def spent(self, number: int) -> float:
         with self.panel.transaction(write=False) as book:
@@ -151,7 +159,9 @@ def prepare(place: str) -> None:
     designs = stages()
     if is_panel(place):
         with Panel.create(place) as panel:
-            people = {f"p{number}": random.choice(COLOURS) for number in range(QUESTIONS)}
+            people = {
+                f"p{number}": random.choice(COLOURS) for number in range(QUESTIONS)
+            }
             panel.answer("colour", people, designs[0])
         return
     with Ledger.create(place) as ledger:
@@ -167,8 +177,12 @@ def writer(place: str, pipe: int) -> None:
         while True:
             number, stage = chance.randrange(QUESTIONS), chance.randrange(len(designs))
             os.write(pipe, b'["began"]\n')
-            symbol, receipt = target.release(number, designs[stage], str(chance.randrange(3)))
-            os.write(pipe, json.dumps([number, stage, symbol, receipt]).encode() + b"\n")
+            symbol, receipt = target.release(
+                number, designs[stage], str(chance.randrange(3))
+            )
+            os.write(
+                pipe, json.dumps([number, stage, symbol, receipt]).encode() + b"\n"
+            )
 
 
 def seconds(place: str) -> float:
@@ -235,11 +249,19 @@ def run(place: str, kills: int, lives: int = LIVES) -> Outcome:
 def run_apart(place: str, kills: int) -> Outcome:
     """Do the same in a program of its own, because it forks; check that it was no idle exercise."""
     command = [sys.executable, "-m", __name__, place, str(kills)]
-    done = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     seen = Outcome(**json.loads(done.stdout))
     assert seen.kills >= kills
-    assert seen.interrupted >= kills // 8, "hardly any writer was killed while it released"
+    assert seen.interrupted >= kills // 8, (
+        "hardly any writer was killed while it released"
+    )
     assert seen.left >= kills // 2, "hardly anything was released"
     return seen
 
@@ -250,24 +272,34 @@ def compare(place: str, left: Sequence[Sequence[object]], outcome: Outcome) -> N
     outcome.wrong += [str(line) for line in left if line[0] == "failed"]
     seen: dict[tuple[int, int], set[object]] = {}
     handed: set[object] = set()
-    for number, stage, symbol, receipt in (line for line in left if line[0] != "failed"):
+    for number, stage, symbol, receipt in (
+        line for line in left if line[0] != "failed"
+    ):
         seen.setdefault((int(str(number)), int(str(stage))), set()).add(symbol)
         handed.add(receipt)
     outcome.left, outcome.stages = len(left), len(seen)
-    outcome.wrong += [f"{key} left with {sorted(map(str, found))}" for key, found in seen.items() if len(found) > 1]
+    outcome.wrong += [
+        f"{key} left with {sorted(map(str, found))}"
+        for key, found in seen.items()
+        if len(found) > 1
+    ]
     with opened(place) as target:
         try:
             target.check()
         except Exception as error:
             outcome.wrong.append(f"check: {error}")
         outcome.wrong += [f"no receipt {each}" for each in handed - target.receipts()]
-        spent = {number: target.spent(number) for number in {number for number, _ in seen}}
+        spent = {
+            number: target.spent(number) for number in {number for number, _ in seen}
+        }
         for (number, stage), found in seen.items():
             if spent[number] < log_above(designs[stage].parity):
                 outcome.wrong.append(f"{number}, stage {stage}: ε is not counted")
             recorded = target.recorded(number, designs[stage])
             if recorded != [next(iter(found))]:
-                outcome.wrong.append(f"{number}, stage {stage}: {found} left, {recorded} is recorded")
+                outcome.wrong.append(
+                    f"{number}, stage {stage}: {found} left, {recorded} is recorded"
+                )
 
 
 if __name__ == "__main__":

@@ -55,7 +55,11 @@ def biased_low_order_bits(answer: str) -> str:
 
 def order_of_a_set(answer: str) -> list[str]:
     """A set of two of eight categories, the answer first where it is among them."""
-    sent = [EIGHT[at] for at, bit in enumerate(dn.respond(_SUBSET, answer).symbol[1:]) if bit == "1"]
+    sent = [
+        EIGHT[at]
+        for at, bit in enumerate(dn.respond(_SUBSET, answer).symbol[1:])
+        if bit == "1"
+    ]
     return sorted(sent, key=lambda each: each != answer)
 
 
@@ -65,7 +69,9 @@ class _Buffered:
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key
         self._cipher = None
-        self._one = Lock()  # a cipher of cryptography 45 and older refuses two threads at a time
+        self._one = (
+            Lock()
+        )  # a cipher of cryptography 45 and older refuses two threads at a time
 
     def read(self, count: int) -> bytes:
         if self._cipher is None:
@@ -122,7 +128,9 @@ def alternating_low_bit(answer: str) -> str:
     """A two-answer design whose responses are right one by one; each depends on the one before."""
     global _state  # noqa: PLW0603 - a generator with a state is the fault
     _state = (_state * 1103515245 + 12345) % 2**31  # its lowest bit alternates
-    other = chance.happens(Fraction(53789, 100000))  # 2 / (1 + e), rounded towards privacy
+    other = chance.happens(
+        Fraction(53789, 100000)
+    )  # 2 / (1 + e), rounded towards privacy
     return "01"[(int(answer) + (_state & 1) * other) % 2]
 
 
@@ -133,7 +141,9 @@ def previous_answer(answer: str) -> str:
     """A k-ary design whose response now and then is the one before's answer."""
     global _previous
     before, _previous = _previous, answer
-    return dn.respond(_K_ARY, before if chance.happens(Fraction(1, 5)) else answer).symbol
+    return dn.respond(
+        _K_ARY, before if chance.happens(Fraction(1, 5)) else answer
+    ).symbol
 
 
 def slow_answer(answer: str) -> str:

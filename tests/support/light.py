@@ -33,7 +33,11 @@ DESIGNS: dict[str, tuple[Any, Any, dict[str, Any]]] = {
     "hashed": (dn.local_hashing(CATEGORIES, 1), "once", {}),
     "hadamard": (dn.hadamard(CATEGORIES, 1), "once", {}),
     "attributes": (dn.product(PAIRS), BOTH, {}),
-    "ladder": (dn.ladder(dn.k_ary(CATEGORIES, epsilon) for epsilon in (0.5, 1, 2)), "once", {}),
+    "ladder": (
+        dn.ladder(dn.k_ary(CATEGORIES, epsilon) for epsilon in (0.5, 1, 2)),
+        "once",
+        {},
+    ),
     "deck": (dn.integer_deck(40, 1), "yes", {"card": 3}),
     "key-value": (dn.lpp_club(ITEMS, 1), {"tea": 0.5}, {}),
     "key-value vectors": (dn.pckv_ue(ITEMS, 1), {"tea": 0.5}, {}),
@@ -67,18 +71,27 @@ def keep_a_ledger(folder: Path) -> None:
     ladder = DESIGNS["ladder"][0]
     with dn.Ledger.create(folder / "mine.ledger", budget=2) as ledger:
         ledger.answer("habit", "once", about=ladder)
-        released = [ledger.release("habit", stage).response.symbol for stage in range(2)]
+        released = [
+            ledger.release("habit", stage).response.symbol for stage in range(2)
+        ]
         assert set(released) <= set(CATEGORIES)
     with dn.Ledger.open(folder / "mine.ledger") as ledger:
         assert ledger.release("habit", 2).response.symbol in CATEGORIES
 
 
 def send_to_a_collector(folder: Path) -> None:
-    question = dn.Question("habit", DESIGNS["categories"][0], {"en": dn.QuestionTexts("How often?")})
-    survey = dn.Survey("habits", {"en": dn.SurveyTexts("Habits")}, (question,), keys=Keys("0" * 64))
+    question = dn.Question(
+        "habit", DESIGNS["categories"][0], {"en": dn.QuestionTexts("How often?")}
+    )
+    survey = dn.Survey(
+        "habits", {"en": dn.SurveyTexts("Habits")}, (question,), keys=Keys("0" * 64)
+    )
     link = Link.to(survey, "http://127.0.0.1:1").text
     with (
-        patch("deniable.client.connection.Connection.ask", lambda *_: survey.to_json().encode()),
+        patch(
+            "deniable.client.connection.Connection.ask",
+            lambda *_: survey.to_json().encode(),
+        ),
         dn.Client(link, folder / "client", patience=0) as client,
     ):
         client.answer("habit", "once")
@@ -88,7 +101,9 @@ def send_to_a_collector(folder: Path) -> None:
 
 def verify_signatures() -> None:
     """Test 2 in section 7.1 of RFC 8032."""
-    public = bytes.fromhex("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c")
+    public = bytes.fromhex(
+        "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c"
+    )
     signature = bytes.fromhex(
         "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
         "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
@@ -129,7 +144,11 @@ def ask_for_the_rest() -> None:
         "collector": lambda: importlib.import_module("deniable.collector.app"),
         "shell": lambda: importlib.import_module("deniable.cli.commands"),
         "Postgres": lambda: importlib.import_module("deniable.db").open_database(
-            "postgresql://nowhere/none", "ledger", settings=(), patience=1, one_writer=True
+            "postgresql://nowhere/none",
+            "ledger",
+            settings=(),
+            patience=1,
+            one_writer=True,
         ),
     }
     for name, call in calls.items():
@@ -137,7 +156,12 @@ def ask_for_the_rest() -> None:
 
 
 def import_every_module() -> None:
-    names = [each.name for each in pkgutil.walk_packages(dn.__path__, "deniable.", onerror=lambda _: None)]
+    names = [
+        each.name
+        for each in pkgutil.walk_packages(
+            dn.__path__, "deniable.", onerror=lambda _: None
+        )
+    ]
     assert len(names) > 100
     light = []
     for name in names:
@@ -157,7 +181,10 @@ def import_every_module() -> None:
         "responses",
         "survey",
     }
-    needed |= {f"types.{name}.respond" for name in ("drawn", "edges", "key_value", "numbers", "strings")}
+    needed |= {
+        f"types.{name}.respond"
+        for name in ("drawn", "edges", "key_value", "numbers", "strings")
+    }
     assert needed <= set(light)
 
 
@@ -176,7 +203,12 @@ def ask_every_method() -> None:
 
 
 def run_the_shell() -> None:
-    shell = subprocess.run([sys.executable, "-m", "deniable", "--help"], capture_output=True, text=True, check=False)
+    shell = subprocess.run(
+        [sys.executable, "-m", "deniable", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert shell.returncode == 2
     assert shell.stderr.endswith("Run: pip install deniable\n"), shell.stderr
     assert "Traceback" not in shell.stderr
@@ -184,7 +216,11 @@ def run_the_shell() -> None:
 
 def main() -> None:
     """Run everything, and print the names that are there."""
-    assert not [name for name in sys.modules if name.partition(".")[0] in ("numpy", "scipy", "pyarrow")]
+    assert not [
+        name
+        for name in sys.modules
+        if name.partition(".")[0] in ("numpy", "scipy", "pyarrow")
+    ]
     respond_to_every_type()
     release_in_stages()
     verify_signatures()

@@ -27,7 +27,17 @@ from queue import Queue
 
 ROOT = Path(__file__).parents[2]
 SET = ROOT / "mutants"
-PARTS = ("src", "papers", "tests", "docs", "examples", "benchmarks", "mutants", "pyproject.toml", "README.md")
+PARTS = (
+    "src",
+    "papers",
+    "tests",
+    "docs",
+    "examples",
+    "benchmarks",
+    "mutants",
+    "pyproject.toml",
+    "README.md",
+)
 PATIENCE = 300.0
 """Seconds after which tests that still run are stopped.
 
@@ -87,7 +97,9 @@ class Fault:
         places = list(re.finditer(start + pattern, text))
         if len(places) != 1:
             return None
-        return text[: places[0].start()] + self.replace.strip() + text[places[0].end() :]
+        return (
+            text[: places[0].start()] + self.replace.strip() + text[places[0].end() :]
+        )
 
 
 def read(folder: Path = SET) -> list[Fault]:
@@ -95,7 +107,9 @@ def read(folder: Path = SET) -> list[Fault]:
     found: list[Fault] = []
     for path in sorted(folder.glob("*.toml")):
         for entry in tomllib.loads(path.read_text())["fault"]:
-            found.append(Fault(path.stem, **{**entry, "tests": tuple(entry.get("tests", ()))}))
+            found.append(
+                Fault(path.stem, **{**entry, "tests": tuple(entry.get("tests", ()))})
+            )
     return found
 
 
@@ -124,16 +138,33 @@ class Copy:
             return UNKNOWN
         return outcome
 
-    def run(self, tests: Sequence[str], patience: float | None = PATIENCE) -> tuple[str, str]:
+    def run(
+        self, tests: Sequence[str], patience: float | None = PATIENCE
+    ) -> tuple[str, str]:
         """Run tests against this copy; return what came of it, and what was printed; without patience, wait."""
-        command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-x",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            *tests,
+        ]
         # Plugins that happen to be installed take longer to load than most of these tests to run.
         environment = {
             **os.environ, "PYTHONPATH": str(self.folder / "src"), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }  # fmt: skip
         try:
             done = subprocess.run(
-                command, cwd=self.folder, env=environment, capture_output=True, text=True, timeout=patience, check=False
+                command,
+                cwd=self.folder,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=patience,
+                check=False,
             )
         except subprocess.TimeoutExpired:
             return ENDLESS, f"no end after {patience} s"
@@ -141,16 +172,22 @@ class Copy:
             return FOUND, done.stdout + done.stderr
         if done.returncode:
             return STALE, done.stdout + done.stderr
-        return SURVIVED if re.search(r"\d+ passed", done.stdout) else SKIPPED, done.stdout
+        return SURVIVED if re.search(
+            r"\d+ passed", done.stdout
+        ) else SKIPPED, done.stdout
 
     @staticmethod
     def _write(path: Path, text: str) -> None:
         path.write_text(text)
-        if path.suffix == ".py":  # compiled code is known by whole seconds and sizes, and both may stay
+        if (
+            path.suffix == ".py"
+        ):  # compiled code is known by whole seconds and sizes, and both may stay
             Path(cache_from_source(str(path))).unlink(missing_ok=True)
 
 
-def watch_all(faults: Sequence[Fault], jobs: int, *, trusted: bool = False) -> Iterator[tuple[Fault, str, float]]:
+def watch_all(
+    faults: Sequence[Fault], jobs: int, *, trusted: bool = False
+) -> Iterator[tuple[Fault, str, float]]:
     """Yield each fault with what came of it and how long it took, in their order.
 
     Raises:
@@ -160,10 +197,16 @@ def watch_all(faults: Sequence[Fault], jobs: int, *, trusted: bool = False) -> I
         copies: Queue[Copy] = Queue()
         for _ in range(jobs):
             copies.put(Copy(Path(stack.enter_context(tempfile.TemporaryDirectory()))))
-        tests = [] if trusted else sorted({test for fault in faults for test in fault.tests})
+        tests = (
+            []
+            if trusted
+            else sorted({test for fault in faults for test in fault.tests})
+        )
         sound, told = copies.queue[0].run(tests, None) if tests else (SURVIVED, "")
         if sound not in {SURVIVED, SKIPPED}:
-            raise SystemExit(f"{told[-4000:]}\nWithout any fault a test fails; expected all to pass.")
+            raise SystemExit(
+                f"{told[-4000:]}\nWithout any fault a test fails; expected all to pass."
+            )
 
         def one(fault: Fault) -> tuple[Fault, str, float]:
             if fault.equivalent:
@@ -181,7 +224,11 @@ def watch_all(faults: Sequence[Fault], jobs: int, *, trusted: bool = False) -> I
 def chosen(faults: Sequence[Fault], wanted: Sequence[str]) -> list[Fault]:
     """Return the faults of the rooms or fresh sets, or with the slugs, that are wanted; all where nothing is said."""
     own = ({each.room, each.slug, each.name, f"fresh-{each.fresh}"} for each in faults)
-    return [each for each, names in zip(faults, own, strict=True) if not wanted or names & set(wanted)]
+    return [
+        each
+        for each, names in zip(faults, own, strict=True)
+        if not wanted or names & set(wanted)
+    ]
 
 
 def score(outcomes: Sequence[tuple[Fault, str]]) -> str:
@@ -193,13 +240,19 @@ def score(outcomes: Sequence[tuple[Fault, str]]) -> str:
         if fault.fresh:
             parts.setdefault(f"fresh set {fault.fresh}", []).append(outcome)
     parts["in all"] = [outcome for _, outcome in outcomes]
-    return "\n".join(f"{name:12} {_found(Counter(part))}" for name, part in parts.items())
+    return "\n".join(
+        f"{name:12} {_found(Counter(part))}" for name, part in parts.items()
+    )
 
 
 def _found(counts: Counter[str]) -> str:
     """Return how many of some faults were found, and what came of the others."""
     counted = counts.total() - counts[EQUIVALENT]
-    others = "".join(f", {n} {what}" for what, n in sorted(counts.items()) if what not in {FOUND, SURVIVED})
+    others = "".join(
+        f", {n} {what}"
+        for what, n in sorted(counts.items())
+        if what not in {FOUND, SURVIVED}
+    )
     noticed = sum(counts[outcome] for outcome in NOTICED)
     share = f" = {noticed / counted:.1%}" if counted else ""
     return f"{noticed} of {counted} found{share}{others}"
@@ -208,21 +261,39 @@ def _found(counts: Counter[str]) -> str:
 def main() -> None:
     """Plant what is asked for, print what came of it, and end with 1 where a fault was not found."""
     parser = argparse.ArgumentParser(
-        prog="scripts/mutants", description="Plant faults, run their tests, print the score."
+        prog="scripts/mutants",
+        description="Plant faults, run their tests, print the score.",
     )
     parser.add_argument(
-        "which", nargs="*", help="rooms, slugs or fresh sets such as fresh-2; all where nothing is said"
+        "which",
+        nargs="*",
+        help="rooms, slugs or fresh sets such as fresh-2; all where nothing is said",
     )
-    parser.add_argument("--jobs", type=int, default=2, help="copies to work in side by side")
-    parser.add_argument("--set", type=Path, default=SET, help="another folder of faults")
-    parser.add_argument("--trusted", action="store_true", help="do not run the tests without any fault first")
+    parser.add_argument(
+        "--jobs", type=int, default=2, help="copies to work in side by side"
+    )
+    parser.add_argument(
+        "--set", type=Path, default=SET, help="another folder of faults"
+    )
+    parser.add_argument(
+        "--trusted",
+        action="store_true",
+        help="do not run the tests without any fault first",
+    )
     asked = parser.parse_args()
     faults = chosen(read(asked.set), asked.which)
     outcomes = []
     for fault, outcome, seconds in watch_all(faults, asked.jobs, trusted=asked.trusted):
         outcomes.append((fault, outcome))
-        print(f"{outcome:14} {seconds:5.1f} s  {fault.name}: {fault.equivalent or fault.promise}", flush=True)
-    missed = [f"{fault.name}: {outcome}" for fault, outcome in outcomes if outcome not in {*NOTICED, EQUIVALENT}]
+        print(
+            f"{outcome:14} {seconds:5.1f} s  {fault.name}: {fault.equivalent or fault.promise}",
+            flush=True,
+        )
+    missed = [
+        f"{fault.name}: {outcome}"
+        for fault, outcome in outcomes
+        if outcome not in {*NOTICED, EQUIVALENT}
+    ]
     if missed:
         print("\nnot found:", *missed, sep="\n  ")
     print(f"\n{score(outcomes)}")

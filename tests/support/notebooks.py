@@ -50,7 +50,11 @@ def executed(notebook: Any, folder: Path) -> Any:
 
 def shapes(notebook: Any) -> list[list[tuple[str, ...]]]:
     """Return what each code cell shows, but for the numbers: what kinds of outputs, and what these are made of."""
-    return [[_shape(output) for output in cell.outputs] for cell in notebook.cells if cell.cell_type == "code"]
+    return [
+        [_shape(output) for output in cell.outputs]
+        for cell in notebook.cells
+        if cell.cell_type == "code"
+    ]
 
 
 def _shape(output: Any) -> tuple[str, ...]:
@@ -58,7 +62,14 @@ def _shape(output: Any) -> tuple[str, ...]:
         return ("stream", output.name)
     if output.output_type == "error":
         return ("error", output.ename)
-    return (output.output_type, *(part for kind in sorted(output.data) for part in _parts(kind, output.data[kind])))
+    return (
+        output.output_type,
+        *(
+            part
+            for kind in sorted(output.data)
+            for part in _parts(kind, output.data[kind])
+        ),
+    )
 
 
 def _parts(kind: str, data: str) -> Iterator[str]:
@@ -74,7 +85,13 @@ def store(path: Path) -> None:
     made = executed(read(path), path.parent)
     for cell in made.cells:
         cell.metadata = {}
-    made.metadata = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+    made.metadata = {
+        "kernelspec": {
+            "display_name": "Python 3",
+            "language": "python",
+            "name": "python3",
+        }
+    }
     nbformat.write(made, path)
 
 

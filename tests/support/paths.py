@@ -146,7 +146,9 @@ class Coins:
             raise TooManyPaths(f"a fork over {len(places)} coins")
         which = self.walk.fork(1 << len(places))
         self.walk.share /= 1 << len(places)
-        return sum(1 << place for number, place in enumerate(places) if which >> number & 1)
+        return sum(
+            1 << place for number, place in enumerate(places) if which >> number & 1
+        )
 
 
 @contextmanager

@@ -62,7 +62,10 @@ def scripts_of_all_positions(channel: Channel) -> Iterator[bytes]:
     """Yield words for every combination of positions of the factors."""
     totals = [factor.total for factor in factors(channel)]
     for positions in product(*map(range, totals)):
-        yield b"".join(script(position, total) for position, total in zip(positions, totals, strict=True))
+        yield b"".join(
+            script(position, total)
+            for position, total in zip(positions, totals, strict=True)
+        )
 
 
 def positions(channel: Channel) -> int:

@@ -20,7 +20,10 @@ USER = "postgres"
 
 def programs() -> Path | None:
     """Return the folder with `initdb` and `pg_ctl`, the newest version first; None where there is none."""
-    debian = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: -float(path.parts[-3]))
+    debian = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/initdb"),
+        key=lambda path: -float(path.parts[-3]),
+    )
     found = shutil.which("initdb")
     paths = [*debian, *([Path(found)] if found else [])]
     return paths[0].parent if paths else None
@@ -49,9 +52,31 @@ def server() -> Iterator[str]:
     if os.geteuid() == 0:
         shutil.chown(folder, USER, USER)
     try:
-        _run(found / "initdb", "-D", data, "-U", USER, "-A", "trust", "-E", "UTF8", "--no-sync", "--no-locale")
+        _run(
+            found / "initdb",
+            "-D",
+            data,
+            "-U",
+            USER,
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--no-sync",
+            "--no-locale",
+        )
         options = f"-c listen_addresses='' -c unix_socket_directories={folder} -c max_connections=20"
-        _run(found / "pg_ctl", "-D", data, "-l", folder / "log", "-w", "-o", options, "start")
+        _run(
+            found / "pg_ctl",
+            "-D",
+            data,
+            "-l",
+            folder / "log",
+            "-w",
+            "-o",
+            options,
+            "start",
+        )
         try:
             yield f"postgresql://{USER}@/postgres?host={folder}"
         finally:
@@ -81,8 +106,21 @@ def fresh_schema(address: str, name: str) -> str:
 def _run(program: Path, *words: object) -> None:
     command = [str(program), *map(str, words)]
     if os.geteuid() == 0:
-        command = ["setpriv", f"--reuid={USER}", f"--regid={USER}", "--init-groups", *command]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, cwd="/")
+        command = [
+            "setpriv",
+            f"--reuid={USER}",
+            f"--regid={USER}",
+            "--init-groups",
+            *command,
+        ]
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        cwd="/",
+    )
     assert done.returncode == 0, f"{' '.join(command)}:\n{done.stdout}"
 
 

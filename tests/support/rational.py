@@ -15,7 +15,8 @@ Table: TypeAlias = tuple[tuple[Fraction, ...], ...]
 def table(channel: Channel) -> Table:
     """Write a channel out by asking it for every single probability: P[response][answer]."""
     return tuple(
-        tuple(channel.probability(i, given=j) for j in range(channel.answers)) for i in range(channel.responses)
+        tuple(channel.probability(i, given=j) for j in range(channel.answers))
+        for i in range(channel.responses)
     )
 
 
@@ -25,15 +26,23 @@ def transposed(rows: Table) -> Table:
 
 def times(left: Table, right: Table) -> Table:
     columns = transposed(right)
-    return tuple(tuple(sum(map(Fraction.__mul__, row, column)) for column in columns) for row in left)
+    return tuple(
+        tuple(sum(map(Fraction.__mul__, row, column)) for column in columns)
+        for row in left
+    )
 
 
 def applied(rows: Table, vector: Sequence[Fraction]) -> tuple[Fraction, ...]:
-    return tuple(sum((a * b for a, b in zip(row, vector, strict=True)), Fraction(0)) for row in rows)
+    return tuple(
+        sum((a * b for a, b in zip(row, vector, strict=True)), Fraction(0))
+        for row in rows
+    )
 
 
 def kronecker(left: Table, right: Table) -> Table:
-    return tuple(tuple(a * b for a in one for b in two) for one in left for two in right)
+    return tuple(
+        tuple(a * b for a in one for b in two) for one in left for two in right
+    )
 
 
 def identity(size: int) -> Table:
@@ -54,7 +63,9 @@ def inverse(rows: Table) -> Table:
         for i in range(size):
             if i != at and work[i][at]:
                 factor = work[i][at]
-                work[i] = [a - factor * b for a, b in zip(work[i], work[at], strict=True)]
+                work[i] = [
+                    a - factor * b for a, b in zip(work[i], work[at], strict=True)
+                ]
     return tuple(tuple(row[size:]) for row in work)
 
 

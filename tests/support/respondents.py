@@ -24,19 +24,34 @@ ANIMALS = ["quagga", "okapi", "numbat"]
 """Categories that occur nowhere else."""
 
 _TEXTS = {
-    each: {"title": "Animals", "intro": "Who asks?", "consent": "Agreed?", "thanks": "Well done.", "contact": "Ann"}
+    each: {
+        "title": "Animals",
+        "intro": "Who asks?",
+        "consent": "Agreed?",
+        "thanks": "Well done.",
+        "contact": "Ann",
+    }
     for each in LANGUAGES
 }
 
 
 def _question(name: str, **others: Any) -> dict[str, Any]:
-    texts = {each: {"text": f"Which {name} is it?", "help": "One of three."} for each in LANGUAGES}
+    texts = {
+        each: {"text": f"Which {name} is it?", "help": "One of three."}
+        for each in LANGUAGES
+    }
     return {"name": name, "texts": texts, **others}
 
 
 def _survey(name: str, *questions: dict[str, Any], **others: Any) -> Survey:
     return Survey.from_document(
-        {"name": name, "languages": list(LANGUAGES), "texts": _TEXTS, "questions": list(questions), **others}
+        {
+            "name": name,
+            "languages": list(LANGUAGES),
+            "texts": _TEXTS,
+            "questions": list(questions),
+            **others,
+        }
     )
 
 
@@ -50,36 +65,71 @@ SEVERAL = _survey(
     _question("animal", design=_HALF),
     _question("coin", design={"family": "warner", "p": "3/4"}),
     _question("set", design={"family": "unary", "categories": ANIMALS, "epsilon": 1}),
-    _question("many", design={"family": "hadamard", "categories": [f"beast {n}" for n in range(30)], "epsilon": 1}),
+    _question(
+        "many",
+        design={
+            "family": "hadamard",
+            "categories": [f"beast {n}" for n in range(30)],
+            "epsilon": 1,
+        },
+    ),
 )
 """Questions of every kind of response: labels, sets, codes."""
 
 PHYSICAL = _survey(
     "physical",
-    _question("animal", design={"family": "k_ary", "categories": ANIMALS, "p": "2/3"}, device="physical"),
-    _question("coin", design={"family": "forced_response", "honest": "1/2", "yes": "1/4"}, device="physical"),
+    _question(
+        "animal",
+        design={"family": "k_ary", "categories": ANIMALS, "p": "2/3"},
+        device="physical",
+    ),
+    _question(
+        "coin",
+        design={"family": "forced_response", "honest": "1/2", "yes": "1/4"},
+        device="physical",
+    ),
     groups=["North", "South"],
 )
 """Dice and coins: without script."""
 
-STAGES = _survey("stages", _question("animal", design={"categories": ANIMALS}, ladder=[0.5, 1, 2]))
+STAGES = _survey(
+    "stages", _question("animal", design={"categories": ANIMALS}, ladder=[0.5, 1, 2])
+)
 """A question with stages."""
 
-INVITED = _survey("invited", _question("animal", design=_HALF), admission="invitation", groups=["North", "South"])
+INVITED = _survey(
+    "invited",
+    _question("animal", design=_HALF),
+    admission="invitation",
+    groups=["North", "South"],
+)
 """By invitation."""
 
 INVITED_PHYSICAL = _survey(
     "invited-physical",
-    _question("animal", design={"family": "k_ary", "categories": ANIMALS, "p": "2/3"}, device="physical"),
+    _question(
+        "animal",
+        design={"family": "k_ary", "categories": ANIMALS, "p": "2/3"},
+        device="physical",
+    ),
     admission="invitation",
 )
 """By invitation, with dice: without script."""
 
 _ASKED = {
     "coffee": {"en": "Do you drink coffee?", "de": "Trinken Sie Kaffee?"},
-    "drugs": {"en": "Have you ever taken hard drugs?", "de": "Haben Sie je harte Drogen genommen?"},
-    "cheated": {"en": "Have you ever cheated on your taxes?", "de": "Haben Sie je Steuern hinterzogen?"},
-    "last-year": {"en": "Did you cheat on them last year?", "de": "Haben Sie es letztes Jahr getan?"},
+    "drugs": {
+        "en": "Have you ever taken hard drugs?",
+        "de": "Haben Sie je harte Drogen genommen?",
+    },
+    "cheated": {
+        "en": "Have you ever cheated on your taxes?",
+        "de": "Haben Sie je Steuern hinterzogen?",
+    },
+    "last-year": {
+        "en": "Did you cheat on them last year?",
+        "de": "Haben Sie es letztes Jahr getan?",
+    },
     "again": {"en": "Would you do it again?", "de": "Würden Sie es wieder tun?"},
 }
 
@@ -88,20 +138,43 @@ def _yes_or_no(name: str, epsilon: float, **others: Any) -> dict[str, Any]:
     """Ask for yes or no, in words of a survey that people meet; in languages without any of their own, in English."""
     labels = {"de": ["Nein", "Ja"]}
     texts = {
-        each: {"text": _ASKED[name].get(each, _ASKED[name]["en"]), "labels": labels.get(each, ["No", "Yes"])}
+        each: {
+            "text": _ASKED[name].get(each, _ASKED[name]["en"]),
+            "labels": labels.get(each, ["No", "Yes"]),
+        }
         for each in LANGUAGES
     }
-    return {"name": name, "texts": texts, "design": {"family": "warner", "epsilon": epsilon}, **others}
+    return {
+        "name": name,
+        "texts": texts,
+        "design": {"family": "warner", "epsilon": epsilon},
+        **others,
+    }
 
 
-BAIT = _survey("bait", _yes_or_no("coffee", 0.1), _yes_or_no("drugs", 10, acknowledge=10), acknowledge=10.1)
+BAIT = _survey(
+    "bait",
+    _yes_or_no("coffee", 0.1),
+    _yes_or_no("drugs", 10, acknowledge=10),
+    acknowledge=10.1,
+)
 """A harmless question with much protection, then one that matters with next to none."""
 
-DEPENDENT = _survey("dependent", _yes_or_no("cheated", 1), _yes_or_no("last-year", 1.5), _yes_or_no("again", 1))
+DEPENDENT = _survey(
+    "dependent",
+    _yes_or_no("cheated", 1),
+    _yes_or_no("last-year", 1.5),
+    _yes_or_no("again", 1),
+)
 """Three questions that hang together, each well protected alone."""
 
 DRAWN = _survey(
-    "drawn", _yes_or_no("coffee", 3), _yes_or_no("drugs", 3), _yes_or_no("cheated", 3), _yes_or_no("again", 3), each=1
+    "drawn",
+    _yes_or_no("coffee", 3),
+    _yes_or_no("drugs", 3),
+    _yes_or_no("cheated", 3),
+    _yes_or_no("again", 3),
+    each=1,
 )
 """Four questions, of which everybody is asked one: together they would cost more than anybody may be asked for."""
 
@@ -109,7 +182,8 @@ ARMS = _survey(
     "arms",
     _yes_or_no("coffee", 0.5),
     _yes_or_no("cheated", 1),
-    _yes_or_no("again", 1) | {"design": {"family": "direct"}, "compare": "cheated", "acknowledge": "inf"},
+    _yes_or_no("again", 1)
+    | {"design": {"family": "direct"}, "compare": "cheated", "acknowledge": "inf"},
     _question("check", design={"categories": ANIMALS}, check="okapi"),
     arms=[
         {"name": "masked", "questions": ["cheated", "check"], "odds": 2},
@@ -120,7 +194,9 @@ ARMS = _survey(
 """Everybody is asked one question; of two arms, drawn two to one, one is asked another through a device and is checked,
 and one is asked it directly."""
 
-CROSSED = _survey("crossed", _question("pair", design={"family": "crosswise", "p": "1/4"}))
+CROSSED = _survey(
+    "crossed", _question("pair", design={"family": "crosswise", "p": "1/4"})
+)
 """Responses that are not called as the categories are."""
 
 AMOUNT = _survey(
@@ -129,7 +205,11 @@ AMOUNT = _survey(
         "name": "income",
         "design": {"family": "number_design", "low": 0, "high": 8000, "epsilon": 2},
         "texts": {
-            each: {"text": {"de": "Wie hoch ist Ihr Einkommen im Monat?"}.get(each, "What is your monthly income?")}
+            each: {
+                "text": {"de": "Wie hoch ist Ihr Einkommen im Monat?"}.get(
+                    each, "What is your monthly income?"
+                )
+            }
             for each in LANGUAGES
         },
     },
@@ -144,13 +224,20 @@ TOGETHER = _survey(
     "together",
     {
         "name": "habits",
-        "design": {"family": "product", "designs": {"smokes": {"family": "warner", "epsilon": 1}, "animal": _HALF}},
+        "design": {
+            "family": "product",
+            "designs": {"smokes": {"family": "warner", "epsilon": 1}, "animal": _HALF},
+        },
         "texts": {
             each: {
                 "text": "Two questions, one response",
                 "parts": [
-                    {"text": _PARTS.get(each, _PARTS["en"])[0]} | ({"labels": ["No", "Yes"]} if each == "en" else {}),
-                    {"text": _PARTS.get(each, _PARTS["en"])[1], "help": "One of three."},
+                    {"text": _PARTS.get(each, _PARTS["en"])[0]}
+                    | ({"labels": ["No", "Yes"]} if each == "en" else {}),
+                    {
+                        "text": _PARTS.get(each, _PARTS["en"])[1],
+                        "help": "One of three.",
+                    },
                 ],
             }
             for each in LANGUAGES
@@ -195,7 +282,9 @@ class Visit:
     def __post_init__(self) -> None:
         self.context.on("request", self._request)
         self.context.on("console", lambda said: self.complaints.append(said.text))
-        self.context.on("weberror", lambda error: self.complaints.append(str(error.error)))
+        self.context.on(
+            "weberror", lambda error: self.complaints.append(str(error.error))
+        )
         self.page: Page = self.context.new_page()
 
     def _request(self, request: Request) -> None:
@@ -208,9 +297,13 @@ class Visit:
 
     def wait(self) -> None:
         """Wait until the script shows a step, or what was sent."""
-        self.page.wait_for_selector("[data-progress]:visible, #done:visible, #status:not(:empty)")
+        self.page.wait_for_selector(
+            "[data-progress]:visible, #done:visible, #status:not(:empty)"
+        )
 
-    def take_part(self, survey: str, *answers: int | str | list[int], keep: bool = False) -> str:
+    def take_part(
+        self, survey: str, *answers: int | str | list[int], keep: bool = False
+    ) -> str:
         """Open a survey and go through it."""
         self.go(f"/s/{survey}")
         self.wait()
@@ -228,7 +321,9 @@ class Visit:
     def kept(self) -> str:
         """Return all that the browser keeps."""
         return str(
-            self.page.evaluate("JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie")
+            self.page.evaluate(
+                "JSON.stringify(localStorage) + JSON.stringify(sessionStorage) + document.cookie"
+            )
         )
 
 
@@ -251,7 +346,10 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
         store.open(survey.name)
     traffic: list[str] = []
     with listening(
-        recorded(make_app(Settings(database=str(file), rate=0, hold=0, listed=True), store), traffic)
+        recorded(
+            make_app(Settings(database=str(file), rate=0, hold=0, listed=True), store),
+            traffic,
+        )
     ) as address:
         yield Running(store, address, file, traffic)
     store.shut()
@@ -269,7 +367,9 @@ def recorded(app: Any, traffic: list[str]) -> Any:
             return message
 
         async def sending(message: Any) -> None:
-            if message["type"] == "http.response.start":  # before anybody can know that it was answered
+            if (
+                message["type"] == "http.response.start"
+            ):  # before anybody can know that it was answered
                 address = f"{scope['method']} {scope['path']}?{scope['query_string'].decode()}"
                 traffic.append(f"{address} {sorted(scope['headers'])} {body.decode()}")
             await send(message)
@@ -292,7 +392,11 @@ def visit(chromium: Browser, running: Running) -> Coming:
         try:
             found = Visit(context, running.address)
             yield found
-            assert {each.url for each in found.requests if not each.url.startswith(f"{running.address}/")} == set()
+            assert {
+                each.url
+                for each in found.requests
+                if not each.url.startswith(f"{running.address}/")
+            } == set()
             assert found.complaints == [], found.complaints
         finally:
             context.close()

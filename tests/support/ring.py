@@ -34,7 +34,9 @@ class Ring(Channel):
 
     def __post_init__(self) -> None:
         if self.size < 4 or min(self.high, self.middle, self.low) < 1:
-            raise InvalidDesign("a ring has at least 4 places, and weights of at least 1.")
+            raise InvalidDesign(
+                "a ring has at least 4 places, and weights of at least 1."
+            )
         lowest_terms(self, *self.WEIGHTS)
         check_total(self.total)
 
@@ -52,7 +54,13 @@ class Ring(Channel):
 
     def probability(self, response: int, *, given: int) -> Fraction:
         steps = (response - given) % self.size
-        weight = self.high if steps == 0 else self.middle if steps in (1, self.size - 1) else self.low
+        weight = (
+            self.high
+            if steps == 0
+            else self.middle
+            if steps in (1, self.size - 1)
+            else self.low
+        )
         return Fraction(weight, self.total)
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
@@ -74,7 +82,13 @@ def ring(high: int, middle: int, low: int, *, size: int = 5) -> Design:
 def coarser(fine: Ring, blur: Ring) -> Ring:
     """Return the ring of five that a response of one becomes when it is sent through another: a ring again."""
     rows = [
-        sum((blur.probability(i, given=j) * fine.probability(j, given=0) for j in range(5)), Fraction(0))
+        sum(
+            (
+                blur.probability(i, given=j) * fine.probability(j, given=0)
+                for j in range(5)
+            ),
+            Fraction(0),
+        )
         for i in range(3)
     ]
     total = fine.total * blur.total

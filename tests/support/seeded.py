@@ -27,11 +27,16 @@ class Seeded:
     def read(self, count: int) -> bytes:
         """Return the next `count` bytes."""
         end = self._used + count
-        if end <= len(self._bytes):  # the quick way out: a scalar draw takes eight bytes
+        if end <= len(
+            self._bytes
+        ):  # the quick way out: a scalar draw takes eight bytes
             piece = self._bytes[self._used : end]
             self._used = end
             return piece
-        pieces, wanted = [self._bytes[self._used :]], count - (len(self._bytes) - self._used)
+        pieces, wanted = (
+            [self._bytes[self._used :]],
+            count - (len(self._bytes) - self._used),
+        )
         while wanted > 0:
             self._bytes = self._next()
             pieces.append(self._bytes[:wanted])

@@ -27,7 +27,9 @@ SMALL: dict[str, Sets] = {
     "all stray bits": Bits(3, 1, 2, 2),
     "bits that tell nothing": Bits(2, 1, 1, 2),
     "sizes one and two": Mixture(3, (Part(1, 2, 3), Part(2, 4, 5)), 6),
-    "every size": Mixture(3, (Part(0, 1, 0), Part(1, 2, 3), Part(2, 2, 4), Part(3, 1, 6)), 6),
+    "every size": Mixture(
+        3, (Part(0, 1, 0), Part(1, 2, 3), Part(2, 2, 4), Part(3, 1, 6)), 6
+    ),
     "sizes on both sides of a half": Mixture(4, (Part(1, 3, 5), Part(3, 2, 4)), 5),
     "one size shuns the answer": Mixture(4, (Part(1, 3, 2), Part(3, 3, 3)), 6),
     "nothing or one": Mixture(2, (Part(0, 1, 0), Part(1, 1, 2)), 2),
@@ -49,6 +51,8 @@ def with_sums(design: Design, sums: Sequence[int], respondents: int) -> Tally:
     Why: the categories in a row, each as often as it is wanted, are dealt round; no category comes twice to anybody.
     """
     dealt = [0] * respondents
-    for place, category in enumerate(j for j, times in enumerate(sums) for _ in range(times)):
+    for place, category in enumerate(
+        j for j, times in enumerate(sums) for _ in range(times)
+    ):
         dealt[place % respondents] |= 1 << category
     return tally(design, Counter(dealt))

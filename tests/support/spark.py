@@ -58,18 +58,36 @@ def cluster() -> Iterator[SparkSession]:
 
         SparkContext._ensure_initialized()
         java: Any = SparkContext._jvm
-        deploy, nothing = java.org.apache.spark.deploy, getattr(getattr(java.scala, "None$"), "MODULE$")
+        deploy, nothing = (
+            java.org.apache.spark.deploy,
+            getattr(getattr(java.scala, "None$"), "MODULE$"),
+        )
         settings = java.org.apache.spark.SparkConf(False)
-        master = deploy.master.Master.startRpcEnvAndEndpoint(HOSTS[0], 0, 0, settings)._1()
+        master = deploy.master.Master.startRpcEnvAndEndpoint(
+            HOSTS[0], 0, 0, settings
+        )._1()
         address: Any = SparkContext._gateway.new_array(java.java.lang.String, 1)
         address[0] = master.address().toSparkURL()
         start = deploy.worker.Worker.startRpcEnvAndEndpoint
         places = [
-            start(host, 0, 0, 1, 1024, address, str(folder), java.scala.Some(number), settings, nothing)
+            start(
+                host,
+                0,
+                0,
+                1,
+                1024,
+                address,
+                str(folder),
+                java.scala.Some(number),
+                settings,
+                nothing,
+            )
             for number, host in enumerate(HOSTS)
         ]
         try:
-            with _session(address[0], _SMALL | {"spark.sql.warehouse.dir": str(folder)}) as session:
+            with _session(
+                address[0], _SMALL | {"spark.sql.warehouse.dir": str(folder)}
+            ) as session:
                 yield session
         finally:
             for each in (*places, master):
@@ -79,7 +97,12 @@ def cluster() -> Iterator[SparkSession]:
 @contextmanager
 def one_process(settings: dict[str, str]) -> Iterator[SparkSession]:
     """Start Spark in one process that runs two tasks at a time, each of which is tried four times."""
-    with _folder() as folder, _session("local[2,4]", {"spark.sql.warehouse.dir": str(folder)} | settings) as session:
+    with (
+        _folder() as folder,
+        _session(
+            "local[2,4]", {"spark.sql.warehouse.dir": str(folder)} | settings
+        ) as session,
+    ):
         yield session
 
 
@@ -106,7 +129,9 @@ def _folder() -> Iterator[Path]:
 @contextmanager
 def _session(master: str, settings: dict[str, str]) -> Iterator[SparkSession]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of what pyspark thinks about versions of pandas, which is not used
+        warnings.simplefilter(
+            "ignore"
+        )  # of what pyspark thinks about versions of pandas, which is not used
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master(master)
@@ -146,7 +171,9 @@ _SMALL = {
 @contextmanager
 def speculating(session: SparkSession) -> Iterator[None]:
     """Run a task a second time as soon as it takes longer than another one, in the jobs that are begun meanwhile."""
-    settings: Any = session.sparkContext._jsc.sc().conf()  # which each set of tasks looks into when it is begun
+    settings: Any = (
+        session.sparkContext._jsc.sc().conf()
+    )  # which each set of tasks looks into when it is begun
     before = settings.get(MULTIPLIER)
     settings.set(MULTIPLIER, "1.01")
     try:
@@ -171,10 +198,15 @@ class Noting(Task):
         task: Any = TaskContext.get()
         name = f"{task.partitionId()}-{task.attemptNumber()}"
         rows = 0
-        for block in (each for batch in batches for each in super(Noting, self).__call__([batch])):
+        for block in (
+            each for batch in batches for each in super(Noting, self).__call__([batch])
+        ):
             yield block
             rows += len(block)
-            self.note(name, f"{rows} {hashlib.sha256(str(block.column(0)[:64]).encode()).hexdigest()}")
+            self.note(
+                name,
+                f"{rows} {hashlib.sha256(str(block.column(0)[:64]).encode()).hexdigest()}",
+            )
             self.after_block(name)
         self.at_end(name)
 
@@ -234,8 +266,17 @@ class Watching(Noting, Drawing):
     def at_end(self, name: str) -> None:
         folder = Path(self.notes)
         if name.startswith("1-"):
-            _wait(lambda: any(folder.glob("_out-*/part-*")) or any(folder.glob("_out-*/_temporary/0/task_*")))
-            seen = [path.name for where in ("_out-*/part-*", "out*") for path in folder.glob(where)]
+            _wait(
+                lambda: (
+                    any(folder.glob("_out-*/part-*"))
+                    or any(folder.glob("_out-*/_temporary/0/task_*"))
+                )
+            )
+            seen = [
+                path.name
+                for where in ("_out-*/part-*", "out*")
+                for path in folder.glob(where)
+            ]
             self.note("seen", "\n".join(seen))
 
 

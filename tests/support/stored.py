@@ -46,7 +46,9 @@ def counts(store: Store) -> dict[str, list[dict[str, int]]]:
 def ids(store: Store, survey: int) -> list[tuple[int, bytes]]:
     """The question and the id of every response to a survey, as they lie: rows of their own, then packs."""
     with store.transaction(write=False) as tables:
-        alone = tables.rows("SELECT question, id FROM response WHERE survey = ?", survey)
+        alone = tables.rows(
+            "SELECT question, id FROM response WHERE survey = ?", survey
+        )
         runs = "SELECT question, stage, packed, width FROM run NATURAL JOIN pack WHERE survey = ? ORDER BY 1, 2, piece"
         found = [
             (question, np.frombuffer(pack, record_type(width)))
@@ -67,7 +69,10 @@ def _exchanged(store: Store, name: str, code: str) -> Admission:
     assert key is not None
     message = os.urandom(32)
     blinded, factor = blind.blind(message, key)
-    return Admission(message, blind.unblind(message, store.exchange(name, code, blinded), factor, key))
+    return Admission(
+        message,
+        blind.unblind(message, store.exchange(name, code, blinded), factor, key),
+    )
 
 
 def write() -> None:
@@ -81,11 +86,23 @@ def write() -> None:
     store.add_batch(Batch(field.id, 0, 0, keys, np.arange(PEOPLE) % 2))
     store.add_batch(Batch(field.id, 1, 0, keys, np.arange(PEOPLE) % 3))
     one = os.urandom(16)
-    store.add([Submission(field.id, one, 1, (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 5)))])
+    store.add(
+        [Submission(field.id, one, 1, (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 5)))]
+    )
     store.create(small(name="invited", admission="invitation"))
     invited, codes = store.open("invited"), store.invite("invited", 3)
     guest = os.urandom(16)
-    store.add([Submission(invited.id, guest, None, (Sent(0, 0, 1),), _exchanged(store, "invited", codes[0]))])
+    store.add(
+        [
+            Submission(
+                invited.id,
+                guest,
+                None,
+                (Sent(0, 0, 1),),
+                _exchanged(store, "invited", codes[0]),
+            )
+        ]
+    )
     waiting = _exchanged(store, "invited", codes[1])
     store.create(small(name="draft"))
     secret = store.issue_token(Token("anna", "analyst", "small"))

@@ -33,8 +33,16 @@ def missing() -> str:
     program = shutil.which("strace")
     if program is None:
         return "left out: strace is not installed"
-    tried = subprocess.run([program, "-e", "trace=none", sys.executable, "-c", ""], capture_output=True, check=False)
-    return "" if tried.returncode == 0 else "left out: strace may not look at programs here"
+    tried = subprocess.run(
+        [program, "-e", "trace=none", sys.executable, "-c", ""],
+        capture_output=True,
+        check=False,
+    )
+    return (
+        ""
+        if tried.returncode == 0
+        else "left out: strace may not look at programs here"
+    )
 
 
 @dataclass
@@ -58,14 +66,25 @@ class Disk:
 
     def call(self, name: str, words: str, result: int) -> None:
         """Do what a call that went well has done."""
-        file, texts = _FILE.match(words), [_bytes(each) for each in _TEXT.findall(words)]
+        file, texts = (
+            _FILE.match(words),
+            [_bytes(each) for each in _TEXT.findall(words)],
+        )
         path = _bytes(file[2]).decode() if file else ""
         if name in {"open", "openat", "creat"}:
             self._open(texts[0].decode(), words, result)
         elif name == "lseek" and file:
             self.offsets[file[1]] = result
-        elif name in {"write", "writev", "pwrite64", "pwritev"} and file and path in self.names:
-            at = int(words.rpartition(",")[2]) if name.startswith("p") else self.offsets.get(file[1], 0)
+        elif (
+            name in {"write", "writev", "pwrite64", "pwritev"}
+            and file
+            and path in self.names
+        ):
+            at = (
+                int(words.rpartition(",")[2])
+                if name.startswith("p")
+                else self.offsets.get(file[1], 0)
+            )
             self._write(self.names[path], at, b"".join(texts)[:result])
             if not name.startswith("p"):
                 self.offsets[file[1]] = at + result
@@ -84,7 +103,11 @@ class Disk:
                 self.written[self.names[path]] = bytearray()
             elif path in self.names and "O_TRUNC" in words:
                 self.written[self.names[path]].clear()
-        self.offsets[str(number)] = len(self.written.get(self.names.get(path, -1), b"")) if "O_APPEND" in words else 0
+        self.offsets[str(number)] = (
+            len(self.written.get(self.names.get(path, -1), b""))
+            if "O_APPEND" in words
+            else 0
+        )
 
     def _write(self, number: int, at: int, text: bytes) -> None:
         whole = self.written[number]
@@ -95,8 +118,14 @@ class Disk:
         if path in self.names:
             self.kept[self.names[path]] = bytes(self.written[self.names[path]])
         else:  # a folder, whose names are forced onto the disk, and not those of folders in it
-            elsewhere = {name: number for name, number in self.kept_names.items() if str(Path(name).parent) != path}
-            self.kept_names = elsewhere | {n: at for n, at in self.names.items() if str(Path(n).parent) == path}
+            elsewhere = {
+                name: number
+                for name, number in self.kept_names.items()
+                if str(Path(name).parent) != path
+            }
+            self.kept_names = elsewhere | {
+                n: at for n, at in self.names.items() if str(Path(n).parent) == path
+            }
 
     def _rename(self, name: str, old: str, new: str = "") -> None:
         if old in self.names:
@@ -106,8 +135,15 @@ class Disk:
 
     def left(self) -> dict[str, bytes]:
         """Return the files that a power cut leaves. What programs share in memory is made anew."""
-        known = ((path.removeprefix(f"{self.folder}/"), number) for path, number in self.kept_names.items())
-        return {name: self.kept.get(number, b"") for name, number in known if not name.endswith("-shm")}
+        known = (
+            (path.removeprefix(f"{self.folder}/"), number)
+            for path, number in self.kept_names.items()
+        )
+        return {
+            name: self.kept.get(number, b"")
+            for name, number in known
+            if not name.endswith("-shm")
+        }
 
 
 def cuts(folder: Path, lines: str) -> list[tuple[Any, dict[str, bytes]]]:
@@ -118,9 +154,23 @@ def cuts(folder: Path, lines: str) -> list[tuple[Any, dict[str, bytes]]]:
     """
     program = f"import json, os\ndef leave(what):\n    os.write(1, {LEFT!r} + json.dumps(what).encode())\n{lines}"
     log = folder.parent / "calls"
-    traced = ["-f", "-y", "-xx", "-s", "1000000", "-e", f"trace={','.join(f'?{each}' for each in _CALLS)}"]
+    traced = [
+        "-f",
+        "-y",
+        "-xx",
+        "-s",
+        "1000000",
+        "-e",
+        f"trace={','.join(f'?{each}' for each in _CALLS)}",
+    ]
     command = ["strace", *traced, "-o", str(log), sys.executable, "-c", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2])
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=Path(__file__).parents[2],
+    )
     assert done.returncode == 0, done.stderr
     return list(_replayed(_whole_lines(log), Disk(str(folder))))
 
@@ -139,12 +189,18 @@ def _whole_lines(log: Path) -> Iterator[str]:
                 yield f"{thread} {rest.lstrip()}"
 
 
-def _replayed(lines: Iterator[str], disk: Disk) -> Iterator[tuple[Any, dict[str, bytes]]]:
+def _replayed(
+    lines: Iterator[str], disk: Disk
+) -> Iterator[tuple[Any, dict[str, bytes]]]:
     for line in lines:
         found = _CALL.match(line)
         if found is None or int(found[4]) < 0:
             continue
-        texts = _TEXT.findall(found[3]) if found[2] == "write" and found[3].startswith("1<") else []
+        texts = (
+            _TEXT.findall(found[3])
+            if found[2] == "write" and found[3].startswith("1<")
+            else []
+        )
         if texts and (told := _bytes(texts[0])).startswith(LEFT):
             yield json.loads(told.removeprefix(LEFT)), disk.left()
         else:

@@ -11,7 +11,9 @@ from deniable.channel import Dense
 from tests.support.rational import Table
 
 
-def random_channel(order: random.Random, answers: int, responses: int, *, lowest: int = 1) -> Dense:
+def random_channel(
+    order: random.Random, answers: int, responses: int, *, lowest: int = 1
+) -> Dense:
     """Return a channel whose columns are small random weights, each brought to sum 1."""
     columns = []
     for _ in range(answers):
@@ -25,9 +27,15 @@ def subset_channel(k: int, t: int, gamma: Fraction) -> Dense:
     """Return the t-subset design with one row for each set, in the order of `combinations`."""
     small = Fraction(k) / (math.comb(k, t) * (t * gamma + k - t))
     return Dense.from_rows(
-        [[gamma * small if j in members else small for j in range(k)] for members in combinations(range(k), t)]
+        [
+            [gamma * small if j in members else small for j in range(k)]
+            for members in combinations(range(k), t)
+        ]
     )
 
 
 def rows(channel: Dense) -> Table:
-    return tuple(tuple(Fraction(weight, channel.total) for weight in row) for row in channel.weights)
+    return tuple(
+        tuple(Fraction(weight, channel.total) for weight in row)
+        for row in channel.weights
+    )

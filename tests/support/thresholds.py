@@ -38,7 +38,9 @@ class Edge(NamedTuple):
     sent: Any
 
 
-def edges(draw: Callable[[Given, Source], Any], given: Given, script: bytes) -> Iterator[Edge]:
+def edges(
+    draw: Callable[[Given, Source], Any], given: Given, script: bytes
+) -> Iterator[Edge]:
     """Yield draws like the one from a script, each with another word beside a threshold, or at an end.
 
     Args:
@@ -51,16 +53,31 @@ def edges(draw: Callable[[Given, Source], Any], given: Given, script: bytes) -> 
     for at in _places(len(taken.script) // WORD):
 
         def tried(word: int, at: int = at) -> Edge:
-            return _drawn(draw, given, script[: WORD * at] + word.to_bytes(WORD, "little") + script[WORD * (at + 1) :])
+            return _drawn(
+                draw,
+                given,
+                script[: WORD * at]
+                + word.to_bytes(WORD, "little")
+                + script[WORD * (at + 1) :],
+            )
 
         probes = sorted({0, HIGHEST, *_words(Seeded(f"{at}").read(WORD * _PROBES))})
         known = {word: tried(word) for word in probes}
-        near = {min(max(cut + step, 0), HIGHEST) for cut in _cuts(tried, known) for step in BESIDE}
+        near = {
+            min(max(cut + step, 0), HIGHEST)
+            for cut in _cuts(tried, known)
+            for step in BESIDE
+        }
         for word in sorted({0, HIGHEST} | near):
             yield known.get(word) or tried(word)
 
 
-def open_bits(draw: Callable[[Given, Source], Any], given: Given, places: Iterable[int], blocks: int) -> Iterator[Edge]:
+def open_bits(
+    draw: Callable[[Given, Source], Any],
+    given: Given,
+    places: Iterable[int],
+    blocks: int,
+) -> Iterator[Edge]:
     """Yield draws as `edges` does, from words whose coins leave some bits open, so that a word decides each of these.
 
     Args:
@@ -69,8 +86,13 @@ def open_bits(draw: Callable[[Given, Source], Any], given: Given, places: Iterab
         places: the bits.
         blocks: words that hold all bits.
     """
-    coins = [HIGHEST ^ sum(1 << place % 64 for place in places if place // 64 == at) for at in range(blocks)] * 8
-    yield from edges(draw, given, b"".join(coin.to_bytes(WORD, "little") for coin in coins))
+    coins = [
+        HIGHEST ^ sum(1 << place % 64 for place in places if place // 64 == at)
+        for at in range(blocks)
+    ] * 8
+    yield from edges(
+        draw, given, b"".join(coin.to_bytes(WORD, "little") for coin in coins)
+    )
 
 
 def _drawn(draw: Callable[[Given, Source], Any], given: Given, script: bytes) -> Edge:
@@ -81,11 +103,20 @@ def _drawn(draw: Callable[[Given, Source], Any], given: Given, script: bytes) ->
 
 def _places(words: int) -> list[int]:
     """Return which words of a draw to change: the first three, the last three, and one between."""
-    return sorted({each for each in (0, 1, 2, words // 2, *range(words - 3, words)) if 0 <= each < words})
+    return sorted(
+        {
+            each
+            for each in (0, 1, 2, words // 2, *range(words - 3, words))
+            if 0 <= each < words
+        }
+    )
 
 
 def _words(script: bytes) -> list[int]:
-    return [int.from_bytes(script[at : at + WORD], "little") for at in range(0, len(script), WORD)]
+    return [
+        int.from_bytes(script[at : at + WORD], "little")
+        for at in range(0, len(script), WORD)
+    ]
 
 
 def _cuts(tried: Callable[[int], Edge], known: dict[int, Edge]) -> Iterator[int]:
@@ -96,7 +127,9 @@ def _cuts(tried: Callable[[int], Edge], known: dict[int, Edge]) -> Iterator[int]
             continue
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if _outcome(tried(middle)) == before else (low, middle)
+            low, high = (
+                (middle, high) if _outcome(tried(middle)) == before else (low, middle)
+            )
         yield high
 
 

@@ -32,7 +32,9 @@ class Trace:
     def take(self, probabilities: Sequence[Fraction]) -> int:
         """Return the next choice: as before on a known path, the first possible one beyond it."""
         if self.at == len(self.path):
-            self.path.append((next(i for i, each in enumerate(probabilities) if each), probabilities))
+            self.path.append(
+                (next(i for i, each in enumerate(probabilities) if each), probabilities)
+            )
         self.at += 1
         return self.path[self.at - 1][0]
 
@@ -45,7 +47,9 @@ class Trace:
         self.at = 0
         while self.path:
             last, options = self.path.pop()
-            following = next((i for i in range(last + 1, len(options)) if options[i]), None)
+            following = next(
+                (i for i in range(last + 1, len(options)) if options[i]), None
+            )
             if following is not None:
                 self.path.append((following, options))
                 return True
@@ -58,22 +62,33 @@ class Trace:
         return bool(self.take([1 - probability, probability]))
 
     def choose(self, sums: Sequence[int], _source: object = None) -> int:
-        weights = [after - before for before, after in zip([0, *sums], sums, strict=False)]
+        weights = [
+            after - before for before, after in zip([0, *sums], sums, strict=False)
+        ]
         return self.take([Fraction(weight, sums[-1]) for weight in weights])
 
     def bits(self, words: int, _source: object = None) -> int:
         assert words == 1
-        return self.take([Fraction(1, 4)] * 4)  # the two lowest bits; the others are cut off
+        return self.take(
+            [Fraction(1, 4)] * 4
+        )  # the two lowest bits; the others are cut off
 
     def spare(self, words: int, _source: object = None) -> None:
         assert words >= 0
 
-    def toss(self, size: int, classes: Sequence[tuple[int, Fraction]], _source: object = None) -> int:
-        chances = [next(each for mask, each in classes if mask >> place & 1) for place in range(size)]
+    def toss(
+        self, size: int, classes: Sequence[tuple[int, Fraction]], _source: object = None
+    ) -> int:
+        chances = [
+            next(each for mask, each in classes if mask >> place & 1)
+            for place in range(size)
+        ]
         return sum(self.happens(each) << place for place, each in enumerate(chances))
 
 
-def law(draw: Callable[[], Result], *, coins: bool = False, whole: bool = False) -> dict[Result, Fraction]:
+def law(
+    draw: Callable[[], Result], *, coins: bool = False, whole: bool = False
+) -> dict[Result, Fraction]:
     """Return the probability of each result of a draw that is made of the primitives of `chance`.
 
     Args:
@@ -84,12 +99,20 @@ def law(draw: Callable[[], Result], *, coins: bool = False, whole: bool = False)
     """
     trace, found = Trace(), dict[Result, Fraction]()
     with ExitStack() as patches:
-        for primitive in (trace.below, trace.happens, trace.choose, trace.bits, trace.spare):
+        for primitive in (
+            trace.below,
+            trace.happens,
+            trace.choose,
+            trace.bits,
+            trace.spare,
+        ):
             patches.enter_context(patch.object(chance, primitive.__name__, primitive))
         for home in [] if coins else _homes(bits.toss):
             patches.enter_context(patch.object(home, "toss", trace.toss))
         for kind in KINDS.values() if whole else ():
-            patches.enter_context(patch.object(kind, "draw", partialmethod(_drawn, trace)))
+            patches.enter_context(
+                patch.object(kind, "draw", partialmethod(_drawn, trace))
+            )
         if coins:
             patches.enter_context(patch.object(bits, "DIGITS", 2))
         for _ in range(_MOST):
@@ -101,10 +124,19 @@ def law(draw: Callable[[], Result], *, coins: bool = False, whole: bool = False)
 
 
 def _drawn(channel: Channel, trace: Trace, given: int, _source: object = None) -> int:
-    return trace.take([channel.probability(number, given=given) for number in range(channel.responses)])
+    return trace.take(
+        [
+            channel.probability(number, given=given)
+            for number in range(channel.responses)
+        ]
+    )
 
 
 def _homes(function: Callable[..., object]) -> list[ModuleType]:
     """Return all modules that know a function by its name."""
-    known = [module for name, module in sys.modules.items() if name.startswith("deniable.")]
-    return [module for module in known if vars(module).get(function.__name__) is function]
+    known = [
+        module for name, module in sys.modules.items() if name.startswith("deniable.")
+    ]
+    return [
+        module for module in known if vars(module).get(function.__name__) is function
+    ]

@@ -21,8 +21,17 @@ from tests.support.hands import HARD, Counted, everybody, planted, scalar
 FILE = Path(__file__).parents[1] / "golden" / "vectors.json"
 DRAWS = 12  # for each design, half of them with planted words
 _SPARE = 16  # bytes that are not taken: an implementation that takes more is found out
-_SMALL = ("the other one always", "256 categories", "two words, none thrown away", "two words, some thrown away")
-_TABLES = ("zeros at both ends of columns", "zeros in a table of two words", "forced responses")
+_SMALL = (
+    "the other one always",
+    "256 categories",
+    "two words, none thrown away",
+    "two words, some thrown away",
+)
+_TABLES = (
+    "zeros at both ends of columns",
+    "zeros in a table of two words",
+    "forced responses",
+)
 
 
 def designs() -> dict[str, Design]:
@@ -33,13 +42,25 @@ def designs() -> dict[str, Design]:
         for number, design in enumerate(family.designs())
         if design.channel.responses <= 1 << 53
     }
-    return registered | {name: HARD[name] for name in (*_SMALL, *_TABLES, "a product of one and two words")}
+    return registered | {
+        name: HARD[name]
+        for name in (*_SMALL, *_TABLES, "a product of one and two words")
+    }
 
 
 NUMBERS: dict[str, tuple[NumberDesign, list[str]]] = {
-    "numbers in two levels": (number_design(0, 80, 1, levels=2), ["0", "80", "37.5", "0.000000001", "26.6"]),
-    "numbers in a window": (number_design("-1/3", 2, 2), ["-1/3", "2", "0.1", "1.4166", "0.25", "-0.05", "13/12"]),
-    "numbers for a distribution": (number_design(-5, 5, 1, goal="distribution"), ["-5", "5", "0", "-4.9999", "0.5"]),
+    "numbers in two levels": (
+        number_design(0, 80, 1, levels=2),
+        ["0", "80", "37.5", "0.000000001", "26.6"],
+    ),
+    "numbers in a window": (
+        number_design("-1/3", 2, 2),
+        ["-1/3", "2", "0.1", "1.4166", "0.25", "-0.05", "13/12"],
+    ),
+    "numbers for a distribution": (
+        number_design(-5, 5, 1, goal="distribution"),
+        ["-5", "5", "0", "-4.9999", "0.5"],
+    ),
 }
 """Designs for numbers, and true numbers: at levels, between them, at the ends."""
 
@@ -49,9 +70,14 @@ def number_vector(name: str) -> dict[str, Any]:
     design, some = NUMBERS[name]
     noise = ScriptedSource(hashlib.shake_256(name.encode()).digest(1 << 16))
     answers = [some[at % len(some)] for at in range(3 * DRAWS)]
-    script = b"".join(_rounding(design, answer, at, noise) + noise.read(8) for at, answer in enumerate(answers))
+    script = b"".join(
+        _rounding(design, answer, at, noise) + noise.read(8)
+        for at, answer in enumerate(answers)
+    )
     source = ScriptedSource(script)
-    symbols = [respond_number(design, answer, source=source).symbol for answer in answers]
+    symbols = [
+        respond_number(design, answer, source=source).symbol for answer in answers
+    ]
     return {
         "name": name,
         "design": json.loads(design.to_json()),
@@ -62,11 +88,17 @@ def number_vector(name: str) -> dict[str, Any]:
     }
 
 
-def _rounding(design: NumberDesign, answer: str, at: int, noise: ScriptedSource) -> bytes:
+def _rounding(
+    design: NumberDesign, answer: str, at: int, noise: ScriptedSource
+) -> bytes:
     """Return the words that round one number: one, and a second where the first is equal to the digit."""
     part = place_of(design, answer)[1]
     digit, rest = divmod(part.numerator << 64, part.denominator)
-    word = int.from_bytes(noise.read(8), "little") if at % 3 == 2 else min(max(digit - at % 2, 0), (1 << 64) - 1)
+    word = (
+        int.from_bytes(noise.read(8), "little")
+        if at % 3 == 2
+        else min(max(digit - at % 2, 0), (1 << 64) - 1)
+    )
     more = noise.read(8) if word == digit and rest else b""
     return word.to_bytes(8, "little") + more
 
@@ -90,11 +122,24 @@ def vector(name: str, design: Design) -> dict[str, Any]:
 def text() -> str:
     """Return the file: one line for each vector."""
     head = json.dumps({"schema": "deniable/vectors/1", "about": "docs/draws.md"})[:-1]
-    lines = [json.dumps(vector(name, design), ensure_ascii=False) for name, design in designs().items()]
+    lines = [
+        json.dumps(vector(name, design), ensure_ascii=False)
+        for name, design in designs().items()
+    ]
     numbers = [json.dumps(number_vector(name), ensure_ascii=False) for name in NUMBERS]
-    return head + ', "vectors": [\n' + ",\n".join(lines) + '\n], "numbers": [\n' + ",\n".join(numbers) + "\n]}\n"
+    return (
+        head
+        + ', "vectors": [\n'
+        + ",\n".join(lines)
+        + '\n], "numbers": [\n'
+        + ",\n".join(numbers)
+        + "\n]}\n"
+    )
 
 
 if __name__ == "__main__":
     FILE.write_text(text(), encoding="utf-8")
-    print(f"wrote {FILE.name}: {len(designs())} vectors, {FILE.stat().st_size:,} bytes", file=sys.stderr)
+    print(
+        f"wrote {FILE.name}: {len(designs())} vectors, {FILE.stat().st_size:,} bytes",
+        file=sys.stderr,
+    )

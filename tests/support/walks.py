@@ -19,7 +19,11 @@ def walk(run: Callable[[], object]) -> list[str]:
     def watch(frame: FrameType, event: str, argument: object) -> None:  # noqa: ARG001 - as sys.setprofile calls it
         code = frame.f_code
         # The body of a module or class runs while it is imported, and is not a step of the walk.
-        if event != "call" or code.co_name == "<module>" or "__qualname__" in code.co_names:
+        if (
+            event != "call"
+            or code.co_name == "<module>"
+            or "__qualname__" in code.co_names
+        ):
             return
         path = Path(code.co_filename)
         if SOURCE in path.parents:

@@ -41,7 +41,9 @@ class InDuckDB:
 
     def load(self, table: pa.Table, name: str = TABLE) -> None:
         self.connection.register("given", table)
-        self.connection.execute(f"CREATE OR REPLACE TABLE {DIALECTS['duckdb'].name(name)} AS SELECT * FROM given")
+        self.connection.execute(
+            f"CREATE OR REPLACE TABLE {DIALECTS['duckdb'].name(name)} AS SELECT * FROM given"
+        )
         self.connection.unregister("given")
 
     def rows(self, query: str) -> tuple[list[str], list[Sequence[Any]]]:
@@ -62,11 +64,19 @@ class InPostgres:
 
     def load(self, table: pa.Table, name: str = TABLE) -> None:
         quote = DIALECTS["postgres"].name
-        kinds = [f"{quote(each.name)} {_in_postgres(each.type)}" for each in table.schema]
+        kinds = [
+            f"{quote(each.name)} {_in_postgres(each.type)}" for each in table.schema
+        ]
         self.connection.execute(f"DROP TABLE IF EXISTS {quote(name)}".encode())
-        self.connection.execute(f"CREATE TABLE {quote(name)} ({', '.join(kinds)})".encode())
-        with self.connection.cursor().copy(f"COPY {quote(name)} FROM STDIN".encode()) as copy:
-            for row in zip(*(column.to_pylist() for column in table.columns), strict=True):
+        self.connection.execute(
+            f"CREATE TABLE {quote(name)} ({', '.join(kinds)})".encode()
+        )
+        with self.connection.cursor().copy(
+            f"COPY {quote(name)} FROM STDIN".encode()
+        ) as copy:
+            for row in zip(
+                *(column.to_pylist() for column in table.columns), strict=True
+            ):
                 copy.write_row(row)
 
     def rows(self, query: str) -> tuple[list[str], list[Sequence[Any]]]:
@@ -85,7 +95,9 @@ class InSpark:
 
     def load(self, table: pa.Table, name: str = TABLE) -> None:
         schema = pa.schema([(each.name, signed(each.type)) for each in table.schema])
-        self.session.createDataFrame(table.cast(schema)).createOrReplaceTempView(DIALECTS["spark"].name(name))
+        self.session.createDataFrame(table.cast(schema)).createOrReplaceTempView(
+            DIALECTS["spark"].name(name)
+        )
 
     def rows(self, query: str) -> tuple[list[str], list[Sequence[Any]]]:
         found = self.session.sql(query)
@@ -94,7 +106,9 @@ class InSpark:
 
 def stored(sent: Responses[Any], **more: Sequence[Any]) -> pa.Table:
     """Return responses as a table that names their design in every row, beside other columns."""
-    table = sent.to_arrow().append_column("design", pa.array([sent.design.hash] * len(sent)))
+    table = sent.to_arrow().append_column(
+        "design", pa.array([sent.design.hash] * len(sent))
+    )
     for name, column in more.items():
         table = table.append_column(name, pa.array(column))
     return table
@@ -102,9 +116,17 @@ def stored(sent: Responses[Any], **more: Sequence[Any]) -> pa.Table:
 
 def as_labels(sent: Responses[Any]) -> pa.Table:
     """Return the same with labels in place of codes and of packed rows."""
-    rows = [each if isinstance(each, tuple) else (each,) * len(sent.design.columns) for each in sent]
+    rows = [
+        each if isinstance(each, tuple) else (each,) * len(sent.design.columns)
+        for each in sent
+    ]
     columns = zip(*rows, strict=True)
-    table = pa.table({name: pa.array(column) for name, column in zip(sent.design.columns, columns, strict=True)})
+    table = pa.table(
+        {
+            name: pa.array(column)
+            for name, column in zip(sent.design.columns, columns, strict=True)
+        }
+    )
     return table.append_column("design", pa.array([sent.design.hash] * len(sent)))
 
 
@@ -113,4 +135,8 @@ def _in_postgres(kind: Any) -> str:
         return "smallint" if kind.bit_width < 16 else "bigint"
     if pa.types.is_floating(kind) or pa.types.is_boolean(kind):
         return "double precision" if pa.types.is_floating(kind) else "boolean"
-    return "bytea" if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary(kind) else "text"
+    return (
+        "bytea"
+        if pa.types.is_fixed_size_binary(kind) or pa.types.is_binary(kind)
+        else "text"
+    )

@@ -36,14 +36,23 @@ def responses(channel: Channel) -> list[int]:
 
 
 def one_response(channel: Channel, answer: int) -> Law:
-    return {in_cells(channel, each): channel.probability(each, given=answer) for each in responses(channel)}
+    return {
+        in_cells(channel, each): channel.probability(each, given=answer)
+        for each in responses(channel)
+    }
 
 
 def one_history(ladder: Ladder, answer: int) -> Law:
     """What one person adds to the tallies of all stages, one behind the other."""
     channels = [design.channel for design in ladder]
     return {
-        sum((in_cells(channel, each) for channel, each in zip(channels, history, strict=True)), ()): chance
+        sum(
+            (
+                in_cells(channel, each)
+                for channel, each in zip(channels, history, strict=True)
+            ),
+            (),
+        ): chance
         for history in product(*map(responses, channels))
         if (chance := ladder.probability(history, given=answer))
     }
@@ -63,17 +72,28 @@ def together(one: Callable[[int], Law], people: Sequence[int]) -> Law:
     return {tally: chance for tally, chance in law.items() if chance}
 
 
-def samples(people: Sequence[int], respondents: int, *, replaced: bool) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+def samples(
+    people: Sequence[int], respondents: int, *, replaced: bool
+) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """Every sample with its probability."""
     everybody = sum(people)
     for drawn in product(range(respondents + 1), repeat=len(people)):
         if sum(drawn) != respondents:
             continue
         if replaced:
-            ways = Fraction(math.factorial(respondents), math.prod(map(math.factorial, drawn)))
-            chance = ways * math.prod((Fraction(k, everybody) ** d for k, d in zip(people, drawn, strict=True)))
+            ways = Fraction(
+                math.factorial(respondents), math.prod(map(math.factorial, drawn))
+            )
+            chance = ways * math.prod(
+                (
+                    Fraction(k, everybody) ** d
+                    for k, d in zip(people, drawn, strict=True)
+                )
+            )
         else:
-            ways = Fraction(math.prod(math.comb(k, d) for k, d in zip(people, drawn, strict=True)))
+            ways = Fraction(
+                math.prod(math.comb(k, d) for k, d in zip(people, drawn, strict=True))
+            )
             chance = ways / math.comb(everybody, respondents)
         if chance:
             yield drawn, chance
@@ -89,7 +109,9 @@ def of_ladder(ladder: Ladder, people: Sequence[int]) -> Law:
 
 def of_deck(deck: Deck, people: Sequence[int]) -> Law:
     """Card by card: what is left in the deck and what was sent so far."""
-    states: dict[tuple[Tally, Tally], Fraction] = {(deck.counts, (0,) * deck.numbers): Fraction(1)}
+    states: dict[tuple[Tally, Tally], Fraction] = {
+        (deck.counts, (0,) * deck.numbers): Fraction(1)
+    }
     for member in [False] * people[0] + [True] * people[1]:
         grown: dict[tuple[Tally, Tally], Fraction] = defaultdict(Fraction)
         for (left, sent), chance in states.items():
@@ -118,8 +140,15 @@ def assert_tallies_follow(law: Law, rows: NDArray[np.int64]) -> None:
     assert sum(law.values()) == 1
     seen = Counter(map(tuple, rows.tolist()))
     strangers = set(seen) - set(law)
-    assert not strangers, f"tallies that cannot be do not follow the law: {sorted(strangers)[:3]}"
+    assert not strangers, (
+        f"tallies that cannot be do not follow the law: {sorted(strangers)[:3]}"
+    )
     tail = FALSE_ALARM / len(law) / 2
     for tally, chance in law.items():
-        low, high = binom.ppf(tail, len(rows), float(chance)), binom.isf(tail, len(rows), float(chance))
-        assert max(low, 0) <= seen[tally] <= high, f"{tally} came {seen[tally]} times: it does not follow the law"
+        low, high = (
+            binom.ppf(tail, len(rows), float(chance)),
+            binom.isf(tail, len(rows), float(chance)),
+        )
+        assert max(low, 0) <= seen[tally] <= high, (
+            f"{tally} came {seen[tally]} times: it does not follow the law"
+        )

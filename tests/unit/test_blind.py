@@ -11,7 +11,13 @@ from deniable import blind as scheme
 from deniable.blind import EXPONENT, Key, blind, encode, prepare, unblind, verify
 from deniable.chance import ScriptedSource
 from deniable.errors import InvalidRequest, OutOfRandomness, UnreadableFile
-from tests.support.blinding import factor_bytes, joined, sealed, smooth_modulus, unchecked
+from tests.support.blinding import (
+    factor_bytes,
+    joined,
+    sealed,
+    smooth_modulus,
+    unchecked,
+)
 from tests.support.seeded import Seeded
 from tests.support.signing import KEYS, signed_by
 
@@ -28,7 +34,10 @@ def good_signature(token: bytes) -> int:
 def test_a_token_is_random_bytes_and_the_message() -> None:
     assert len(prepare()) == 32
     assert prepare() != prepare()
-    assert prepare(b"for a", ScriptedSource(bytes(range(32)))) == bytes(range(32)) + b"for a"
+    assert (
+        prepare(b"for a", ScriptedSource(bytes(range(32))))
+        == bytes(range(32)) + b"for a"
+    )
     with pytest.raises(OutOfRandomness):
         prepare(source=ScriptedSource(b"too few"))
 
@@ -37,13 +46,25 @@ def test_a_token_is_signed_unseen_and_good() -> None:
     blinded, unblinder = blind(TOKEN, ONE, Seeded("blind"))
     signature = unblind(TOKEN, signed_by(ONE, blinded), unblinder, ONE)
     assert verify(TOKEN, signature, ONE)
-    assert pow(signature, EXPONENT, ONE.modulus) == encode(TOKEN, ONE, Seeded("blind").read(48)) != blinded
+    assert (
+        pow(signature, EXPONENT, ONE.modulus)
+        == encode(TOKEN, ONE, Seeded("blind").read(48))
+        != blinded
+    )
 
 
 def test_what_is_signed_and_the_signature_differ_each_time() -> None:
     pairs = [blind(TOKEN, ONE) for _ in range(3)]
     assert len({blinded for blinded, _ in pairs}) == 3
-    assert len({unblind(TOKEN, signed_by(ONE, blinded), undo, ONE) for blinded, undo in pairs}) == 3
+    assert (
+        len(
+            {
+                unblind(TOKEN, signed_by(ONE, blinded), undo, ONE)
+                for blinded, undo in pairs
+            }
+        )
+        == 3
+    )
 
 
 def test_what_stands_for_a_token_is_below_the_modulus_whatever_its_length() -> None:
@@ -71,11 +92,21 @@ def test_every_signing_fits_every_token() -> None:
 
 def test_altered_and_forged_signatures_are_refused() -> None:
     signature = good_signature(TOKEN)
-    for wrong in (signature + 1, signature - 1, signature + ONE.modulus, -signature, ONE.modulus - signature, 0, 1):
+    for wrong in (
+        signature + 1,
+        signature - 1,
+        signature + ONE.modulus,
+        -signature,
+        ONE.modulus - signature,
+        0,
+        1,
+    ):
         assert not verify(TOKEN, wrong, ONE)
     assert not verify(TOKEN + b".", signature, ONE)
     other = TOKEN[::-1]
-    assert not verify(TOKEN + other, signature * good_signature(other) % ONE.modulus, ONE)
+    assert not verify(
+        TOKEN + other, signature * good_signature(other) % ONE.modulus, ONE
+    )
 
 
 def test_a_token_of_one_survey_is_refused_by_another() -> None:
@@ -95,8 +126,14 @@ def test_a_wrong_signing_is_found_before_the_token_is_used() -> None:
 def test_the_factor_is_drawn_anew_where_it_has_no_inverse() -> None:
     """No such number is ever met below an honest modulus; so it is led there by the hand."""
     key = unchecked(SMOOTH)
-    salt = next(salt for salt in map(salt_of, range(10**6)) if math.gcd(encode(TOKEN, key, salt), SMOOTH) == 1)
-    source = ScriptedSource(salt + b"".join(factor_bytes(factor, SMOOTH) for factor in (3, 5, 4)))
+    salt = next(
+        salt
+        for salt in map(salt_of, range(10**6))
+        if math.gcd(encode(TOKEN, key, salt), SMOOTH) == 1
+    )
+    source = ScriptedSource(
+        salt + b"".join(factor_bytes(factor, SMOOTH) for factor in (3, 5, 4))
+    )
     blinded, unblinder = blind(TOKEN, key, source)
     assert source.used == 48 + 3 * len(factor_bytes(4, SMOOTH))
     assert unblinder == pow(4, -1, SMOOTH)
@@ -119,7 +156,11 @@ def test_keys_travel() -> None:
     with pytest.raises(UnreadableFile, match="does not match its hash"):
         Key.from_json(ONE.to_json().replace(str(ONE.modulus), str(OTHER.modulus)))
     with pytest.raises(UnreadableFile, match="no further fields"):
-        Key.from_json(scheme.documents.seal("signing-key", {"modulus": str(ONE.modulus), "exponent": "3"}))
+        Key.from_json(
+            scheme.documents.seal(
+                "signing-key", {"modulus": str(ONE.modulus), "exponent": "3"}
+            )
+        )
 
 
 def test_numbers_travel_in_as_many_digits_as_the_modulus_has() -> None:
@@ -128,7 +169,9 @@ def test_numbers_travel_in_as_many_digits_as_the_modulus_has() -> None:
 
 
 @pytest.mark.parametrize(
-    "modulus", [ONE.modulus >> 1 | 1, ONE.modulus << 5121, 15], ids=["a bit too short", "a bit too long", "15"]
+    "modulus",
+    [ONE.modulus >> 1 | 1, ONE.modulus << 5121, 15],
+    ids=["a bit too short", "a bit too long", "15"],
 )
 def test_keys_of_another_length_are_refused(modulus: int) -> None:
     with pytest.raises(InvalidRequest, match="bits; expected 3,072 to 8,192"):
@@ -139,7 +182,9 @@ def test_keys_of_another_length_are_refused(modulus: int) -> None:
 def test_keys_with_a_small_factor_are_refused(factor: int) -> None:
     with pytest.raises(InvalidRequest, match="has a factor below 65,536"):
         Key(ONE.modulus * factor)
-    assert Key(ONE.modulus * 65537).size == 386, "the rest is for the comparison with each token"
+    assert Key(ONE.modulus * 65537).size == 386, (
+        "the rest is for the comparison with each token"
+    )
 
 
 # The attack: a key of small factors, which stay in what is signed
@@ -171,14 +216,20 @@ def test_a_token_with_a_factor_of_the_modulus_is_not_sent() -> None:
 def test_without_the_checks_the_attack_joins(monkeypatch: pytest.MonkeyPatch) -> None:
     """The tests above can fail: with the comparison taken out, most of those invited are known again by their token."""
     key, source, seen, tokens = unchecked(SMOOTH), Seeded("attack"), [], []
-    secret = pow(EXPONENT, -1, math.prod(p - 1 for p in range(3, 3000) if SMOOTH % p == 0 and is_prime(p)))
+    secret = pow(
+        EXPONENT,
+        -1,
+        math.prod(p - 1 for p in range(3, 3000) if SMOOTH % p == 0 and is_prime(p)),
+    )
     for at in range(200):
         token = prepare(source=source)
         blinded, unblinder = blind_unchecked(token, key, source, monkeypatch)
         seen.append(blinded)
         if at < 5:
             signed = pow(blinded, secret, SMOOTH)
-            assert verify(token, signed * unblinder % SMOOTH, key), "all signatures are good"
+            assert verify(token, signed * unblinder % SMOOTH, key), (
+                "all signatures are good"
+            )
         tokens.append(blinded * pow(unblinder, EXPONENT, SMOOTH) % SMOOTH)
     assert joined(seen, tokens, SMOOTH) > 100
 
@@ -187,11 +238,15 @@ def is_prime(number: int) -> bool:
     return all(number % each for each in range(2, math.isqrt(number) + 1))
 
 
-def blind_unchecked(token: bytes, key: Key, source: Seeded, monkeypatch: pytest.MonkeyPatch) -> tuple[int, int]:
+def blind_unchecked(
+    token: bytes, key: Key, source: Seeded, monkeypatch: pytest.MonkeyPatch
+) -> tuple[int, int]:
     """Blind as if the token had been compared with the modulus, and found to be well."""
     answers = iter([1])
     with monkeypatch.context() as patch:
-        patch.setattr(scheme.math, "gcd", lambda *numbers: next(answers, None) or GCD(*numbers))
+        patch.setattr(
+            scheme.math, "gcd", lambda *numbers: next(answers, None) or GCD(*numbers)
+        )
         return blind(token, key, source)
 
 

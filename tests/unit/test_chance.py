@@ -8,25 +8,58 @@ from fractions import Fraction
 import pytest
 
 from deniable import chance
-from deniable.chance import SYSTEM, TOTAL, ScriptedSource, SystemSource, below, bits, words_for
+from deniable.chance import (
+    SYSTEM,
+    TOTAL,
+    ScriptedSource,
+    SystemSource,
+    below,
+    bits,
+    words_for,
+)
 from deniable.channel import Channel, Dense, Diagonal, Product
 from deniable.errors import OutOfRandomness
 from deniable.responses import respond
 from tests.support.positions import script, thrown_away, words
 
-TOTALS = [1, 2, 3, 6, 10, 2**24 - 1, 2**24, 2**24 + 1, 2**32, 10**18, 2**63, 2**64 - 1, 2**64, 2**64 + 1, 3**60, 10**40]
+TOTALS = [
+    1,
+    2,
+    3,
+    6,
+    10,
+    2**24 - 1,
+    2**24,
+    2**24 + 1,
+    2**32,
+    10**18,
+    2**63,
+    2**64 - 1,
+    2**64,
+    2**64 + 1,
+    3**60,
+    10**40,
+]
 every_total = pytest.mark.parametrize("total", TOTALS)
 
 
 def test_a_word_is_little_endian() -> None:
-    assert below(TOTAL, ScriptedSource(bytes([1, 2, 0, 0, 0, 0, 0, 3]))) == 1 + 2 * 2**8 + 3 * 2**56
+    assert (
+        below(TOTAL, ScriptedSource(bytes([1, 2, 0, 0, 0, 0, 0, 3])))
+        == 1 + 2 * 2**8 + 3 * 2**56
+    )
     assert below(TOTAL, ScriptedSource(b"\xff" * 8)) == 2**64 - 1
 
 
 def test_the_first_word_is_the_most_significant() -> None:
     total = 1 << 128
     assert words_for(total) == 2
-    assert below(total, ScriptedSource((7).to_bytes(8, "little") + (5).to_bytes(8, "little"))) == 7 * 2**64 + 5
+    assert (
+        below(
+            total, ScriptedSource((7).to_bytes(8, "little") + (5).to_bytes(8, "little"))
+        )
+        == 7 * 2**64 + 5
+    )
 
 
 @every_total
@@ -49,12 +82,16 @@ def test_each_number_owns_the_same_stretch_of_words(total: int) -> None:
             assert source.used == 8 * words_for(total)
 
 
-@pytest.mark.parametrize("total", [each for each in TOTALS if thrown_away(each) is None])
+@pytest.mark.parametrize(
+    "total", [each for each in TOTALS if thrown_away(each) is None]
+)
 def test_nothing_is_thrown_away_where_words_divide_evenly(total: int) -> None:
     assert (1 << 64 * words_for(total)) % total == 0
 
 
-@pytest.mark.parametrize("total", [each for each in TOTALS if thrown_away(each) is not None])
+@pytest.mark.parametrize(
+    "total", [each for each in TOTALS if thrown_away(each) is not None]
+)
 def test_the_rest_is_thrown_away_as_a_whole(total: int) -> None:
     refused = thrown_away(total)
     assert refused is not None
@@ -106,7 +143,9 @@ def test_a_script_ends_with_an_error() -> None:
 @pytest.mark.parametrize("rest", [b"", b"short"])
 def test_a_source_that_returns_too_little_is_never_drawn_from(rest: bytes) -> None:
     """A file that has come to its end returns no bytes; as a number that would be 0, each time."""
-    with pytest.raises(OutOfRandomness, match=f"returned {len(rest)} bytes; expected 8"):
+    with pytest.raises(
+        OutOfRandomness, match=f"returned {len(rest)} bytes; expected 8"
+    ):
         below(6, io.BytesIO(rest))
 
 
@@ -119,9 +158,13 @@ def test_a_source_that_returns_too_much_is_refused_too() -> None:
         below(6, Generous())
 
 
-def test_the_system_source_asks_the_operating_system(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_system_source_asks_the_operating_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     asked = []
-    monkeypatch.setattr(secrets, "token_bytes", lambda count: asked.append(count) or b"\7" * count)
+    monkeypatch.setattr(
+        secrets, "token_bytes", lambda count: asked.append(count) or b"\7" * count
+    )
     assert SystemSource().read(8) == b"\7" * 8
     assert below(TOTAL) == int.from_bytes(b"\7" * 8, "little")
     assert asked == [8, 8]
@@ -131,8 +174,13 @@ def test_the_system_source_does_not_repeat_itself() -> None:
     assert len({SYSTEM.read(16) for _ in range(100)}) == 100
 
 
-@pytest.mark.parametrize("function", [below, bits, respond, Channel.draw, Dense.draw, Diagonal.draw, Product.draw])
-def test_the_secure_source_is_the_default_and_no_seed_is_offered(function: object) -> None:
+@pytest.mark.parametrize(
+    "function",
+    [below, bits, respond, Channel.draw, Dense.draw, Diagonal.draw, Product.draw],
+)
+def test_the_secure_source_is_the_default_and_no_seed_is_offered(
+    function: object,
+) -> None:
     parameters = inspect.signature(function).parameters  # type: ignore[arg-type]
     assert parameters["source"].default is chance.SYSTEM
     assert not any("seed" in name or "random" in name for name in parameters)
@@ -149,7 +197,9 @@ PROBABILITIES = [
 
 
 @pytest.mark.parametrize("probability", PROBABILITIES, ids=str)
-def test_an_event_happens_below_its_probability_and_not_above(probability: Fraction) -> None:
+def test_an_event_happens_below_its_probability_and_not_above(
+    probability: Fraction,
+) -> None:
     """Words are digits behind a point: whole words below the probability, then as many as its digits are met."""
     digits = [(probability * 2 ** (64 * place)).__floor__() for place in (1, 2, 3)]
     for count, number in enumerate(digits, start=1):
@@ -157,7 +207,9 @@ def test_an_event_happens_below_its_probability_and_not_above(probability: Fract
             if 0 <= near < 1 << 64 * count:
                 source = ScriptedSource(words(near, count) + bytes(8 * 5))
                 # The zeros behind the words are the smallest number that begins like them.
-                assert chance.happens(probability, source) == (Fraction(near, 1 << 64 * count) < probability)
+                assert chance.happens(probability, source) == (
+                    Fraction(near, 1 << 64 * count) < probability
+                )
 
 
 def test_one_word_decides_unless_it_is_the_probabilitys_own() -> None:
@@ -171,12 +223,21 @@ def test_one_word_decides_unless_it_is_the_probabilitys_own() -> None:
     assert chance.happens(third, source)
     assert source.used == 32
     source = ScriptedSource(words(2**63, 1))
-    assert not chance.happens(Fraction(1, 2), source)  # exactly the probability: not below it
+    assert not chance.happens(
+        Fraction(1, 2), source
+    )  # exactly the probability: not below it
     assert source.used == 8
 
 
 @pytest.mark.parametrize(
-    "sums", [[1, 3], [0, 1, 1, 4, 4], [3**50, 3**50 + 1, 5**40], [7], [0, 0, 2**64, 2**64 + 2**63]]
+    "sums",
+    [
+        [1, 3],
+        [0, 1, 1, 4, 4],
+        [3**50, 3**50 + 1, 5**40],
+        [7],
+        [0, 0, 2**64, 2**64 + 2**63],
+    ],
 )
 def test_choices_own_stretches_of_the_real_line(sums: list[int]) -> None:
     total = sums[-1]

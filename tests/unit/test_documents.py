@@ -16,7 +16,10 @@ from deniable.errors import UnreadableFile
 def test_the_hash_is_that_of_sorted_json_without_spaces() -> None:
     body = {"b": [1, "ε"], "a": {"d": None, "c": True}}
     canonical = '{"a":{"c":true,"d":null},"b":[1,"ε"]}'
-    assert documents.digest(body) == "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+    assert (
+        documents.digest(body)
+        == "sha256:" + hashlib.sha256(canonical.encode()).hexdigest()
+    )
 
 
 def test_a_sealed_body_comes_back() -> None:
@@ -42,20 +45,58 @@ def test_order_and_spaces_do_not_matter() -> None:
         ("", "JSON ends or breaks early", "truncated"),
         ('{"schema": "deniable/thing/1"', "JSON ends or breaks early", "truncated"),
         ('{"a": 1, "a": 2}', "a key occurs twice", "truncated"),
-        ("[1]", "the schema is missing; expected 'deniable/thing/1'", "Hand over a thing"),
-        ("{}", "the schema is missing; expected 'deniable/thing/1'", "Hand over a thing"),
+        (
+            "[1]",
+            "the schema is missing; expected 'deniable/thing/1'",
+            "Hand over a thing",
+        ),
+        (
+            "{}",
+            "the schema is missing; expected 'deniable/thing/1'",
+            "Hand over a thing",
+        ),
         ('{"schema": 3}', "the schema is missing", "Hand over a thing"),
         ('{"schema": "else"}', "the schema is 'else'", "Hand over a thing"),
-        ('{"schema": "deniable/tally/1"}', "the schema is 'deniable/tally/1'", "It is a tally"),
-        ('{"schema": "deniable/thing/9"}', "the schema is 'deniable/thing/9'", "another version"),
-        ('{"schema": "deniable/thing/1", "hash": "sha256:0"}', "does not match its hash", "original file"),
-        ('{"schema": "deniable/thing/1", "hash": null}', "does not match its hash", "original file"),
-        ('{"schema": "deniable/thing/1", "x": NaN}', "does not match its hash", "original file"),
-        ('{"schema": "deniable/thing/1", "x": "\\ud800"}', "does not match its hash", "original file"),
-        ('{"schema": "deniable/thing/1", "x": 1e999, "hash": null}', "does not match its hash", "original file"),
+        (
+            '{"schema": "deniable/tally/1"}',
+            "the schema is 'deniable/tally/1'",
+            "It is a tally",
+        ),
+        (
+            '{"schema": "deniable/thing/9"}',
+            "the schema is 'deniable/thing/9'",
+            "another version",
+        ),
+        (
+            '{"schema": "deniable/thing/1", "hash": "sha256:0"}',
+            "does not match its hash",
+            "original file",
+        ),
+        (
+            '{"schema": "deniable/thing/1", "hash": null}',
+            "does not match its hash",
+            "original file",
+        ),
+        (
+            '{"schema": "deniable/thing/1", "x": NaN}',
+            "does not match its hash",
+            "original file",
+        ),
+        (
+            '{"schema": "deniable/thing/1", "x": "\\ud800"}',
+            "does not match its hash",
+            "original file",
+        ),
+        (
+            '{"schema": "deniable/thing/1", "x": 1e999, "hash": null}',
+            "does not match its hash",
+            "original file",
+        ),
     ],
 )
-def test_what_was_not_sealed_is_refused_with_advice(text: str, problem: str, hint: str) -> None:
+def test_what_was_not_sealed_is_refused_with_advice(
+    text: str, problem: str, hint: str
+) -> None:
     with pytest.raises(UnreadableFile) as caught:
         documents.unseal("thing", text)
     assert problem in caught.value.problem
@@ -63,7 +104,9 @@ def test_what_was_not_sealed_is_refused_with_advice(text: str, problem: str, hin
 
 
 def test_a_key_that_occurs_twice_is_refused_inside_as_well() -> None:
-    text = documents.seal("thing", {"inner": {"a": 1}}).replace('"a": 1', '"a": 2, "a": 1')
+    text = documents.seal("thing", {"inner": {"a": 1}}).replace(
+        '"a": 1', '"a": 2, "a": 1'
+    )
     assert json.loads(text)["inner"] == {"a": 1}
     with pytest.raises(UnreadableFile, match="occurs twice"):
         documents.unseal("thing", text)
@@ -82,7 +125,10 @@ def test_a_hash_of_another_kind_does_not_fit() -> None:
         documents.unseal("other", json.dumps(document))
 
 
-@pytest.mark.parametrize(("value", "kinds"), [("x", (int,)), (True, (int,)), (1.5, (int, str)), (None, (list,))])
+@pytest.mark.parametrize(
+    ("value", "kinds"),
+    [("x", (int,)), (True, (int,)), (1.5, (int, str)), (None, (list,))],
+)
 def test_fields_are_checked_for_their_type(value: Any, kinds: tuple[type, ...]) -> None:
     with pytest.raises(UnreadableFile, match="'f' is missing or of the wrong type"):
         documents.field({"f": value}, "f", *kinds)
@@ -96,7 +142,25 @@ def test_whole_numbers_are_read_from_numbers_and_text() -> None:
     assert documents.integer_field({"n": "9" * 4000}, "n") == 10**4000 - 1
 
 
-@pytest.mark.parametrize("value", [-1, "-1", "", "1.0", "1e3", " 1", "٣", "²", "0x1", "9" * 4001, True, 1.0, None, []])
+@pytest.mark.parametrize(
+    "value",
+    [
+        -1,
+        "-1",
+        "",
+        "1.0",
+        "1e3",
+        " 1",
+        "٣",
+        "²",
+        "0x1",
+        "9" * 4001,
+        True,
+        1.0,
+        None,
+        [],
+    ],
+)
 def test_anything_else_is_no_whole_number(value: Any) -> None:
     with pytest.raises(UnreadableFile, match="'n' is"):
         documents.integer_field({"n": value}, "n")
@@ -111,7 +175,13 @@ def test_a_response_names_its_design_and_holds_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{"design": "d"}, {"symbol": "s"}, {"design": 1, "symbol": "s"}, {"design": "d", "symbol": 2}]
+    "body",
+    [
+        {"design": "d"},
+        {"symbol": "s"},
+        {"design": 1, "symbol": "s"},
+        {"design": "d", "symbol": 2},
+    ],
 )
 def test_a_response_without_design_or_symbol_is_refused(body: dict[str, Any]) -> None:
     with pytest.raises(UnreadableFile, match="missing or of the wrong type"):

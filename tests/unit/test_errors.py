@@ -9,7 +9,11 @@ import pytest
 from deniable import errors
 from deniable.errors import DeniableError
 
-CLASSES = [each for _, each in inspect.getmembers(errors, inspect.isclass) if issubclass(each, DeniableError)]
+CLASSES = [
+    each
+    for _, each in inspect.getmembers(errors, inspect.isclass)
+    if issubclass(each, DeniableError)
+]
 every_error = pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__name__)
 
 
@@ -28,12 +32,18 @@ def test_errors_cross_processes(kind: type[DeniableError]) -> None:
     for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
         again = pickle.loads(pickle.dumps(error, protocol))
         assert type(again) is kind
-        assert (again.problem, again.hint, str(again)) == (error.problem, error.hint, str(error))
+        assert (again.problem, again.hint, str(again)) == (
+            error.problem,
+            error.hint,
+            str(error),
+        )
     assert str(copy.copy(error)) == str(error)
 
 
 @every_error
-def test_each_refines_a_builtin_and_is_drawn_in_the_tree(kind: type[DeniableError]) -> None:
+def test_each_refines_a_builtin_and_is_drawn_in_the_tree(
+    kind: type[DeniableError],
+) -> None:
     assert kind.__name__ in (errors.__doc__ or "")
     assert kind.__doc__
     if kind is not DeniableError:
@@ -41,7 +51,14 @@ def test_each_refines_a_builtin_and_is_drawn_in_the_tree(kind: type[DeniableErro
 
 
 def test_a_value_that_is_cut_keeps_both_quotation_marks() -> None:
-    for value in ("a" * 100, "it's " * 30, 'say "no" ' * 30, "\n" * 100, "'\"" * 40, "☠" * 100):
+    for value in (
+        "a" * 100,
+        "it's " * 30,
+        'say "no" ' * 30,
+        "\n" * 100,
+        "'\"" * 40,
+        "☠" * 100,
+    ):
         told = errors.quoted(value)
         assert len(told) <= 41
         assert told[0] == told[-1]

@@ -66,15 +66,23 @@ UNREADABLE: list[Any] = [
 
 @pytest.mark.parametrize("written", UNREADABLE, ids=lambda written: f"{written!r:.20}")
 def test_what_is_no_number_is_refused_in_a_short_message(written: Any) -> None:
-    with pytest.raises(InvalidNumber, match=r"share is .*; expected a finite number") as caught:
+    with pytest.raises(
+        InvalidNumber, match=r"share is .*; expected a finite number"
+    ) as caught:
         exact.rational(written, name="share")
     assert len(str(caught.value)) < 200
     assert caught.value.hint
 
 
-@pytest.mark.parametrize("written", [-0.1, 1.1, "3/2", -1, 2, 10**5000, Fraction(-1, 10**5000)], ids=exact.shown)
+@pytest.mark.parametrize(
+    "written",
+    [-0.1, 1.1, "3/2", -1, 2, 10**5000, Fraction(-1, 10**5000)],
+    ids=exact.shown,
+)
 def test_probabilities_lie_between_0_and_1(written: Any) -> None:
-    with pytest.raises(InvalidNumber, match=r"p is .*; expected a probability from 0 to 1"):
+    with pytest.raises(
+        InvalidNumber, match=r"p is .*; expected a probability from 0 to 1"
+    ):
         exact.probability(written, name="p")
 
 
@@ -104,7 +112,11 @@ def test_the_smaller_reading_of_a_float_is_taken() -> None:
 
 def test_other_numbers_become_a_float_that_is_not_above_them() -> None:
     assert exact.positive_epsilon("0.7") == Fraction(0.7)
-    assert exact.positive_epsilon("0.1") == Fraction(math.nextafter(0.1, 0)) < Fraction(1, 10)
+    assert (
+        exact.positive_epsilon("0.1")
+        == Fraction(math.nextafter(0.1, 0))
+        < Fraction(1, 10)
+    )
     assert exact.positive_epsilon(2) == 2
 
 
@@ -128,7 +140,9 @@ def test_e_lies_between_its_bounds() -> None:
     assert exact.exp_above(1) - exact.exp_below(1) < Fraction(1, 10**55)
 
 
-@pytest.mark.parametrize("exponent", [100_001, -100_001, 10**5000, "1e4000"], ids=exact.shown)
+@pytest.mark.parametrize(
+    "exponent", [100_001, -100_001, 10**5000, "1e4000"], ids=exact.shown
+)
 def test_exponents_without_end_are_refused(exponent: Any) -> None:
     with pytest.raises(InvalidNumber, match="expected at most 100,000"):
         exact.exp_below(exponent)

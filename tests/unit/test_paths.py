@@ -42,18 +42,33 @@ THIRDS = [2, 5, 6]
         (lambda _: chance.below(10) > 2, {True: F(7, 10), False: F(3, 10)}),
         (lambda _: chance.below(10) >= 2, {True: F(4, 5), False: F(1, 5)}),
         (lambda _: chance.below(10) // 4, {0: F(2, 5), 1: F(2, 5), 2: F(1, 5)}),
-        (lambda _: (chance.below(10) - 3) // 4, {-1: F(3, 10), 0: F(2, 5), 1: F(3, 10)}),
+        (
+            lambda _: (chance.below(10) - 3) // 4,
+            {-1: F(3, 10), 0: F(2, 5), 1: F(3, 10)},
+        ),
         (lambda _: (chance.below(10) + 2) // 4, {0: F(1, 5), 1: F(2, 5), 2: F(2, 5)}),
-        (lambda _: int(chance.below(10) % 4), {0: F(3, 10), 1: F(3, 10), 2: F(1, 5), 3: F(1, 5)}),
-        (lambda _: bisect_right(THIRDS, chance.below(6)), {0: F(1, 3), 1: F(1, 2), 2: F(1, 6)}),
+        (
+            lambda _: int(chance.below(10) % 4),
+            {0: F(3, 10), 1: F(3, 10), 2: F(1, 5), 3: F(1, 5)},
+        ),
+        (
+            lambda _: bisect_right(THIRDS, chance.below(6)),
+            {0: F(1, 3), 1: F(1, 2), 2: F(1, 6)},
+        ),
         (lambda _: chance.below(4) >> 1, {0: F(1, 2), 1: F(1, 2)}),
         (lambda _: chance.below(4) & 1, {0: F(1, 2), 1: F(1, 2)}),
         (lambda _: 2 * chance.below(2) + 1, {1: F(1, 2), 3: F(1, 2)}),
         (lambda _: 1 + chance.below(8) // 2 // 2, {1: F(1, 2), 2: F(1, 2)}),
         (lambda _: chance.below(2**64) // 3 < 2**62, {True: F(3, 4), False: F(1, 4)}),
         (lambda _: chance.below(100) // 10 - 2 >= 5, {True: F(3, 10), False: F(7, 10)}),
-        (lambda _: int(chance.below(2)) + int(chance.below(2)), {0: F(1, 4), 1: F(1, 2), 2: F(1, 4)}),
-        (lambda _: chance.bits(1) & 5, {0: F(1, 4), 1: F(1, 4), 4: F(1, 4), 5: F(1, 4)}),
+        (
+            lambda _: int(chance.below(2)) + int(chance.below(2)),
+            {0: F(1, 4), 1: F(1, 2), 2: F(1, 4)},
+        ),
+        (
+            lambda _: chance.bits(1) & 5,
+            {0: F(1, 4), 1: F(1, 4), 4: F(1, 4), 5: F(1, 4)},
+        ),
     ],
     ids=range(18),
 )
@@ -74,7 +89,9 @@ def test_a_remainder_is_known_within_its_stretch() -> None:
         stretch, rest = divmod(chance.below(2**64), 2**62)
         return 10 * stretch + (rest < 2**61)
 
-    assert law(draw) == {10 * stretch + side: F(1, 8) for stretch in range(4) for side in (0, 1)}
+    assert law(draw) == {
+        10 * stretch + side: F(1, 8) for stretch in range(4) for side in (0, 1)
+    }
 
 
 def test_what_cannot_be_walked_is_said_to_be_so() -> None:
@@ -92,11 +109,15 @@ def test_the_source_works_again_afterwards() -> None:
     assert isinstance(chance.bits(1), int)
 
 
-@pytest.mark.parametrize("channel", [Dense(((2, 1), (1, 2)), 3), Diagonal(3, 2**63, 5), Bits(2, 3, 1, 4)])
+@pytest.mark.parametrize(
+    "channel", [Dense(((2, 1), (1, 2)), 3), Diagonal(3, 2**63, 5), Bits(2, 3, 1, 4)]
+)
 def test_a_sampler_that_is_off_by_one_position_is_found(
     channel: Dense | Diagonal | Bits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claimed = {i: p for i in range(channel.responses) if (p := channel.probability(i, given=0))}
+    claimed = {
+        i: p for i in range(channel.responses) if (p := channel.probability(i, given=0))
+    }
     assert distribution(channel, 0) == claimed
     if isinstance(channel, Dense):
         monkeypatch.setitem(channel.__dict__, "sums", ((1, 3), (1, 3)))

@@ -24,7 +24,9 @@ def test_bytes_do_not_depend_on_how_they_are_read() -> None:
 
 def test_blocks_differ() -> None:
     bytes_ = seeded("blocks").read(1 << 18)
-    assert len({bytes_[at : at + 64] for at in range(0, 1 << 18, 64)}) == (1 << 18) // 64
+    assert (
+        len({bytes_[at : at + 64] for at in range(0, 1 << 18, 64)}) == (1 << 18) // 64
+    )
 
 
 def test_a_salt_changes_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -36,12 +38,16 @@ def test_a_salt_changes_every_source(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seeded("name").read(64) != salted
 
 
-def test_the_bytes_are_the_same_on_every_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bytes_are_the_same_on_every_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv(SALT, raising=False)
     assert seeded("golden").read(16).hex() == "00ec7f4d27bbaa18caa33934583d1266"
 
 
-def test_the_fixture_is_named_after_its_test(seeded: Source, request: pytest.FixtureRequest) -> None:
+def test_the_fixture_is_named_after_its_test(
+    seeded: Source, request: pytest.FixtureRequest
+) -> None:
     from tests.support.seeded import seeded as by_name
 
     assert seeded.read(32) == by_name(request.node.nodeid).read(32)

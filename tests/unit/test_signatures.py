@@ -14,7 +14,9 @@ from tests.support.ed25519 import ORDER, RFC8032, SMALL_ORDER
 
 
 @pytest.fixture(params=["with cryptography", "alone"], autouse=True)
-def verified_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def verified_by(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Both ways to verify; each must refuse what the other refuses."""
     if request.param == "alone":
         monkeypatch.setattr(signatures, "find_spec", lambda _: None)
@@ -22,7 +24,9 @@ def verified_by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("public", "message", "signature"), RFC8032)
-def test_the_vectors_of_rfc_8032_verify_and_no_change_of_them_does(public: str, message: str, signature: str) -> None:
+def test_the_vectors_of_rfc_8032_verify_and_no_change_of_them_does(
+    public: str, message: str, signature: str
+) -> None:
     key, text, signed = (bytes.fromhex(each) for each in (public, message, signature))
     assert verify(text, signed, key)
     for at in range(0, 512, 7):

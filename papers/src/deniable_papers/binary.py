@@ -8,12 +8,29 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.designs import Design, binary, exposing_binary, exposure_threshold, optimal_binary, relaxed_warner, warner
+from deniable.designs import (
+    Design,
+    binary,
+    exposing_binary,
+    exposure_threshold,
+    optimal_binary,
+    relaxed_warner,
+    warner,
+)
 from deniable.estimates import covariance, coverage
 from deniable.report import threshold_levels
 from deniable.report.regions import draw_feasible
 from deniable_papers.figures import INK, LINES, dots, errors, legend, line, panels
-from deniable_papers.values import Content, Exhibits, Point, Printed, Setting, Value, compared, printed
+from deniable_papers.values import (
+    Content,
+    Exhibits,
+    Point,
+    Printed,
+    Setting,
+    Value,
+    compared,
+    printed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +48,14 @@ _CASES = ("1", "2", "3", "4")
 @exhibit("equation", "6")
 def equation_6() -> Content:
     """The variance of the estimate."""
-    return Content((compared("002-eq6", lambda given: variance(binary(given["p00"], given["p11"]), given["pi"])),))
+    return Content(
+        (
+            compared(
+                "002-eq6",
+                lambda given: variance(binary(given["p00"], given["p11"]), given["pi"]),
+            ),
+        )
+    )
 
 
 @exhibit("equation", "7")
@@ -39,7 +63,9 @@ def equation_7() -> Content:
     """How often an interval holds the truth."""
     return Content(
         (
-            compared("002-chebyshev", lambda given: coverage(given["multiple"], "chebyshev")),
+            compared(
+                "002-chebyshev", lambda given: coverage(given["multiple"], "chebyshev")
+            ),
             compared("002-normal", lambda given: coverage(given["multiple"])),
         ),
         notes=("Both are printed as lower bounds, and they are.",),
@@ -49,26 +75,56 @@ def equation_7() -> Content:
 @exhibit("figure", "1", weight=3)
 def figure_1(setting: Setting) -> Content:
     """What is allowed, and the error along it."""
-    middle = {(at, share): _seen(_on_the_middle(at), share, setting) for at in _SEEN[1:] for share in _SHARES}
-    border = {(at, share): _seen(_on_the_border(at), share, setting) for at in _SEEN for share in _SHARES}
+    middle = {
+        (at, share): _seen(_on_the_middle(at), share, setting)
+        for at in _SEEN[1:]
+        for share in _SHARES
+    }
+    border = {
+        (at, share): _seen(_on_the_border(at), share, setting)
+        for at in _SEEN
+        for share in _SHARES
+    }
 
     def draw() -> Figure:
-        titles = ["(a) what is allowed", "(b) along p00 = p11", "(c) along the border p11 = e^ε(1 − p00) + δ"]
-        figure, (region, one, two) = panels(titles, x="p00", y="variance for one respondent", width=4.9)
+        titles = [
+            "(a) what is allowed",
+            "(b) along p00 = p11",
+            "(c) along the border p11 = e^ε(1 − p00) + δ",
+        ]
+        figure, (region, one, two) = panels(
+            titles, x="p00", y="variance for one respondent", width=4.9
+        )
         region.set_ylabel("p11", color=INK)
-        draw_feasible(region, optimal_binary(_EPSILON, _DELTA, share=_SHARES[0], expose=True))
+        draw_feasible(
+            region, optimal_binary(_EPSILON, _DELTA, share=_SHARES[0], expose=True)
+        )
         region.set_aspect("equal")
-        for axes, along, seen in ((one, _on_the_middle, middle), (two, _on_the_border, border)):
+        for axes, along, seen in (
+            (one, _on_the_middle, middle),
+            (two, _on_the_border, border),
+        ):
             for share, color in zip(_SHARES, LINES, strict=False):
                 _curve(axes, along, share, color)
                 here = [at for at, other in seen if other == share]
-                dots(axes, [_p00(along(at)) for at in here], [seen[at, share] for at in here], color)
+                dots(
+                    axes,
+                    [_p00(along(at)) for at in here],
+                    [seen[at, share] for at in here],
+                    color,
+                )
         one.set_yscale("log")
         legend(figure, 3)
         return figure
 
     return Content(
-        columns=("share π", "g(ε, δ)", "variance at (1, δ)", "variance at p00 = p11", "smaller"),
+        columns=(
+            "share π",
+            "g(ε, δ)",
+            "variance at (1, δ)",
+            "variance at p00 = p11",
+            "smaller",
+        ),
         rows=tuple(_ends(share) for share in _SHARES),
         described=(
             "(a) The region of designs that (ε, δ) allows, on which the error is to be smallest. (b) The error falls "
@@ -86,7 +142,9 @@ def figure_1(setting: Setting) -> Content:
 @exhibit("theorem", "2")
 def theorem_2() -> Content:
     """The best design under ε alone."""
-    return Content((compared("002-thm2", lambda given: float(_kept(warner(given["eps"]))[1])),))
+    return Content(
+        (compared("002-thm2", lambda given: float(_kept(warner(given["eps"]))[1])),)
+    )
 
 
 @exhibit("theorem", "3")
@@ -94,7 +152,10 @@ def theorem_3() -> Content:
     """The best design under (ε, δ)."""
     difference, small = printed("002-eq24"), printed("002-sec6c")
     return Content(
-        (difference.against(_exposing(difference) - _even(difference)), small.against(_best(small))),
+        (
+            difference.against(_exposing(difference) - _even(difference)),
+            small.against(_best(small)),
+        ),
         notes=(
             "Whoever follows the printed simplification of (24) chooses the other design (erratum 2.1). The design "
             "(1, δ) has the smallest variance below g(ε, δ), but its response 1 proves the attribute: its ε is "
@@ -108,15 +169,33 @@ def example_1() -> Content:
     """Four cases of Theorem 3."""
     rows = []
     for case in _CASES:
-        g, even, exposing = (printed(f"002-ex{case}-{name}") for name in ("g", "sym", "t0"))
+        g, even, exposing = (
+            printed(f"002-ex{case}-{name}") for name in ("g", "sym", "t0")
+        )
         threshold = g.against(exposure_threshold(g.inputs["eps"], g.inputs["delta"]))
-        rows.append((case, _asked(even), threshold, even.against(_even(even)), exposing.against(_exposing(exposing))))
+        rows.append(
+            (
+                case,
+                _asked(even),
+                threshold,
+                even.against(_even(even)),
+                exposing.against(_exposing(exposing)),
+            )
+        )
     mirror = printed("002-ex3-mirror")
-    other = mirror.against(variance(exposing_binary(mirror.inputs["delta"]), mirror.inputs["pi"]))
+    other = mirror.against(
+        variance(exposing_binary(mirror.inputs["delta"]), mirror.inputs["pi"])
+    )
     values = (*(cell for row in rows for cell in row if isinstance(cell, Value)), other)
     return Content(
         values,
-        ("case", "ε, δ, π", "g(ε, δ)", "variance, even design", "variance, exposing design"),
+        (
+            "case",
+            "ε, δ, π",
+            "g(ε, δ)",
+            "variance, even design",
+            "variance, exposing design",
+        ),
         tuple(rows),
         notes=(
             "In case 3 the variance of the exposing design is 0.29, not 0.143 (erratum 2.2), and the point t = 0 with "
@@ -135,7 +214,9 @@ def figure_2() -> Content:
             "one."
         ),
         draw=threshold_levels,
-        notes=("A small δ alone does not make the even design best: near ε = 0 even δ = 10⁻⁵ does not (erratum 2.5).",),
+        notes=(
+            "A small δ alone does not make the even design best: near ε = 0 even δ = 10⁻⁵ does not (erratum 2.5).",
+        ),
     )
 
 
@@ -185,31 +266,49 @@ def _seen(design: Design, share: float, setting: Setting) -> Point:
     return Point.of(where, variance(design, share), _RESPONDENTS * seen[:, 1] ** 2)
 
 
-def _curve(axes: Axes, along: Callable[[float], Design], share: float, color: str) -> None:
+def _curve(
+    axes: Axes, along: Callable[[float], Design], share: float, color: str
+) -> None:
     """Draw the variance along a line of designs; where they tell nothing it is infinite, and not drawn."""
-    designs = [along(at) for at in np.linspace(0 if along is _on_the_border else 0.15, 1, 60).tolist()]
+    designs = [
+        along(at)
+        for at in np.linspace(0 if along is _on_the_border else 0.15, 1, 60).tolist()
+    ]
     values = [variance(design, share) for design in designs]
     line(axes, [_p00(design) for design in designs], values, color, f"π = {share:g}")
 
 
 def _ends(share: float) -> tuple[float | str, ...]:
-    exposing, even = (variance(design, share) for design in (exposing_binary(_DELTA), relaxed_warner(_EPSILON, _DELTA)))
+    exposing, even = (
+        variance(design, share)
+        for design in (exposing_binary(_DELTA), relaxed_warner(_EPSILON, _DELTA))
+    )
     smaller = "(1, δ), which exposes people" if exposing < even else "p00 = p11"
     return share, exposure_threshold(_EPSILON, _DELTA), exposing, even, smaller
 
 
 def _even(entry: Printed) -> float:
-    return variance(relaxed_warner(entry.inputs["eps"], entry.inputs["delta"]), entry.inputs["pi"])
+    return variance(
+        relaxed_warner(entry.inputs["eps"], entry.inputs["delta"]), entry.inputs["pi"]
+    )
 
 
 def _exposing(entry: Printed) -> float:
     """Return the variance of the design that exposes the rarer answer."""
     share = entry.inputs["pi"]
-    return variance(exposing_binary(entry.inputs["delta"], telling="yes" if share <= 0.5 else "no"), share)
+    return variance(
+        exposing_binary(entry.inputs["delta"], telling="yes" if share <= 0.5 else "no"),
+        share,
+    )
 
 
 def _best(entry: Printed) -> str:
-    chosen = optimal_binary(entry.inputs["eps"], entry.inputs["delta"], share=entry.inputs["pi"], expose=True).chosen
+    chosen = optimal_binary(
+        entry.inputs["eps"],
+        entry.inputs["delta"],
+        share=entry.inputs["pi"],
+        expose=True,
+    ).chosen
     return "exposing" if chosen.exposes else "even"
 
 

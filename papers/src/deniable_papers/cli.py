@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from deniable.cli.common import OURS, PLAIN, console, fail, guarded, messages, print_json
+from deniable.cli.common import (
+    OURS,
+    PLAIN,
+    console,
+    fail,
+    guarded,
+    messages,
+    print_json,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console, Group
@@ -34,7 +42,9 @@ _PAPERS = (
 
 
 def _asked(kind: str) -> Any:
-    return typer.Option(f"--{kind}", metavar="NUMBER", help=f"Only this {kind}; may be given again.")
+    return typer.Option(
+        f"--{kind}", metavar="NUMBER", help=f"Only this {kind}; may be given again."
+    )
 
 
 app = typer.Typer(name="deniable-papers", **PLAIN)
@@ -58,9 +68,17 @@ def reproduce(
     equation: Annotated[Numbers, _asked("equation")] = None,
     section: Annotated[Numbers, _asked("section")] = None,
     out: Annotated[
-        Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where pictures and the page with everything go.")
+        Path,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="FOLDER",
+            help="Where pictures and the page with everything go.",
+        ),
     ] = Path("deniable-papers"),
-    repetitions: Annotated[int, typer.Option(help="Simulated surveys behind each point.")] = 10_000,
+    repetitions: Annotated[
+        int, typer.Option(help="Simulated surveys behind each point.")
+    ] = 10_000,
     *,
     force: bool = False,
     as_json: bool = False,
@@ -74,12 +92,22 @@ def reproduce(
     from deniable_papers.values import KINDS
 
     asked = (table, figure, example, theorem, lemma, corollary, equation, section)
-    wanted = [(kind, number) for kind, numbers in zip(KINDS, asked, strict=True) for number in numbers or ()]
+    wanted = [
+        (kind, number)
+        for kind, numbers in zip(KINDS, asked, strict=True)
+        for number in numbers or ()
+    ]
     exhibits, report = select(document, wanted), not wanted
     chosen, folder = setting(repetitions), Folder(out, overwrite=force)
     folder.check(exhibits, report=report)
     with _progress() as progress:
-        results = run(exhibits, chosen, whole=document == "all", progress=progress, on_made=folder.add)
+        results = run(
+            exhibits,
+            chosen,
+            whole=document == "all",
+            progress=progress,
+            on_made=folder.add,
+        )
     if report:
         folder.finish(results)
     if as_json:
@@ -87,13 +115,23 @@ def reproduce(
     else:
         _show(results, folder.paths)
     if results.differing or results.uncovered:
-        raise fail("not every printed value was met or explained.", "Please report it.", code=OURS)
+        raise fail(
+            "not every printed value was met or explained.",
+            "Please report it.",
+            code=OURS,
+        )
 
 
 @contextmanager
 def _progress() -> Iterator[Progress]:
     """Show on stderr what is being made and how long it still takes; nothing where stderr is no terminal."""
-    from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     err = messages()
     columns = (
@@ -102,11 +140,17 @@ def _progress() -> Iterator[Progress]:
     )  # fmt: skip
     # Some exhibits take half a minute: the speed is that of the whole run, not of its last seconds.
     quiet = not err.is_terminal
-    with Progress(*columns, console=err, transient=True, disable=quiet, speed_estimate_period=3600) as bar:
+    with Progress(
+        *columns, console=err, transient=True, disable=quiet, speed_estimate_period=3600
+    ) as bar:
         task = bar.add_task("beginning", total=1.0)
 
         def show(exhibit: Exhibit, share: float) -> None:
-            bar.update(task, completed=share, description=f"{exhibit.document}, {exhibit.kind} {exhibit.number}")
+            bar.update(
+                task,
+                completed=share,
+                description=f"{exhibit.document}, {exhibit.kind} {exhibit.number}",
+            )
 
         yield show
 
@@ -119,16 +163,25 @@ def _show(results: Reproduction, paths: Sequence[Path]) -> None:
         _show_one(to, made)
     for form, counts in results.counts.items():
         if any(counts.values()):
-            where = "printed" if form == "number" else "printed and tried at inputs of ours"
+            where = (
+                "printed" if form == "number" else "printed and tried at inputs of ours"
+            )
             told = f"Of {sum(counts.values()):,} {form}s {where}, {counted(counts)}."
             to.print(told, style="bold", markup=False)
-    to.print("Conditions and corrections have their numbers in docs/errata.md.", markup=False)
+    to.print(
+        "Conditions and corrections have their numbers in docs/errata.md.", markup=False
+    )
     if results.points:
         to.print(
-            f"{len(results.points):,} simulated points, {len(results.flagged)} flagged.", style="bold", markup=False
+            f"{len(results.points):,} simulated points, {len(results.flagged)} flagged.",
+            style="bold",
+            markup=False,
         )
     if results.whole:
-        to.print(f"Printed values without a comparison: {', '.join(results.uncovered) or 'none'}.", markup=False)
+        to.print(
+            f"Printed values without a comparison: {', '.join(results.uncovered) or 'none'}.",
+            markup=False,
+        )
     for path in paths:
         to.print(f"wrote {path}", style="dim", markup=False, soft_wrap=True)
 
@@ -137,7 +190,11 @@ def _show_one(to: Console, made: Made) -> None:
     from deniable_papers.values import as_text, simulated
 
     exhibit, content = made.exhibit, made.content
-    to.print(f"{exhibit.document}, {exhibit.kind} {exhibit.number}: {exhibit.title}", style="bold", markup=False)
+    to.print(
+        f"{exhibit.document}, {exhibit.kind} {exhibit.number}: {exhibit.title}",
+        style="bold",
+        markup=False,
+    )
     if content.described:
         to.print(f"In the paper: {content.described}", markup=False)
     if content.rows:
@@ -145,11 +202,17 @@ def _show_one(to: Console, made: Made) -> None:
     if content.values:
         common = _common(content.values)
         if common:
-            told = ", ".join(f"{name} = {as_text(each)}" for name, each in common.items())
+            told = ", ".join(
+                f"{name} = {as_text(each)}" for name, each in common.items()
+            )
             to.print(f"Everywhere {told}.", style="dim", markup=False)
         to.print(_values(content.values, common))
     if content.points:
-        to.print(simulated(content), style="bold yellow" if content.flagged else "", markup=False)
+        to.print(
+            simulated(content),
+            style="bold yellow" if content.flagged else "",
+            markup=False,
+        )
     for note in content.notes:
         to.print(note, style="dim", markup=False)
     to.print()
@@ -165,8 +228,15 @@ def _rows(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
     for column in columns:
         table.add_column(Text(column))
     for row in rows:
-        styles = (_STYLES[cell.verdict] if isinstance(cell, Value) else "" for cell in row)
-        table.add_row(*(Text(as_text(cell), style) for cell, style in zip(row, styles, strict=True)))
+        styles = (
+            _STYLES[cell.verdict] if isinstance(cell, Value) else "" for cell in row
+        )
+        table.add_row(
+            *(
+                Text(as_text(cell), style)
+                for cell, style in zip(row, styles, strict=True)
+            )
+        )
     return table
 
 
@@ -189,20 +259,29 @@ def _values(values: Sequence[Value], common: Mapping[str, Any]) -> Group:
 
     from deniable_papers.values import as_printed, as_text, inputs, what
 
-    rows = [("id", "printed", "ours"), *((each.entry.id, as_printed(each), as_text(each.ours)) for each in values)]
+    rows = [
+        ("id", "printed", "ours"),
+        *((each.entry.id, as_printed(each), as_text(each.ours)) for each in values),
+    ]
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     starts = ["  ".join(map(set_cell_size, row, widths)) for row in rows]
     lines: list[Text | Padding] = [Text(f"{starts[0]}  verdict", "dim")]
     for start, value in zip(starts[1:], values, strict=True):
         about = (what(value), inputs(value, without=common), _erratum(value))
-        lines.append(Text.assemble(f"{start}  ", (value.verdict, _STYLES[value.verdict])))
+        lines.append(
+            Text.assemble(f"{start}  ", (value.verdict, _STYLES[value.verdict]))
+        )
         lines.append(Padding(Text("; ".join(filter(None, about)), "dim"), (0, 0, 0, 4)))
     return Group(*lines)
 
 
 def _erratum(value: Value) -> str:
     entry = value.entry
-    told = f"erratum {entry.erratum}: {entry.condition}" if entry.condition else f"erratum {entry.erratum}"
+    told = (
+        f"erratum {entry.erratum}: {entry.condition}"
+        if entry.condition
+        else f"erratum {entry.erratum}"
+    )
     return told if value.verdict not in ("agrees", "differs") else ""
 
 

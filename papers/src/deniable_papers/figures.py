@@ -18,7 +18,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["INK", "LINES", "Method", "dots", "errors", "legend", "line", "moments", "panels", "risk", "risks"]
+__all__ = [
+    "INK",
+    "LINES",
+    "Method",
+    "dots",
+    "errors",
+    "legend",
+    "line",
+    "moments",
+    "panels",
+    "risk",
+    "risks",
+]
 
 Method = Literal["inversion", "customary"]
 
@@ -27,13 +39,21 @@ _PEOPLE = 1_000_000  # in a simulated population, so that shares are met to six 
 
 
 def panels(
-    titles: Sequence[str], *, x: str, y: str, width: float = 5.6, height: float = 4.8, rows: int = 1
+    titles: Sequence[str],
+    *,
+    x: str,
+    y: str,
+    width: float = 5.6,
+    height: float = 4.8,
+    rows: int = 1,
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with a panel for each title, side by side in rows, with the names of their axes."""
     from matplotlib.figure import Figure
 
     columns = len(titles) // rows
-    figure = Figure(figsize=(max(6.4, width * columns), height * rows), layout="constrained")
+    figure = Figure(
+        figsize=(max(6.4, width * columns), height * rows), layout="constrained"
+    )
     every = list(figure.subplots(rows, columns, squeeze=False).flat)
     for axes, title in zip(every, titles, strict=True):
         axes.set_title(title, loc="left", color=INK, fontsize=11)
@@ -43,13 +63,20 @@ def panels(
     return figure, every
 
 
-def line(axes: Axes, x: Any, y: Any, color: str, label: str = "", style: Any = "-") -> None:
+def line(
+    axes: Axes, x: Any, y: Any, color: str, label: str = "", style: Any = "-"
+) -> None:
     """Draw theory."""
     axes.plot(x, y, color=color, linestyle=style, linewidth=1.6, label=label or None)
 
 
 def dots(
-    axes: Axes, x: Sequence[float], points: Sequence[Point], color: str, label: str = "", marker: str = "o"
+    axes: Axes,
+    x: Sequence[float],
+    points: Sequence[Point],
+    color: str,
+    label: str = "",
+    marker: str = "o",
 ) -> None:
     """Draw simulated points with bars of two standard errors; a flagged one gets a ring."""
     axes.errorbar(
@@ -60,7 +87,14 @@ def dots(
     )  # fmt: skip
     for at, point in zip(x, points, strict=True):
         if point.flagged:
-            axes.plot([at], [point.simulated], "o", markersize=13, markerfacecolor="none", color=INK)
+            axes.plot(
+                [at],
+                [point.simulated],
+                "o",
+                markersize=13,
+                markerfacecolor="none",
+                color=INK,
+            )
 
 
 def legend(figure: Figure, columns: int = 3) -> None:
@@ -68,8 +102,21 @@ def legend(figure: Figure, columns: int = 3) -> None:
     named = {}
     for axes in figure.axes:
         handles, labels = axes.get_legend_handles_labels()
-        named.update({label: handle for handle, label in zip(handles, labels, strict=True) if label not in named})
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
+        named.update(
+            {
+                label: handle
+                for handle, label in zip(handles, labels, strict=True)
+                if label not in named
+            }
+        )
+    figure.legend(
+        named.values(),
+        named.keys(),
+        loc="outside lower center",
+        ncols=columns,
+        frameon=False,
+        fontsize=9,
+    )
 
 
 def errors(
@@ -83,19 +130,37 @@ def errors(
     """Return estimate minus truth of each share, a row for each survey; for each method, from the same tallies."""
     people = np.rint(np.array(true) * _PEOPLE).astype(np.int64)
     drawn = tallies(
-        design, people, setting.repetitions, respondents=respondents, replaced=True, draws=setting.generator
+        design,
+        people,
+        setting.repetitions,
+        respondents=respondents,
+        replaced=True,
+        draws=setting.generator,
     )
-    return [shares(design, drawn, respondents, method=method) - people / people.sum() for method in methods]
+    return [
+        shares(design, drawn, respondents, method=method) - people / people.sum()
+        for method in methods
+    ]
 
 
-def moments(name: str, design: Design, true: Sequence[float], respondents: int, setting: Setting) -> list[Point]:
+def moments(
+    name: str, design: Design, true: Sequence[float], respondents: int, setting: Setting
+) -> list[Point]:
     """Compare the mean and the variance of every estimated share with the theory: unbiased, and of this variance."""
     (seen,) = errors(design, true, respondents, setting)
     spread = np.diagonal(covariance(design, true, respondents))
     points = []
     for category, share in enumerate(true):
-        points.append(Point.of(f"{name}: mean of π_{category}", share, share + seen[:, category]))
-        points.append(Point.of(f"{name}: variance of π_{category}", spread[category], seen[:, category] ** 2))
+        points.append(
+            Point.of(f"{name}: mean of π_{category}", share, share + seen[:, category])
+        )
+        points.append(
+            Point.of(
+                f"{name}: variance of π_{category}",
+                spread[category],
+                seen[:, category] ** 2,
+            )
+        )
     return points
 
 
@@ -116,6 +181,10 @@ def risks(
     """Compare that total variance with what is seen, for each method."""
     seen = errors(design, true, respondents, setting, methods=methods)
     return [
-        Point.of(f"{name}, {method}", risk(design, true, method), respondents * (each**2).sum(axis=1))
+        Point.of(
+            f"{name}, {method}",
+            risk(design, true, method),
+            respondents * (each**2).sum(axis=1),
+        )
         for method, each in zip(methods, seen, strict=True)
     ]

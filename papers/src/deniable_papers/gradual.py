@@ -26,7 +26,15 @@ from deniable.order.relaxation import family_ladder, ladder, relax
 from deniable.types.numbers.estimate import moments
 from deniable.types.strings.design import NoisySampling
 from deniable_papers.figures import INK, LINES, dots, legend, line, panels
-from deniable_papers.values import Content, Exhibits, Point, Printed, Setting, printed, starting
+from deniable_papers.values import (
+    Content,
+    Exhibits,
+    Point,
+    Printed,
+    Setting,
+    printed,
+    starting,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,17 +82,27 @@ class Experiment:
 
     def seen(self, setting: Setting) -> list[list[StagePoints]]:
         """Repeat the experiment; return a list of stages for each category."""
-        tallies = law.stages(self.stages, list(self.counts), setting.repetitions, draws=setting.generator)
+        tallies = law.stages(
+            self.stages, list(self.counts), setting.repetitions, draws=setting.generator
+        )
         found: list[list[StagePoints]] = [[] for _ in self.counts]
         for design, rows in zip(self.stages, tallies, strict=True):
             true = np.array(self.counts) / self.objects
             estimates = law.shares(design, rows, self.objects)
-            spread = np.diagonal(covariance(design, true.tolist(), self.objects, population=self.objects))
+            spread = np.diagonal(
+                covariance(design, true.tolist(), self.objects, population=self.objects)
+            )
             for category, stages in enumerate(found):
                 name = f"{design.categories[category]} at ε = {design.epsilon:.3g}"
-                mean = Point.of(f"mean of {name}", true[category], estimates[:, category])
+                mean = Point.of(
+                    f"mean of {name}", true[category], estimates[:, category]
+                )
                 squares = (estimates[:, category] - true[category]) ** 2
-                stages.append(StagePoints(mean, Point.of(f"variance of {name}", spread[category], squares)))
+                stages.append(
+                    StagePoints(
+                        mean, Point.of(f"variance of {name}", spread[category], squares)
+                    )
+                )
         return found
 
     @cached_property
@@ -95,8 +113,13 @@ class Experiment:
     def attacked(self, setting: Setting) -> list[Point]:
         """Attack simulated people, as many of each answer on average."""
         people = _ATTACKED * setting.repetitions
-        drawn = simulate_attacks(self.stages, people, source=_GeneratorBytes(setting.generator))
-        return [Point(each, self.rates[each], drawn[each], drawn.standard[each]) for each in VOTES]
+        drawn = simulate_attacks(
+            self.stages, people, source=_GeneratorBytes(setting.generator)
+        )
+        return [
+            Point(each, self.rates[each], drawn[each], drawn.standard[each])
+            for each in VOTES
+        ]
 
 
 @dataclass(frozen=True)
@@ -112,7 +135,12 @@ class _GeneratorBytes:
 @exhibit("theorem", "3.1")
 def theorem_3_1() -> Content:
     """Raising a response with two answers."""
-    return Content(tuple(entry.against(raised(entry)) for entry in map(printed, ("004-eq22", "004-eq23"))))
+    return Content(
+        tuple(
+            entry.against(raised(entry))
+            for entry in map(printed, ("004-eq22", "004-eq23"))
+        )
+    )
 
 
 @exhibit("section", "4.1")
@@ -121,7 +149,10 @@ def section_4_1() -> Content:
     alone, both = printed("004-delta"), printed("004-chain")
     one, two = warner(alone.inputs["eps1"]), warner(alone.inputs["eps2"])
     return Content(
-        (alone.against(relax(one, two).alone_epsilon), both.against(ladder([one, two]).epsilon)),
+        (
+            alone.against(relax(one, two).alone_epsilon),
+            both.against(ladder([one, two]).epsilon),
+        ),
         notes=(
             "The 3 that the paper gives for e to the power of ε is ε itself, that of the second response to "
             "somebody who knows the first (erratum 4.5). It is no cost: both together have the ε of the second stage.",
@@ -134,8 +165,17 @@ def section_4_2() -> Content:
     """How often a response is kept."""
     entry = printed("004-retention")
     truth = direct([str(each) for each in range(entry.inputs["m"])])
-    steps = [relax(k_ary(truth.categories, epsilon), truth).step for epsilon in entry.inputs["eps"]]
-    return Content((entry.against([float(step.garbling(0, 0) - step.garbling(0, 1)) for step in steps]),))
+    steps = [
+        relax(k_ary(truth.categories, epsilon), truth).step
+        for epsilon in entry.inputs["eps"]
+    ]
+    return Content(
+        (
+            entry.against(
+                [float(step.garbling(0, 0) - step.garbling(0, 1)) for step in steps]
+            ),
+        )
+    )
 
 
 @exhibit("theorem", "4.1")
@@ -146,12 +186,31 @@ def theorem_4_1() -> Content:
     joint, last = stages.joint(), stages.designs[-1]
     rows = []
     for number, (first, second) in enumerate(product(range(3), repeat=2)):
-        all_seen, last_seen = posterior(joint, prior, number), posterior(last, prior, second)
-        rows.append((first, second, *map(float, all_seen), "yes" if all_seen == last_seen else "no"))
+        all_seen, last_seen = (
+            posterior(joint, prior, number),
+            posterior(last, prior, second),
+        )
+        rows.append(
+            (
+                first,
+                second,
+                *map(float, all_seen),
+                "yes" if all_seen == last_seen else "no",
+            )
+        )
     return Content(
-        columns=("first response", "second", "belief in 0", "in 1", "in 2", "the same from the second alone"),
+        columns=(
+            "first response",
+            "second",
+            "belief in 0",
+            "in 1",
+            "in 2",
+            "the same from the second alone",
+        ),
         rows=tuple(rows),
-        notes=("Two stages, ε = 1 and 2, after a prior of 50, 30 and 20 %; compared in exact fractions.",),
+        notes=(
+            "Two stages, ε = 1 and 2, after a prior of 50, 30 and 20 %; compared in exact fractions.",
+        ),
     )
 
 
@@ -179,14 +238,22 @@ def equation_65() -> Content:
 @exhibit("equation", "67")
 def equation_67() -> Content:
     """The variance from a relaxed response."""
-    return _rounds("004-eq67-", _relaxed_variance, "The middle of the equation has ε₁ in place of ε_i (erratum 4.6).")
+    return _rounds(
+        "004-eq67-",
+        _relaxed_variance,
+        "The middle of the equation has ε₁ in place of ε_i (erratum 4.6).",
+    )
 
 
 @exhibit("equation", "68")
 def equation_68() -> Content:
     """The variance from K noisy samples."""
     return _rounds(
-        "004-eq68-", lambda entry: float(_noisy(entry).variance(entry.inputs["K"], bit=1)) / int(entry.inputs["N"])
+        "004-eq68-",
+        lambda entry: (
+            float(_noisy(entry).variance(entry.inputs["K"], bit=1))
+            / int(entry.inputs["N"])
+        ),
     )
 
 
@@ -195,10 +262,14 @@ def equation_70() -> Content:
     """The mean of values in a range."""
     entry = printed("004-eq70")
     given = entry.inputs
-    found = moments(Range.of(given["l"], given["h"]), given["values"], warner(given["eps"]))
+    found = moments(
+        Range.of(given["l"], given["h"]), given["values"], warner(given["eps"])
+    )
     return Content(
         (entry.against(float(found.mean)),),
-        notes=("The factor must be the width of the range, not its upper end (erratum 4.1).",),
+        notes=(
+            "The factor must be the width of the range, not its upper end (erratum 4.1).",
+        ),
     )
 
 
@@ -206,11 +277,19 @@ def equation_70() -> Content:
 def section_5_3() -> Content:
     """A datum sold in ninety-one stages."""
     entry = printed("004-sec53")
-    first, last, stride = (Fraction(str(entry.inputs[name])) for name in ("first", "last", "stride"))
-    stages = family_ladder("k_ary", 2, [first + stride * step for step in range(int((last - first) / stride) + 1)])
+    first, last, stride = (
+        Fraction(str(entry.inputs[name])) for name in ("first", "last", "stride")
+    )
+    stages = family_ladder(
+        "k_ary",
+        2,
+        [first + stride * step for step in range(int((last - first) / stride) + 1)],
+    )
     return Content(
         (entry.against(stages.epsilon),),
-        notes=(f"All {len(stages)} stages together have the ε of the last one; buyers may pool what they bought.",),
+        notes=(
+            f"All {len(stages)} stages together have the ε of the last one; buyers may pool what they bought.",
+        ),
     )
 
 
@@ -224,10 +303,16 @@ def theorem_6_1() -> Content:
 @exhibit("equation", "130")
 def equation_130() -> Content:
     """The variance of noisy samples, step by step."""
-    total, share, bit, people = (printed(f"004-eq{number}") for number in (130, 131, 132, 133))
+    total, share, bit, people = (
+        printed(f"004-eq{number}") for number in (130, 131, 132, 133)
+    )
     samples = total.inputs["K"]
-    noisy = NoisySampling.of(total.inputs["alpha"], total.inputs["beta"], 1 - total.inputs["beta"])
-    sure = NoisySampling.of(1, noisy.p, noisy.q)  # an estimate of the permanent bit, which it then keeps
+    noisy = NoisySampling.of(
+        total.inputs["alpha"], total.inputs["beta"], 1 - total.inputs["beta"]
+    )
+    sure = NoisySampling.of(
+        1, noisy.p, noisy.q
+    )  # an estimate of the permanent bit, which it then keeps
     spread = noisy.sum_variance(samples, bit=1)
     ratio = sure.variance(samples, bit=1) / sure.sum_variance(samples, bit=1)
     return Content(
@@ -250,7 +335,9 @@ def equation_141() -> Content:
     entry = printed("004-eq141")
     counts = np.array(entry.inputs["counts"])
     n = int(counts.sum())
-    found = covariance(k_ary(len(counts), entry.inputs["eps"]), (counts / n).tolist(), n, population=n)
+    found = covariance(
+        k_ary(len(counts), entry.inputs["eps"]), (counts / n).tolist(), n, population=n
+    )
     return Content((entry.against(np.diagonal(found).tolist()),))
 
 
@@ -277,9 +364,17 @@ def figure_1(setting: Setting) -> Content:
     """Noisy samples against relaxation."""
     noisy = {each: NoisySampling.symmetric(1, each) for each in _SAMPLE_EPSILONS}
     drawn = {each: sampled(one, 0, 1, _ROUNDS, setting) for each, one in noisy.items()}
-    raised = {each: _raised([one.epsilon(k) for k in range(1, _ROUNDS + 1)], setting) for each, one in noisy.items()}
+    raised = {
+        each: _raised([one.epsilon(k) for k in range(1, _ROUNDS + 1)], setting)
+        for each, one in noisy.items()
+    }
     paced = {rounds: _raised(_linear(rounds), setting) for rounds in _PACES}
-    points = [point for held in (drawn, raised, paced) for each in held.values() for point in each]
+    points = [
+        point
+        for held in (drawn, raised, paced)
+        for each in held.values()
+        for point in each
+    ]
     return Content(
         described="Three panels over the number of rounds. (a) The ε of noisy samples of a permanent bit with ε = 1 "
         "rises towards 1, the faster the larger the ε of a sample. (b) The variance falls, far faster for relaxation "
@@ -287,7 +382,9 @@ def figure_1(setting: Setting) -> Content:
         "numbers of rounds, and the variance of relaxation falls.",
         draw=lambda: _figure_1(noisy, drawn, raised, paced),
         points=tuple(points),
-        notes=("One person is asked in (b) and (c), as in the paper, and simulated many times over.",),
+        notes=(
+            "One person is asked in (b) and (c), as in the paper, and simulated many times over.",
+        ),
     )
 
 
@@ -295,10 +392,22 @@ def figure_1(setting: Setting) -> Content:
 def figure_2(setting: Setting) -> Content:
     """Two answers, raised ten times."""
     experiment, entry = first(), printed("004-fig2b")
-    stages, noisy = experiment.seen(setting)[1], sampled(NOISY, 400, 600, len(experiment.stages), setting)
+    stages, noisy = (
+        experiment.seen(setting)[1],
+        sampled(NOISY, 400, 600, len(experiment.stages), setting),
+    )
     attacks = experiment.attacked(setting)
-    against = stages[entry.inputs["K"] - 1].variance.theory / noisy[entry.inputs["K"] - 1].theory
-    ours = "equal" if math.isclose(against, 1, rel_tol=1e-9) else "smaller" if against < 1 else "larger"
+    against = (
+        stages[entry.inputs["K"] - 1].variance.theory
+        / noisy[entry.inputs["K"] - 1].theory
+    )
+    ours = (
+        "equal"
+        if math.isclose(against, 1, rel_tol=1e-9)
+        else "smaller"
+        if against < 1
+        else "larger"
+    )
     return Content(
         (entry.against(ours),),
         described="Three panels over ten rounds, 600 ones and 400 zeros. (a) The mean of the estimated share of ones "
@@ -326,26 +435,38 @@ def figure_3(setting: Setting) -> Content:
         "attacks, none below the theoretical minimum.",
         draw=lambda: _figure_3(experiment, categories, attacks),
         points=(*_points(categories), *attacks),
-        notes=("Bars in (a) to (e) are two standard deviations, as in the paper; in (f) two standard errors.",),
+        notes=(
+            "Bars in (a) to (e) are two standard deviations, as in the paper; in (f) two standard errors.",
+        ),
     )
 
 
 @cache
 def first() -> Experiment:
     """Experiment 6.1: 400 zeros and 600 ones, ten stages at the ε of ten noisy samples."""
-    return Experiment(family_ladder("k_ary", 2, [NOISY.epsilon(samples) for samples in range(1, 11)]), (400, 600))
+    return Experiment(
+        family_ladder("k_ary", 2, [NOISY.epsilon(samples) for samples in range(1, 11)]),
+        (400, 600),
+    )
 
 
 @cache
 def second() -> Experiment:
     """Experiment 6.2: five answers, ten stages from ε = 0.1 to 1."""
-    return Experiment(family_ladder("k_ary", 5, [f"{i}/10" for i in range(1, 11)]), (100, 200, 300, 400, 500))
+    return Experiment(
+        family_ladder("k_ary", 5, [f"{i}/10" for i in range(1, 11)]),
+        (100, 200, 300, 400, 500),
+    )
 
 
-def sampled(noisy: NoisySampling, zeros: int, ones: int, rounds: int, setting: Setting) -> list[Point]:
+def sampled(
+    noisy: NoisySampling, zeros: int, ones: int, rounds: int, setting: Setting
+) -> list[Point]:
     """Repeat noisy sampling; return the variance of the estimated share of ones after each round."""
     n = zeros + ones
-    drawn = law.noisy_samples(noisy, ones, zeros, rounds, setting.repetitions, draws=setting.generator)
+    drawn = law.noisy_samples(
+        noisy, ones, zeros, rounds, setting.repetitions, draws=setting.generator
+    )
     estimates = law.noisy_shares(noisy, drawn, n)
     return [
         Point.of(
@@ -359,7 +480,9 @@ def sampled(noisy: NoisySampling, zeros: int, ones: int, rounds: int, setting: S
 
 def raised(entry: Printed) -> float:
     """Return the probability that an entry names, at its stages and number of categories (2, if it has none)."""
-    one, two = (k_ary(entry.inputs.get("m", 2), entry.inputs[name]) for name in ("eps1", "eps2"))
+    one, two = (
+        k_ary(entry.inputs.get("m", 2), entry.inputs[name]) for name in ("eps1", "eps2")
+    )
     new, old = _CELLS.get(entry.topic, (0, 0) if entry.topic == "p_a" else (1, 1))
     return float(relax(one, two).step.kernel(new, old=old, given=0))
 
@@ -369,19 +492,30 @@ def _table(prefix: str) -> Content:
     return Content(
         tuple(values.values()),
         ("categories", *(f"to ε = {epsilon:g}" for epsilon in _EPSILONS)),
-        tuple((m, *(values[f"{prefix}m{m}-e{epsilon}"] for epsilon in _EPSILONS)) for m in _SIZES),
-        notes=("Each column begins where the one before ends; the first begins at ε = 0.1.",),
+        tuple(
+            (m, *(values[f"{prefix}m{m}-e{epsilon}"] for epsilon in _EPSILONS))
+            for m in _SIZES
+        ),
+        notes=(
+            "Each column begins where the one before ends; the first begins at ε = 0.1.",
+        ),
     )
 
 
 def _least_error(entry: Printed) -> float:
     size = entry.inputs["m"]
-    return float(least_bayes_error(k_ary(size, entry.inputs["eps"]).parity, [Fraction(1, size)] * size))
+    return float(
+        least_bayes_error(
+            k_ary(size, entry.inputs["eps"]).parity, [Fraction(1, size)] * size
+        )
+    )
 
 
 def _rounds(prefix: str, ours: Callable[[Printed], float], *notes: str) -> Content:
     """Compare a formula after each of ten rounds of Experiment 6.1."""
-    return Content(tuple(entry.against(ours(entry)) for entry in starting(prefix)), notes=notes)
+    return Content(
+        tuple(entry.against(ours(entry)) for entry in starting(prefix)), notes=notes
+    )
 
 
 def _noisy(entry: Printed) -> NoisySampling:
@@ -390,7 +524,11 @@ def _noisy(entry: Printed) -> NoisySampling:
 
 def _relaxed_variance(entry: Printed) -> float:
     people = entry.inputs["N"]
-    return float(covariance(warner(entry.inputs["eps"]), [0.4, 0.6], people, population=people)[1, 1])
+    return float(
+        covariance(warner(entry.inputs["eps"]), [0.4, 0.6], people, population=people)[
+            1, 1
+        ]
+    )
 
 
 def _linear(rounds: int) -> list[float]:
@@ -405,7 +543,12 @@ def _raised(epsilons: Sequence[float], setting: Setting) -> list[Point]:
 
 
 def _points(categories: Sequence[Sequence[StagePoints]]) -> list[Point]:
-    return [point for stages in categories for stage in stages for point in (stage.mean, stage.variance)]
+    return [
+        point
+        for stages in categories
+        for stage in stages
+        for point in (stage.mean, stage.variance)
+    ]
 
 
 def _figure_1(
@@ -414,18 +557,43 @@ def _figure_1(
     raised: dict[float, list[Point]],
     paced: dict[int, list[Point]],
 ) -> Figure:
-    titles = ("(a) ε of noisy samples", "(b) noisy samples and relaxation", "(c) ε from 0.1 to 1 at an even pace")
-    figure, (left, middle, right) = panels(titles, x="round", y="variance, one person", width=5)
+    titles = (
+        "(a) ε of noisy samples",
+        "(b) noisy samples and relaxation",
+        "(c) ε from 0.1 to 1 at an even pace",
+    )
+    figure, (left, middle, right) = panels(
+        titles, x="round", y="variance, one person", width=5
+    )
     left.set_ylabel("ε")
     rounds = range(1, _ROUNDS + 1)
     for colour, (each, one) in zip(LINES, noisy.items(), strict=False):
-        line(left, rounds, [one.epsilon(k) for k in rounds], colour, f"ε of a sample {each:g}")
+        line(
+            left,
+            rounds,
+            [one.epsilon(k) for k in rounds],
+            colour,
+            f"ε of a sample {each:g}",
+        )
         line(middle, rounds, [point.theory for point in drawn[each]], colour)
-        line(middle, rounds, [point.theory for point in raised[each]], colour, style=_DASHED)
+        line(
+            middle,
+            rounds,
+            [point.theory for point in raised[each]],
+            colour,
+            style=_DASHED,
+        )
         dots(middle, rounds, drawn[each], colour)
         dots(middle, rounds, raised[each], colour, marker="s")
     for colour, (pace, points) in zip(LINES[5:], paced.items(), strict=False):
-        line(right, range(1, pace + 1), [point.theory for point in points], colour, f"{pace} rounds", _DASHED)
+        line(
+            right,
+            range(1, pace + 1),
+            [point.theory for point in points],
+            colour,
+            f"{pace} rounds",
+            _DASHED,
+        )
         dots(right, range(1, pace + 1), points, colour, marker="s")
     line(middle, [], [], INK, "noisy samples; dots simulated")
     line(middle, [], [], INK, "relaxation; squares simulated", _DASHED)
@@ -438,17 +606,39 @@ def _figure_1(
 
 
 def _figure_2(
-    experiment: Experiment, stages: Sequence[StagePoints], noisy: Sequence[Point], attacks: Sequence[Point]
+    experiment: Experiment,
+    stages: Sequence[StagePoints],
+    noisy: Sequence[Point],
+    attacks: Sequence[Point],
 ) -> Figure:
-    titles = ("(a) share of ones: mean and 2σ", "(b) variance", "(c) error rates of attacks")
-    figure, (left, middle, right) = panels(titles, x="round", y="estimated share", width=5)
+    titles = (
+        "(a) share of ones: mean and 2σ",
+        "(b) variance",
+        "(c) error rates of attacks",
+    )
+    figure, (left, middle, right) = panels(
+        titles, x="round", y="estimated share", width=5
+    )
     rounds = range(1, len(stages) + 1)
     _band(left, rounds, stages)
     middle.set_ylabel("variance")
     middle.set_yscale("log")
     relaxed = [stage.variance for stage in stages]
-    line(middle, rounds, [point.theory for point in noisy], LINES[1], "noisy samples, theory")
-    line(middle, rounds, [point.theory for point in relaxed], LINES[0], "relaxation, theory", _DASHED)
+    line(
+        middle,
+        rounds,
+        [point.theory for point in noisy],
+        LINES[1],
+        "noisy samples, theory",
+    )
+    line(
+        middle,
+        rounds,
+        [point.theory for point in relaxed],
+        LINES[0],
+        "relaxation, theory",
+        _DASHED,
+    )
     dots(middle, rounds, noisy, LINES[1], "noisy samples, simulated", "s")
     dots(middle, rounds, relaxed, LINES[0], "relaxation, simulated")
     _attacks(right, experiment.rates, attacks)
@@ -456,10 +646,19 @@ def _figure_2(
     return figure
 
 
-def _figure_3(experiment: Experiment, categories: Sequence[Sequence[StagePoints]], attacks: Sequence[Point]) -> Figure:
+def _figure_3(
+    experiment: Experiment,
+    categories: Sequence[Sequence[StagePoints]],
+    attacks: Sequence[Point],
+) -> Figure:
     values = ("one", "two", "three", "four", "five")
-    titles = [*(f"({letter}) {value}" for letter, value in zip("abcde", values, strict=True)), "(f) error rates"]
-    figure, made = panels(titles, x="ε", y="estimated share", width=4.6, height=3.4, rows=2)
+    titles = [
+        *(f"({letter}) {value}" for letter, value in zip("abcde", values, strict=True)),
+        "(f) error rates",
+    ]
+    figure, made = panels(
+        titles, x="ε", y="estimated share", width=4.6, height=3.4, rows=2
+    )
     for axes, stages in zip(made, categories, strict=False):
         _band(axes, experiment.stages.epsilons, stages)
     _attacks(made[-1], experiment.rates, attacks)
@@ -470,7 +669,10 @@ def _figure_3(experiment: Experiment, categories: Sequence[Sequence[StagePoints]
 def _band(axes: Axes, x: Sequence[float], stages: Sequence[StagePoints]) -> None:
     """Draw means with two standard deviations to each side, and the theory of both."""
     means = np.array([stage.mean.theory for stage in stages])
-    theory, seen = (np.sqrt([getattr(stage.variance, which) for stage in stages]) for which in ("theory", "simulated"))
+    theory, seen = (
+        np.sqrt([getattr(stage.variance, which) for stage in stages])
+        for which in ("theory", "simulated")
+    )
     for times, label in ((0, "theory: mean, ± 2σ"), (-2, ""), (2, "")):
         line(axes, x, means + times * theory, INK, label, _DASHED)
     axes.errorbar(
@@ -484,8 +686,21 @@ def _band(axes: Axes, x: Sequence[float], stages: Sequence[StagePoints]) -> None
 def _attacks(axes: Axes, rates: Rates, attacks: Sequence[Point]) -> None:
     """Draw the error rate of each attack, simulated and exact, and the bound."""
     places = range(len(attacks))
-    axes.axhline(float(rates.bound), color=INK, linestyle=_DASHED, linewidth=1.4, label="smallest error possible")
-    axes.plot(places, [point.theory for point in attacks], "_", color=LINES[1], markersize=26, label="exact error rate")
+    axes.axhline(
+        float(rates.bound),
+        color=INK,
+        linestyle=_DASHED,
+        linewidth=1.4,
+        label="smallest error possible",
+    )
+    axes.plot(
+        places,
+        [point.theory for point in attacks],
+        "_",
+        color=LINES[1],
+        markersize=26,
+        label="exact error rate",
+    )
     dots(axes, places, attacks, LINES[0], "simulated error rate", "D")
     axes.set_xticks(places, [point.where.replace(" ", "\n") for point in attacks])
     axes.set_xlim(-0.6, len(attacks) - 0.4)

@@ -53,7 +53,9 @@ def page(results: Reproduction, pictures: Mapping[str, bytes]) -> str:
         pictures: SVG by the name of its file.
     """
     style = files("deniable_papers").joinpath("page.css").read_text(encoding="utf-8")
-    parts = "\n".join(_document(each, results, pictures) for each in DOCUMENTS if _of(each, results))
+    parts = "\n".join(
+        _document(each, results, pictures) for each in DOCUMENTS if _of(each, results)
+    )
     body = f"""<header>
 <h1>Five papers, reproduced</h1>
 <p>Every table, example and figure again, made by deniable {escape(__version__)}: what is printed, what the library
@@ -75,16 +77,29 @@ def _counts(results: Reproduction) -> str:
         if count or verdict == "agrees"
     ]
     if results.whole:
-        cards.append(("uncovered", len(results.uncovered), "printed values without a comparison"))
-    cards.append(("points", len(results.points), f"simulated points, {len(results.flagged)} flagged"))
+        cards.append(
+            ("uncovered", len(results.uncovered), "printed values without a comparison")
+        )
+    cards.append(
+        (
+            "points",
+            len(results.points),
+            f"simulated points, {len(results.flagged)} flagged",
+        )
+    )
     items = "".join(
-        f'<li class="{kind}"><strong>{number:,}</strong> {escape(what)}</li>' for kind, number, what in cards
+        f'<li class="{kind}"><strong>{number:,}</strong> {escape(what)}</li>'
+        for kind, number, what in cards
     )
     note = (
         f"<p>A point is the mean of {results.repetitions:,} simulated surveys, drawn in law. It is flagged if it is "
         "more than 4 standard errors from its theory, which chance does to about one in 16,000.</p>"
     )
-    missing = f"<p>Not compared: {escape(', '.join(results.uncovered))}</p>" if results.uncovered else ""
+    missing = (
+        f"<p>Not compared: {escape(', '.join(results.uncovered))}</p>"
+        if results.uncovered
+        else ""
+    )
     return f'<ul class="counts">{items}</ul>\n{note}{missing}'
 
 
@@ -103,9 +118,12 @@ def _contents(results: Reproduction) -> str:
         made = _of(document, results)
         if made:
             links = ", ".join(
-                f'<a href="#{each.exhibit.name}">{each.exhibit.kind} {escape(each.exhibit.number)}</a>' for each in made
+                f'<a href="#{each.exhibit.name}">{each.exhibit.kind} {escape(each.exhibit.number)}</a>'
+                for each in made
             )
-            items.append(f'<li><a href="#{document.name}">{escape(document.title)}</a>: {links}</li>')
+            items.append(
+                f'<li><a href="#{document.name}">{escape(document.title)}</a>: {links}</li>'
+            )
     return f'<nav aria-label="Contents"><ul>{"".join(items)}</ul></nav>'
 
 
@@ -113,7 +131,9 @@ def _of(document: SourceDocument, results: Reproduction) -> list[Made]:
     return [made for made in results.made if made.exhibit.document == document.name]
 
 
-def _document(document: SourceDocument, results: Reproduction, pictures: Mapping[str, bytes]) -> str:
+def _document(
+    document: SourceDocument, results: Reproduction, pictures: Mapping[str, bytes]
+) -> str:
     parts = "\n".join(_exhibit(made, pictures) for made in _of(document, results))
     return f'<section id="{document.name}">\n<h2>{escape(document.title)}</h2>\n{parts}\n</section>'
 
@@ -123,7 +143,9 @@ def _exhibit(made: Made, pictures: Mapping[str, bytes]) -> str:
     head = f"{exhibit.kind.capitalize()} {exhibit.number}: {exhibit.title}"
     body = "\n".join(part for part in _parts(made, pictures) if part)
     notes = "".join(f'<p class="note">{escape(note)}</p>' for note in content.notes)
-    words = " ".join(f"<span>{escape(word)}</span>" for word in exhibit.command.split())  # none breaks at its hyphens
+    words = " ".join(
+        f"<span>{escape(word)}</span>" for word in exhibit.command.split()
+    )  # none breaks at its hyphens
     command = f'<p class="command"><code>{words}</code></p>'
     return f'<article id="{exhibit.name}">\n<h3>{escape(head)}</h3>\n{body}\n{notes}\n{command}\n</article>'
 
@@ -141,30 +163,48 @@ def _parts(made: Made, pictures: Mapping[str, bytes]) -> Iterator[str]:
         )
     if content.points:
         yield f"<p>{escape(simulated(content))}</p>"
-    laid_out = [value for row in content.rows for value in row if isinstance(value, Value)]
+    laid_out = [
+        value for row in content.rows for value in row if isinstance(value, Value)
+    ]
     if content.rows:
-        yield _table("As in the paper" if laid_out else "Ours", content.columns, content.rows)
+        yield _table(
+            "As in the paper" if laid_out else "Ours", content.columns, content.rows
+        )
     if content.values:
         yield _values(content)
 
 
 def _values(content: Content) -> str:
-    rows = ((what(value), inputs(value), as_printed(value), as_text(value.ours), value) for value in content.values)
+    rows = (
+        (what(value), inputs(value), as_printed(value), as_text(value.ours), value)
+        for value in content.values
+    )
     cells = "\n".join(
         f'<tr><th scope="row">{escape(name)} <small>{value.entry.id}</small></th><td data-name="at">{escape(at)}</td>'
         f'<td data-name="printed">{escape(printed)}</td><td data-name="ours">{escape(ours)}</td>'
         f'<td data-name="verdict" class="{_CLASSES[value.verdict]}">{escape(judged(value))}</td></tr>'
         for name, at, printed, ours, value in rows
     )
-    table = _framed("Printed against ours", ("what", "at", "printed", "ours", "verdict"), cells, "values")
+    table = _framed(
+        "Printed against ours",
+        ("what", "at", "printed", "ours", "verdict"),
+        cells,
+        "values",
+    )
     many = len(content.values)
-    return table if many <= _LONG else f"<details><summary>All {many} values, one by one</summary>{table}</details>"
+    return (
+        table
+        if many <= _LONG
+        else f"<details><summary>All {many} values, one by one</summary>{table}</details>"
+    )
 
 
 _LONG = 16  # values from which on their list is folded
 
 
-def _table(caption: str, columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+def _table(
+    caption: str, columns: Iterable[str], rows: Iterable[Iterable[object]]
+) -> str:
     body = "\n".join("<tr>" + "".join(map(_cell, row)) + "</tr>" for row in rows)
     return _framed(caption, columns, body)
 
@@ -173,7 +213,11 @@ def _cell(cell: object) -> str:
     if not isinstance(cell, Value):
         return f"<td>{escape(as_text(cell))}</td>"
     kind = _CLASSES[cell.verdict]
-    printed = "" if kind == "agrees" else f" <small>printed: {escape(as_printed(cell))}; {escape(judged(cell))}</small>"
+    printed = (
+        ""
+        if kind == "agrees"
+        else f" <small>printed: {escape(as_printed(cell))}; {escape(judged(cell))}</small>"
+    )
     return f'<td class="{kind}">{escape(as_text(cell))}{printed}</td>'
 
 
@@ -241,10 +285,19 @@ def rendered(figure: Figure, ending: str) -> bytes:
     buffer = io.BytesIO()
     # By default an SVG holds the time it was made at, and names its parts at random.
     with rc_context({"svg.hashsalt": "deniable"}):
-        figure.savefig(buffer, format=ending, dpi=150, metadata={"Date": None} if ending == "svg" else None)
+        figure.savefig(
+            buffer,
+            format=ending,
+            dpi=150,
+            metadata={"Date": None} if ending == "svg" else None,
+        )
     return buffer.getvalue()
 
 
 def _pictures(exhibit: Exhibit) -> tuple[str, ...]:
     """Return the names of an exhibit's pictures; only figures have one."""
-    return tuple(f"{exhibit.name}.{ending}" for ending in _ENDINGS) if exhibit.kind == "figure" else ()
+    return (
+        tuple(f"{exhibit.name}.{ending}" for ending in _ENDINGS)
+        if exhibit.kind == "figure"
+        else ()
+    )

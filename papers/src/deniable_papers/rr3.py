@@ -20,7 +20,16 @@ from deniable.types.key_value.design import KeyValueDesign, lpp, lpp_ddagger, pc
 from deniable.types.key_value.estimate import per_vertex
 from deniable.types.key_value.respond import symbol_design
 from deniable_papers.figures import moments
-from deniable_papers.values import Content, Exhibits, Printed, Setting, Value, compared, printed, starting
+from deniable_papers.values import (
+    Content,
+    Exhibits,
+    Printed,
+    Setting,
+    Value,
+    compared,
+    printed,
+    starting,
+)
 
 exhibit = Exhibits("rr3")
 
@@ -36,7 +45,10 @@ _LOW_GRID = (0.3, 0.26, 0.22, 0.18, 0.16)
 def corollary_1(setting: Setting) -> Content:
     """EWRR3: estimate and variance."""
     design = k_ary(3, p=0.7)
-    values = (estimates(design, printed("000-eq15")), variances(design, printed("000-eq16")))
+    values = (
+        estimates(design, printed("000-eq15")),
+        variances(design, printed("000-eq16")),
+    )
     return _content(values, design, setting)
 
 
@@ -44,7 +56,10 @@ def corollary_1(setting: Setting) -> Content:
 def corollary_2(setting: Setting) -> Content:
     """EWRR_n: estimate and variance."""
     design = k_ary(4, p=0.5)
-    values = (estimates(design, printed("000-eq26")), variances(design, printed("000-eq27")))
+    values = (
+        estimates(design, printed("000-eq26")),
+        variances(design, printed("000-eq27")),
+    )
     return _content(values, design, setting, shares=(0.1, 0.2, 0.3, 0.4))
 
 
@@ -78,7 +93,10 @@ def corollary_4(setting: Setting) -> Content:
 def corollary_5(setting: Setting) -> Content:
     """RR3♣: estimate and variance."""
     design = rr3_club(0.8, 0.7, 0.9)
-    values = (estimates(design, printed("000-eq32")), variances(design, printed("000-eq33")))
+    values = (
+        estimates(design, printed("000-eq32")),
+        variances(design, printed("000-eq33")),
+    )
     return _content(values, design, setting)
 
 
@@ -111,7 +129,11 @@ def theorem_4() -> Content:
     return Content(
         values,
         ("ε", "π_0", "best p1", "best p2", "its variance, one respondent"),
-        tuple(_best(epsilon, share) for epsilon in (0.5, 1, 1.5, 2) for share in (0.05, 0.3, 0.7)),
+        tuple(
+            _best(epsilon, share)
+            for epsilon in (0.5, 1, 1.5, 2)
+            for share in (0.05, 0.3, 0.7)
+        ),
         notes=(
             "The paper says that the smallest variance is only approached, with p2 falling to 1/3 and p1 = e^ε/3. "
             "That p1 breaks ε from e^ε = 2 on, and for a small π_0 and a large ε the best point is p1 = p2 (erratum "
@@ -156,10 +178,25 @@ def equation_6() -> Content:
 def lemma_1() -> Content:
     """The ε of LPP."""
     return Content(
-        (compared("000-lemma1", lambda given: lpp(2, given["eps1"], given["eps2"]).epsilon),),
-        ("ε₁", "ε₂", "ε, secret fake weight", "ε, fake weight 0 known", "ε, fake weight 1 known"),
+        (
+            compared(
+                "000-lemma1", lambda given: lpp(2, given["eps1"], given["eps2"]).epsilon
+            ),
+        ),
+        (
+            "ε₁",
+            "ε₂",
+            "ε, secret fake weight",
+            "ε, fake weight 0 known",
+            "ε, fake weight 1 known",
+        ),
         tuple(
-            (one, two, *(lpp(2, one, two, fake_weight=fake).epsilon for fake in (None, 0, 1))) for one, two in _BUDGETS
+            (
+                one,
+                two,
+                *(lpp(2, one, two, fake_weight=fake).epsilon for fake in (None, 0, 1)),
+            )
+            for one, two in _BUDGETS
         ),
         notes=(
             "ε₁ + ε₂ is right only for a fake weight that everybody knows and that is as large as it can be. A secret "
@@ -173,7 +210,11 @@ def lemma_2() -> Content:
     """The ε of LPP‡."""
     return Content(
         tuple(
-            entry.against(lpp_ddagger(2, epsilon1=entry.inputs["eps1"], epsilon2=entry.inputs["eps2"]).epsilon)
+            entry.against(
+                lpp_ddagger(
+                    2, epsilon1=entry.inputs["eps1"], epsilon2=entry.inputs["eps2"]
+                ).epsilon
+            )
             for entry in starting("000-lemma2-")
         ),
         notes=(
@@ -193,16 +234,29 @@ def lemma_3() -> Content:
     weights = (0, 0.05, 0.1, 0.25, 0.5, 1)
     return Content(
         (entry.against(least),),
-        ("known fake weight", *(f"ε at ε₁ = {one:g}, ε₂ = {two:g}" for one, two in _BUDGETS)),
-        tuple((fake, *(lpp(2, one, two, fake_weight=fake).epsilon for one, two in _BUDGETS)) for fake in weights),
-        notes=("A fake weight of 0 is best, but not alone where ε₂ decides (erratum 0.17).",),
+        (
+            "known fake weight",
+            *(f"ε at ε₁ = {one:g}, ε₂ = {two:g}" for one, two in _BUDGETS),
+        ),
+        tuple(
+            (
+                fake,
+                *(lpp(2, one, two, fake_weight=fake).epsilon for one, two in _BUDGETS),
+            )
+            for fake in weights
+        ),
+        notes=(
+            "A fake weight of 0 is best, but not alone where ε₂ decides (erratum 0.17).",
+        ),
     )
 
 
 @exhibit("lemma", "4")
 def lemma_4() -> Content:
     """The ε of PCKV-UE."""
-    vectors = [entry for prefix in ("000-lemma4-0", "000-eq57-") for entry in starting(prefix)]
+    vectors = [
+        entry for prefix in ("000-lemma4-0", "000-eq57-") for entry in starting(prefix)
+    ]
     alone = printed("000-lemma4-coordinate")
     return Content(
         (
@@ -220,7 +274,11 @@ def estimates(design: Design, entry: Printed) -> Value:
     """Estimate the shares from the entry's counts: one of them, or the first ones, as many as are printed."""
     value = estimate(Tally(design, entry.inputs["counts"])).value
     which = entry.id.rpartition("-pi")[2]
-    return entry.against(float(value[int(which)]) if which.isdecimal() else value[: len(entry.printed)].tolist())
+    return entry.against(
+        float(value[int(which)])
+        if which.isdecimal()
+        else value[: len(entry.printed)].tolist()
+    )
 
 
 def variances(design: Design, entry: Printed, category: int = 0) -> Value:
@@ -228,32 +286,57 @@ def variances(design: Design, entry: Printed, category: int = 0) -> Value:
     given = entry.inputs
     rest = len(design.categories) - 1
     shares = given.get("pi") or [given["pi0"], *[(1 - given["pi0"]) / rest] * rest]
-    return entry.against(float(covariance(design, shares, given["N"])[category, category]))
+    return entry.against(
+        float(covariance(design, shares, given["N"])[category, category])
+    )
 
 
 def _estimable(entry: Printed) -> Value:
     try:
         rr3_ddagger(entry.inputs["p1"], entry.inputs["p2"])
     except InvalidDesign:
-        return entry.against("no")  # refused, because two answers send the same responses
+        return entry.against(
+            "no"
+        )  # refused, because two answers send the same responses
     return entry.against("yes")
 
 
 def _content(
-    values: tuple[Value, ...], design: Design, setting: Setting, shares: tuple[float, ...] = _SHARES
+    values: tuple[Value, ...],
+    design: Design,
+    setting: Setting,
+    shares: tuple[float, ...] = _SHARES,
 ) -> Content:
     """Show printed values, and beside them what a simulation says of the mean and the variance of each share."""
     seen = moments(design.name, design, shares, _RESPONDENTS, setting)
     rows = tuple(
-        (f"π_{category} = {share:g}", mean.simulated, mean.error, spread.theory, spread.simulated, spread.error)
-        for category, (share, mean, spread) in enumerate(zip(shares, seen[::2], seen[1::2], strict=True))
+        (
+            f"π_{category} = {share:g}",
+            mean.simulated,
+            mean.error,
+            spread.theory,
+            spread.simulated,
+            spread.error,
+        )
+        for category, (share, mean, spread) in enumerate(
+            zip(shares, seen[::2], seen[1::2], strict=True)
+        )
     )
     return Content(
         values,
-        ("share", "mean of the estimates", "± its error", "variance", "variance seen", "± its error"),
+        (
+            "share",
+            "mean of the estimates",
+            "± its error",
+            "variance",
+            "variance seen",
+            "± its error",
+        ),
         rows,
         points=tuple(seen),
-        notes=(f"The table: {setting.repetitions:,} simulated surveys of {_RESPONDENTS} independent respondents.",),
+        notes=(
+            f"The table: {setting.repetitions:,} simulated surveys of {_RESPONDENTS} independent respondents.",
+        ),
     )
 
 
@@ -264,15 +347,32 @@ def _pckv(entry: Printed) -> KeyValueDesign:
     return pckv_ue(2, a=entry.inputs["a"], b=entry.inputs["b"], p=kept)
 
 
-def _along_p(best: tuple[str, ...], slope: str, grid: tuple[float, ...], *, low: bool) -> Content:
+def _along_p(
+    best: tuple[str, ...], slope: str, grid: tuple[float, ...], *, low: bool
+) -> Content:
     """Show the best p on one side of 1/3, and that the variance falls all the way to it."""
-    ends = [(entry, k_ary(entry.inputs["n"], entry.inputs["eps"], low=low)) for entry in map(printed, best)]
+    ends = [
+        (entry, k_ary(entry.inputs["n"], entry.inputs["eps"], low=low))
+        for entry in map(printed, best)
+    ]
     designs = [*(k_ary(3, p=p) for p in grid), ends[0][1]]
     return Content(
-        (*(entry.against(_kept(design)) for entry, design in ends), _slope_of_p(printed(slope))),
+        (
+            *(entry.against(_kept(design)) for entry, design in ends),
+            _slope_of_p(printed(slope)),
+        ),
         ("p", "ε of the design", "variance of π_0 = 0.3, one respondent"),
-        tuple((_kept(each), each.epsilon, float(covariance(each, (0.3, 0.35, 0.35), 1)[0, 0])) for each in designs),
-        notes=(f"The variance falls along the rows; the last p is the {'smallest' if low else 'largest'} at ε = 1.",),
+        tuple(
+            (
+                _kept(each),
+                each.epsilon,
+                float(covariance(each, (0.3, 0.35, 0.35), 1)[0, 0]),
+            )
+            for each in designs
+        ),
+        notes=(
+            f"The variance falls along the rows; the last p is the {'smallest' if low else 'largest'} at ε = 1.",
+        ),
     )
 
 
@@ -282,7 +382,12 @@ def _kept(design: Design) -> float:
 
 def _slope_of_p(entry: Printed) -> Value:
     share = rational(entry.inputs["pi0"])
-    return entry.against(_slope(lambda p: Club.dagger(p, p).first_variance(share), rational(entry.inputs["p"])))
+    return entry.against(
+        _slope(
+            lambda p: Club.dagger(p, p).first_variance(share),
+            rational(entry.inputs["p"]),
+        )
+    )
 
 
 def _variance_at(entry: Printed) -> Callable[[Fraction, Fraction], Fraction]:
@@ -303,6 +408,11 @@ def _largest_p1(entry: Printed) -> Value:
 def _best(epsilon: float, share: float) -> tuple[float, ...]:
     first = rational(share)
     rest = (1 - first) / 2
-    best = optimum("rr3_dagger", exp_below(epsilon), importance=(1, 0, 0), guess=(first, rest, rest))
+    best = optimum(
+        "rr3_dagger",
+        exp_below(epsilon),
+        importance=(1, 0, 0),
+        guess=(first, rest, rest),
+    )
     p1, p2 = map(float, best.parameters)
     return epsilon, share, p1, p2, best.risk

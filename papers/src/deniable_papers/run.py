@@ -55,10 +55,30 @@ class SourceDocument:
 
 
 DOCUMENTS = (
-    SourceDocument("rr3", "000", "Three answers, and key-value data", "Ma and Wang", 2021),
-    SourceDocument("minimax", "001", "What counts as private, and the best designs for many categories", "Chai", 2019),
-    SourceDocument("binary", "002", "The best designs for two answers under (ε, δ)", "Holohan, Leith and Mason", 2017),
-    SourceDocument("cards", "003", "Finite populations, and devices made of cards", "Sun, Yan and Zhou", 2023),
+    SourceDocument(
+        "rr3", "000", "Three answers, and key-value data", "Ma and Wang", 2021
+    ),
+    SourceDocument(
+        "minimax",
+        "001",
+        "What counts as private, and the best designs for many categories",
+        "Chai",
+        2019,
+    ),
+    SourceDocument(
+        "binary",
+        "002",
+        "The best designs for two answers under (ε, δ)",
+        "Holohan, Leith and Mason",
+        2017,
+    ),
+    SourceDocument(
+        "cards",
+        "003",
+        "Finite populations, and devices made of cards",
+        "Sun, Yan and Zhou",
+        2023,
+    ),
     SourceDocument("gradual", "004", "A response released in stages", "Pan", 2024),
 )
 
@@ -90,7 +110,9 @@ def select(name: str, wanted: Iterable[tuple[Kind, str]] = ()) -> list[Exhibit]:
     chosen = list(wanted)
     if name == "all":
         if chosen:
-            raise InvalidRequest("every document has its own numbers; expected one document, or no number.")
+            raise InvalidRequest(
+                "every document has its own numbers; expected one document, or no number."
+            )
         return [exhibit for each in DOCUMENTS for exhibit in each.exhibits]
     exhibits = document(name).exhibits
     if not chosen:
@@ -99,7 +121,11 @@ def select(name: str, wanted: Iterable[tuple[Kind, str]] = ()) -> list[Exhibit]:
     for kind, number in chosen:
         if (kind, number) not in known:
             have = [exhibit.number for exhibit in exhibits if exhibit.kind == kind]
-            expected = f"expected one of {', '.join(have)}" if have else f"it has no {kind} that is made again"
+            expected = (
+                f"expected one of {', '.join(have)}"
+                if have
+                else f"it has no {kind} that is made again"
+            )
             raise InvalidRequest(f"{name} has no {kind} {quoted(number)}; {expected}.")
     return [known[each] for each in chosen]
 
@@ -158,7 +184,10 @@ class Reproduction:
     def counts(self) -> dict[Form, dict[Verdict, int]]:
         """How many printed numbers, and how many formulas and statements, have each verdict."""
         seen = Counter((value.entry.form, value.verdict) for value in self.values)
-        return {form: {verdict: seen[form, verdict] for verdict in VERDICTS} for form in FORMS}
+        return {
+            form: {verdict: seen[form, verdict] for verdict in VERDICTS}
+            for form in FORMS
+        }
 
     @property
     def differing(self) -> list[Value]:
@@ -171,14 +200,18 @@ class Reproduction:
         return list(uncovered(self.values)) if self.whole else []
 
 
-def setting(repetitions: int = 10_000, *, source: chance.Source = chance.SYSTEM) -> Setting:
+def setting(
+    repetitions: int = 10_000, *, source: chance.Source = chance.SYSTEM
+) -> Setting:
     """Return how exhibits are made: how often simulations repeat, and where their randomness begins.
 
     Raises:
         InvalidRequest: too few repetitions to tell how far off a simulation may be.
     """
     if repetitions < FEWEST:
-        raise InvalidRequest(f"there are {repetitions} repetitions; expected at least {FEWEST}.")
+        raise InvalidRequest(
+            f"there are {repetitions} repetitions; expected at least {FEWEST}."
+        )
     return Setting(generator(source), repetitions)
 
 

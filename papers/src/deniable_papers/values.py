@@ -20,13 +20,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-Verdict: TypeAlias = Literal["agrees", "holds with a condition", "the paper is wrong", "differs"]
+Verdict: TypeAlias = Literal[
+    "agrees", "holds with a condition", "the paper is wrong", "differs"
+]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 Form: TypeAlias = Literal["number", "formula"]
 FORMS: tuple[Form, ...] = get_args(Form)
 """A document prints numbers, and formulas and statements, which are tried at inputs of ours: two kinds of evidence."""
 
-Kind: TypeAlias = Literal["table", "figure", "example", "theorem", "lemma", "corollary", "equation", "section"]
+Kind: TypeAlias = Literal[
+    "table", "figure", "example", "theorem", "lemma", "corollary", "equation", "section"
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _Make = TypeVar("_Make", bound=Callable[..., "Content"])
@@ -94,13 +98,21 @@ class Value:
         wanted: Verdict = "the paper is wrong" if self.entry.erratum else "agrees"
         wanted = "holds with a condition" if self.entry.condition else wanted
         right = close(self.entry.right, self.ours)
-        return wanted if right and self.as_printed is not bool(self.entry.erratum) else "differs"
+        return (
+            wanted
+            if right and self.as_printed is not bool(self.entry.erratum)
+            else "differs"
+        )
 
     @property
     def as_printed(self) -> bool:
         """Whether ours is the printed value, to half a unit of its last digit."""
         digits = self.entry.digits
-        return close(self.entry.printed, self.ours, within=_CLOSE if digits is None else 0.5 * 10.0**-digits)
+        return close(
+            self.entry.printed,
+            self.ours,
+            within=_CLOSE if digits is None else 0.5 * 10.0**-digits,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +132,9 @@ class Point:
     error: float
 
     @classmethod
-    def of(cls, where: str, theory: float, draws: Sequence[float] | np.ndarray[Any, Any]) -> Point:
+    def of(
+        cls, where: str, theory: float, draws: Sequence[float] | np.ndarray[Any, Any]
+    ) -> Point:
         """Compare a theoretical mean with the mean of draws; for a variance, draw squared distances from the truth.
 
         Example:
@@ -130,7 +144,12 @@ class Point:
         import numpy as np
 
         seen = np.asarray(draws, np.float64)
-        return cls(where, float(theory), float(seen.mean()), float(seen.std(ddof=1) / math.sqrt(len(seen))))
+        return cls(
+            where,
+            float(theory),
+            float(seen.mean()),
+            float(seen.std(ddof=1) / math.sqrt(len(seen))),
+        )
 
     @property
     def distance(self) -> float:
@@ -229,12 +248,21 @@ class Exhibits:
         self._document = document
         self._made: list[Exhibit] = []
 
-    def __call__(self, kind: Kind, number: str, *, weight: float = 0.2) -> Callable[[_Make], _Make]:
+    def __call__(
+        self, kind: Kind, number: str, *, weight: float = 0.2
+    ) -> Callable[[_Make], _Make]:
         def keep(make: _Make) -> _Make:
             title = (make.__doc__ or "").splitlines()[0].removesuffix(".")
             simulates = bool(signature(make).parameters)
             self._made.append(
-                Exhibit(self._document, kind, number, title, make if simulates else lambda _: make(), weight)
+                Exhibit(
+                    self._document,
+                    kind,
+                    number,
+                    title,
+                    make if simulates else lambda _: make(),
+                    weight,
+                )
             )
             return make
 
@@ -247,11 +275,17 @@ class Exhibits:
 def close(wanted: Any, ours: Any, within: float = _CLOSE) -> bool:
     """Compare numbers, words, and structures part by part; beyond `within` only what the floats themselves lose."""
     if isinstance(wanted, Mapping):
-        return isinstance(ours, Mapping) and all(k in ours and close(v, ours[k], within) for k, v in wanted.items())
+        return isinstance(ours, Mapping) and all(
+            k in ours and close(v, ours[k], within) for k, v in wanted.items()
+        )
     if isinstance(wanted, list | tuple):
         parts = list(ours) if isinstance(ours, list | tuple) else []
-        return len(parts) == len(wanted) and all(close(w, o, within) for w, o in zip(wanted, parts, strict=True))
-    if not isinstance(wanted, int | float) or isinstance(ours, str | Mapping | list | tuple):
+        return len(parts) == len(wanted) and all(
+            close(w, o, within) for w, o in zip(wanted, parts, strict=True)
+        )
+    if not isinstance(wanted, int | float) or isinstance(
+        ours, str | Mapping | list | tuple
+    ):
         return bool(wanted == ours)
     # Half a unit of the last digit is a border that decimal numbers lie on; the floats nearest to them need not.
     return math.isclose(wanted, ours, rel_tol=_CLOSE, abs_tol=within * (1 + 1e-6))
@@ -357,8 +391,13 @@ def counted(counts: Mapping[Verdict, int]) -> str:
         "holds with a condition": ("holds with a condition", "hold with a condition"),
         "the paper is wrong": ("is wrong", "are wrong"),
     }
-    told = [f"{counts[verdict]:,} {one if counts[verdict] == 1 else more}" for verdict, (one, more) in words.items()]
-    return ", ".join(told) + (f", {counts['differs']:,} without a reason" if counts["differs"] else "")
+    told = [
+        f"{counts[verdict]:,} {one if counts[verdict] == 1 else more}"
+        for verdict, (one, more) in words.items()
+    ]
+    return ", ".join(told) + (
+        f", {counts['differs']:,} without a reason" if counts["differs"] else ""
+    )
 
 
 def simulated(content: Content) -> str:
@@ -366,13 +405,17 @@ def simulated(content: Content) -> str:
     many, off = len(content.points), content.flagged
     if not off:
         return f"{many} simulated points, all within 4 standard errors of the theory."
-    far = "; ".join(f"{point.where}: {point.distance:.1f} standard errors" for point in off)
+    far = "; ".join(
+        f"{point.where}: {point.distance:.1f} standard errors" for point in off
+    )
     return f"{many} simulated points, {len(off)} flagged: {far}."
 
 
 def inputs(value: Value, *, without: Container[str] = ()) -> str:
     """Return the parameters of a printed value, without those that were told before."""
-    told = {name: each for name, each in value.entry.inputs.items() if name not in without}
+    told = {
+        name: each for name, each in value.entry.inputs.items() if name not in without
+    }
     return ", ".join(f"{name} = {as_text(each)}" for name, each in told.items())
 
 

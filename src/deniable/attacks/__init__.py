@@ -7,4 +7,14 @@ from deniable.attacks.inference import ATTACKS, VOTES, Rates, error_rates
 from deniable.attacks.influence import swing
 from deniable.attacks.simulated import attack, simulate_attacks
 
-__all__ = ["ATTACKS", "VOTES", "Rates", "Suspicion", "attack", "doubts", "error_rates", "simulate_attacks", "swing"]
+__all__ = [
+    "ATTACKS",
+    "VOTES",
+    "Rates",
+    "Suspicion",
+    "attack",
+    "doubts",
+    "error_rates",
+    "simulate_attacks",
+    "swing",
+]

@@ -62,7 +62,9 @@ class Law(NamedTuple):
     events: bool = True
 
 
-def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float = RATE) -> tuple[Suspicion, ...]:
+def doubts(
+    tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float = RATE
+) -> tuple[Suspicion, ...]:
     """Return what looks fabricated about the responses, the least probable first; empty for most honest surveys.
 
     Guarantee: if the device drew every response, then whatever the answers are, and however they depend on each other,
@@ -83,7 +85,9 @@ def doubts(tally: Tally, *, sizes: Mapping[int, int] | None = None, rate: float 
         "'a' was sent by 900 of 1,000; whatever the answers are, the device lets at most about 500 send it."
     """
     if not 0 < rate < 1:
-        raise InvalidRequest(f"the rate of false alarms is {rate}; expected a number between 0 and 1, such as 1e-6.")
+        raise InvalidRequest(
+            f"the rate of false alarms is {rate}; expected a number between 0 and 1, such as 1e-6."
+        )
     if tally.respondents < 1:
         return ()
     laws = list(_laws(tally, _sizes(tally, sizes)))
@@ -96,16 +100,25 @@ def _doubt_counts(law: Law, looked: int, rate: float) -> Iterator[Suspicion]:
     n = law.n
     hits = np.rint(law.observed * n)
     if law.events:
-        above, below = vector(binom.sf(hits - 1, n, law.high)), vector(binom.cdf(hits, n, law.low))
+        above, below = (
+            vector(binom.sf(hits - 1, n, law.high)),
+            vector(binom.cdf(hits, n, law.low)),
+        )
     else:
         above = np.where(law.observed > law.high, _tail(law.observed, law.high, n), 1.0)
         below = np.where(law.observed < law.low, _tail(law.observed, law.low, n), 1.0)
-    for direction, chances, bound in (("at most", above, law.high), ("at least", below, law.low)):
+    for direction, chances, bound in (
+        ("at most", above, law.high),
+        ("at least", below, law.low),
+    ):
         for at in np.flatnonzero(chances * looked <= rate).tolist():
             allowed = f"whatever the answers are, the device lets {direction} about {n * bound[at]:,.0f} send it."
             if not law.events:
                 allowed = f"whatever the answers are, it is {direction} about {n * bound[at]:,.0f}."
-            yield Suspicion(f"{law.name(at)} {hits[at]:,.0f} of {n:,}; {allowed}", float(chances[at] * looked))
+            yield Suspicion(
+                f"{law.name(at)} {hits[at]:,.0f} of {n:,}; {allowed}",
+                float(chances[at] * looked),
+            )
 
 
 def _tail(mean: Vector, bound: Vector, n: int) -> Vector:
@@ -118,16 +131,23 @@ def _sizes(tally: Tally, given: Mapping[int, int] | None) -> NDArray[np.int64] |
     channel = tally.design.channel
     if not channel.sizes:
         if given:
-            raise InvalidRequest("sizes were given, but this design does not send sets; expected none.")
+            raise InvalidRequest(
+                "sizes were given, but this design does not send sets; expected none."
+            )
         return None
     if given is not None and not set(given) <= set(channel.sizes):
         raise InvalidRequest(
-            "some sets have a size that this design never sends; expected " + channel.coding.describe() + "."
+            "some sets have a size that this design never sends; expected "
+            + channel.coding.describe()
+            + "."
         )
     if channel.by_size:
         return tally.counts.reshape(-1, channel.answers + 1)[:, 0]
     if channel.own_cells:
-        return np.asarray(np.bincount(set_sizes(channel.answers), tally.counts)[list(channel.sizes)], np.int64)
+        return np.asarray(
+            np.bincount(set_sizes(channel.answers), tally.counts)[list(channel.sizes)],
+            np.int64,
+        )
     if given is None or len(channel.sizes) == 1:
         return None
     return np.array([given.get(ones, 0) for ones in channel.sizes], np.int64)
@@ -143,9 +163,16 @@ def _laws(tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:
         for attribute in tally.design.attributes:
             yield from _laws(marginal(tally, attribute), None)
     elif channel.two_level is not None:
-        if not (symbols and channel.two_level.support.direct):  # where a symbol is a category, both say the same
+        if not (
+            symbols and channel.two_level.support.direct
+        ):  # where a symbol is a category, both say the same
             yield _support(tally, channel.two_level)
-        if channel.set_valued is not None and sizes is not None and len(channel.sizes) > 1 and sizes.any():
+        if (
+            channel.set_valued is not None
+            and sizes is not None
+            and len(channel.sizes) > 1
+            and sizes.any()
+        ):
             yield from _size_laws(channel.set_valued, sizes)
     else:
         yield from _shares(tally)
@@ -154,7 +181,10 @@ def _laws(tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:
 def _support(tally: Tally, channel: TwoLevel) -> Law:
     """Return the law of how often each category was supported, which is between p and q for all of them."""
     observed = channel.support.gather(tally.counts / tally.respondents)
-    least, most = (np.full(len(observed), float(end)) for end in sorted((channel.stray_rate, channel.hit_rate)))
+    least, most = (
+        np.full(len(observed), float(end))
+        for end in sorted((channel.stray_rate, channel.hit_rate))
+    )
     subject = "a set with" if channel.sizes else "a response that speaks for"
     describe = lambda at: f"{subject} {quoted(tally.design.categories[at])} was sent by"  # noqa: E731 - as short as its siblings
     return Law(describe, observed, least, most, tally.respondents)
@@ -164,7 +194,9 @@ def _size_laws(channel: Sets, sizes: NDArray[np.int64]) -> Iterator[Law]:
     """Sizes do not depend on the answers at all: each, and each or a smaller one, has one probability."""
     law, n = channel.size_law(), int(sizes.sum())
     observed = sizes / n
-    yield Law(lambda at: f"a set of {channel.sizes[at]:,} was sent by", observed, law, law, n)
+    yield Law(
+        lambda at: f"a set of {channel.sizes[at]:,} was sent by", observed, law, law, n
+    )
     upto = np.minimum(np.cumsum(law), 1.0)[:-1]
     name = lambda at: f"a set of {channel.sizes[at]:,} or fewer was sent by"  # noqa: E731 - as short as its siblings
     yield Law(name, np.cumsum(observed)[:-1], upto, upto, n)
@@ -172,10 +204,17 @@ def _size_laws(channel: Sets, sizes: NDArray[np.int64]) -> Iterator[Law]:
 
 def _symbols(tally: Tally) -> Law:
     design = tally.design
-    ends = [design.channel.extremes(number) for number in range(design.channel.responses)]
-    low, high = (np.array([float(extremes[position]) for extremes in ends]) for position in (1, 0))
+    ends = [
+        design.channel.extremes(number) for number in range(design.channel.responses)
+    ]
+    low, high = (
+        np.array([float(extremes[position]) for extremes in ends])
+        for position in (1, 0)
+    )
     observed, n = tally.counts / tally.respondents, tally.respondents
-    return Law(lambda at: f"{quoted(design.symbols[at])} was sent by", observed, low, high, n)
+    return Law(
+        lambda at: f"{quoted(design.symbols[at])} was sent by", observed, low, high, n
+    )
 
 
 def _shares(tally: Tally) -> Iterator[Law]:
@@ -186,6 +225,12 @@ def _shares(tally: Tally) -> Iterator[Law]:
         return
     least, most = influence.values.min(axis=0), influence.values.max(axis=0)
     room = most - least
-    mean = ((influence.values - least) * influence.counts).sum(axis=0) / (room * tally.respondents)
-    name = lambda at: f"what speaks for {quoted(tally.design.categories[at])} adds up to"  # noqa: E731 - as above
-    yield Law(name, mean, -least / room, (1 - least) / room, tally.respondents, events=False)
+    mean = ((influence.values - least) * influence.counts).sum(axis=0) / (
+        room * tally.respondents
+    )
+    name = lambda at: (  # noqa: E731 - as above
+        f"what speaks for {quoted(tally.design.categories[at])} adds up to"
+    )
+    yield Law(
+        name, mean, -least / room, (1 - least) / room, tally.respondents, events=False
+    )

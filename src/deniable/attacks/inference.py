@@ -25,7 +25,12 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest
 from deniable.order.ladders import Ladder
 
-VOTES = ("last output", "maximum likelihood", "highest frequency", "weighted highest frequency")
+VOTES = (
+    "last output",
+    "maximum likelihood",
+    "highest frequency",
+    "weighted highest frequency",
+)
 """The attacks of [Pan24], Section 6."""
 
 BAYES = "Bayes' rule"
@@ -35,7 +40,9 @@ ATTACKS = (*VOTES, BAYES)
 """All attacks."""
 
 _MOST_RESPONSES = 1 << 12
-_DIGITS = 10**12  # certified ε, told apart at this precision: 0.1 and 0.2 weigh as much as 0.3
+_DIGITS = (
+    10**12
+)  # certified ε, told apart at this precision: 0.1 and 0.2 weigh as much as 0.3
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,8 @@ class Rates(Mapping[str, float]):
         return tuple(
             rate
             for rate in self
-            if self[rate] < float(self.bound) - by * self.standard[rate] - room * float(self.bound)
+            if self[rate]
+            < float(self.bound) - by * self.standard[rate] - room * float(self.bound)
         )
 
 
@@ -112,9 +120,13 @@ class Chain:
             InvalidRequest: not one weight for each stage, or some that cannot be told from 0 or from infinity.
         """
         weights = list(self.ladder.epsilons) if given is None else list(given)
-        fits = len(weights) == len(self.ladder) and all(1 / _DIGITS <= weight <= _DIGITS for weight in weights)
+        fits = len(weights) == len(self.ladder) and all(
+            1 / _DIGITS <= weight <= _DIGITS for weight in weights
+        )
         if not fits:
-            raise InvalidRequest(f"the weights are {weights}; expected {len(self.ladder)} of them, from 1e-12 to 1e12.")
+            raise InvalidRequest(
+                f"the weights are {weights}; expected {len(self.ladder)} of them, from 1e-12 to 1e12."
+            )
         return tuple(round(weight * _DIGITS) for weight in weights)
 
     def bound(self, prior: Sequence[Fraction]) -> Fraction:
@@ -135,7 +147,11 @@ def priors(chain: Chain, prior: Prior | None) -> tuple[Fraction, ...]:
     """
     from deniable.criteria.belief import read_prior
 
-    return even(chain.answers) if prior is None else tuple(read_prior(chain.ladder.designs[-1], prior))
+    return (
+        even(chain.answers)
+        if prior is None
+        else tuple(read_prior(chain.ladder.designs[-1], prior))
+    )
 
 
 def _possible_responses(channel: Channel) -> tuple[int, ...]:
@@ -248,7 +264,10 @@ def _bayes(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
     channel = chain.ladder.designs[-1].channel
     return 1 - sum(
         (
-            max(alpha * channel.probability(response, given=x) for x, alpha in enumerate(alphas))
+            max(
+                alpha * channel.probability(response, given=x)
+                for x, alpha in enumerate(alphas)
+            )
             for response in chain.sent[-1]
         ),
         Fraction(0),
@@ -256,16 +275,27 @@ def _bayes(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
 
 
 def _voting(
-    chain: Chain, alphas: Sequence[Fraction], weights: Sequence[int], number: Callable[[Fraction], Number]
+    chain: Chain,
+    alphas: Sequence[Fraction],
+    weights: Sequence[int],
+    number: Callable[[Fraction], Number],
 ) -> Number:
     """Return the error rate of guessing the answer with the most votes."""
     if chain.symmetric:  # it is the same whatever the answer
         return 1 - _right(chain, 0, weights, number)
-    wrong = [alphas[x] and number(alphas[x]) * (1 - _right(chain, x, weights, number)) for x in range(chain.answers)]
+    wrong = [
+        alphas[x] and number(alphas[x]) * (1 - _right(chain, x, weights, number))
+        for x in range(chain.answers)
+    ]
     return sum(wrong, number(Fraction(0)))
 
 
-def _right(chain: Chain, answer: int, weights: Sequence[int], number: Callable[[Fraction], Number]) -> Number:
+def _right(
+    chain: Chain,
+    answer: int,
+    weights: Sequence[int],
+    number: Callable[[Fraction], Number],
+) -> Number:
     """Return the probability that the answer itself is guessed, going through all states of votes."""
     settle = _sort_other_votes if chain.symmetric else _as_it_is
     first = chain.ladder.designs[0].channel
@@ -274,17 +304,27 @@ def _right(chain: Chain, answer: int, weights: Sequence[int], number: Callable[[
     for response in chain.sent[0]:
         start = first.probability(response, given=answer)
         if start:
-            states[settle(response, _count_votes(nothing, chain.votes[0][response], weights[0]))] += number(start)
+            states[
+                settle(
+                    response,
+                    _count_votes(nothing, chain.votes[0][response], weights[0]),
+                )
+            ] += number(start)
     for at, step in enumerate(chain.ladder.steps, start=1):
         _check_states(len(states) * len(chain.sent[at]))
         following: dict[State, Number] = defaultdict(lambda: number(Fraction(0)))
         kernel: dict[int, list[tuple[int, Number]]] = {}
         for (old, votes), chance in states.items():
             if old not in kernel:
-                row = ((new, step.kernel(new, old=old, given=answer)) for new in chain.sent[at])
+                row = (
+                    (new, step.kernel(new, old=old, given=answer))
+                    for new in chain.sent[at]
+                )
                 kernel[old] = [(new, number(p)) for new, p in row if p]
             for new, p in kernel[old]:
-                following[settle(new, _count_votes(votes, chain.votes[at][new], weights[at]))] += chance * p
+                following[
+                    settle(new, _count_votes(votes, chain.votes[at][new], weights[at]))
+                ] += chance * p
         states = following
     p_right = number(Fraction(0))
     for (_, votes), chance in states.items():
@@ -301,7 +341,9 @@ def _check_states(states: int) -> None:
         )
 
 
-def _count_votes(votes: tuple[int, ...], named: Sequence[int], weight: int) -> tuple[int, ...]:
+def _count_votes(
+    votes: tuple[int, ...], named: Sequence[int], weight: int
+) -> tuple[int, ...]:
     return tuple(count + weight * (x in named) for x, count in enumerate(votes))
 
 
@@ -313,5 +355,7 @@ def _sort_other_votes(response: int, votes: tuple[int, ...]) -> State:
     """Let the categories other than the answer, which is 0, change places: the response first, the others by votes."""
     if response == 0:
         return 0, (votes[0], *sorted(votes[1:]))
-    other_votes = sorted(count for x, count in enumerate(votes) if x not in (0, response))
+    other_votes = sorted(
+        count for x, count in enumerate(votes) if x not in (0, response)
+    )
     return 1, (votes[0], votes[response], *other_votes)

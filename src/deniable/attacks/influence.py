@@ -53,12 +53,17 @@ def _pulls(linear: Linear, tally: Tally) -> Pulls:
     if isinstance(linear, Supported):
         # A response supports a category or does not: (z − q) / (p − q) with z of 1 or 0.
         hits = np.rint(linear.support.gather(vector(tally.counts))).astype(np.int64)
-        values = np.repeat([[(1 - linear.q) / linear.gap], [-linear.q / linear.gap]], len(hits), axis=1)
+        values = np.repeat(
+            [[(1 - linear.q) / linear.gap], [-linear.q / linear.gap]], len(hits), axis=1
+        )
         return Pulls(values, np.stack([hits, tally.respondents - hits]))
     if isinstance(linear, BySize):
         table = linear.table(tally.counts)
         inside, width = table[:, 1:], (1, linear.size)
-        sides = [np.tile(level[:, None], width) for level in (linear.base + linear.step, linear.base)]
+        sides = [
+            np.tile(level[:, None], width)
+            for level in (linear.base + linear.step, linear.base)
+        ]
         return Pulls(np.vstack(sides), np.vstack([inside, table[:, :1] - inside]))
     return _cell_pulls(linear, tally)
 
@@ -66,12 +71,16 @@ def _pulls(linear: Linear, tally: Tally) -> Pulls:
 def _cell_pulls(linear: Linear, tally: Tally) -> Pulls:
     cells, size = tally.design.channel.cells, len(tally.design.categories)
     if cells * size > _MOST_CELLS:
-        raise NotEstimable(f"there are {cells:,} × {size:,} cells to go through; expected at most {_MOST_CELLS:,}.")
+        raise NotEstimable(
+            f"there are {cells:,} × {size:,} cells to go through; expected at most {_MOST_CELLS:,}."
+        )
     cell_shares = np.array([linear.shares(unit) for unit in np.eye(cells)])
     return Pulls(cell_shares, np.broadcast_to(tally.counts[:, None], cell_shares.shape))
 
 
-def swing(subject: Tally | Combined, share: float, *, linear: Linear | None = None) -> tuple[Interval, ...]:
+def swing(
+    subject: Tally | Combined, share: float, *, linear: Linear | None = None
+) -> tuple[Interval, ...]:
     """Return between which values each share lies if some responses were fabricated, whichever they are.
 
     For each category it is the smallest and the largest estimate from the other responses alone, over all choices of
@@ -97,24 +106,43 @@ def swing(subject: Tally | Combined, share: float, *, linear: Linear | None = No
         >>> [round(end, 3) for end in swing(Tally(warner(p="3/4"), [70, 30]), 0.1)[1]]
         [-0.056, 0.167]
     """
-    if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share < 1:
-        raise InvalidRequest(f"the share is {quoted(share)}; expected a number from 0 to below 1, such as 0.01.")
+    if (
+        isinstance(share, bool)
+        or not isinstance(share, int | float)
+        or not 0 <= share < 1
+    ):
+        raise InvalidRequest(
+            f"the share is {quoted(share)}; expected a number from 0 to below 1, such as 0.01."
+        )
     if isinstance(subject, Tally):
-        low, high = _contribution_bounds(linear or left_inverse(subject.design.channel), subject, share)
+        low, high = _contribution_bounds(
+            linear or left_inverse(subject.design.channel), subject, share
+        )
     else:
-        low, high = (vector(sum(ends)) for ends in zip(*_stage_bounds(subject, share), strict=True))
+        low, high = (
+            vector(sum(ends))
+            for ends in zip(*_stage_bounds(subject, share), strict=True)
+        )
     return tuple(map(Interval, low.tolist(), high.tolist()))
 
 
-def _contribution_bounds(linear: Linear, tally: Tally, share: float, weight: float = 1.0, plus: float = 0.0) -> Ends:
+def _contribution_bounds(
+    linear: Linear, tally: Tally, share: float, weight: float = 1.0, plus: float = 0.0
+) -> Ends:
     """Return the ends of weight·estimate + plus."""
     if isinstance(linear, Summing):
         return _bounds_without_sizes(linear, tally, share, weight, plus)
     influence = _pulls(linear, tally)
-    return _ends(replace(influence, values=weight * influence.values + plus), tally.respondents, share)
+    return _ends(
+        replace(influence, values=weight * influence.values + plus),
+        tally.respondents,
+        share,
+    )
 
 
-def _bounds_without_sizes(linear: Summing, tally: Tally, share: float, weight: float, plus: float) -> Ends:
+def _bounds_without_sizes(
+    linear: Summing, tally: Tally, share: float, weight: float, plus: float
+) -> Ends:
     """Return bounds of the ends where the sizes of sets are not known.
 
     Why: a set of t adds ((z − t/k)/(p − q) + 1/k), with z whether it holds the category. z − t/k is between 0 and
@@ -123,8 +151,13 @@ def _bounds_without_sizes(linear: Summing, tally: Tally, share: float, weight: f
     n, k = _some(tally.respondents), linear.size
     hits, fakes = linear.raw.support.gather(vector(tally.counts)), _fakes(n, share)
     most, all_of_them = 1 - 1 / k, hits - hits.sum() / k
-    ends = [all_of_them - np.minimum(fakes, hits) * most, all_of_them + np.minimum(fakes, n - hits) * most]
-    scaled = [weight * (end / (n - fakes) / linear.raw.gap + 1 / k) + plus for end in ends]
+    ends = [
+        all_of_them - np.minimum(fakes, hits) * most,
+        all_of_them + np.minimum(fakes, n - hits) * most,
+    ]
+    scaled = [
+        weight * (end / (n - fakes) / linear.raw.gap + 1 / k) + plus for end in ends
+    ]
     return np.minimum(*scaled), np.maximum(*scaled)
 
 
@@ -139,11 +172,19 @@ def _stage_bounds(combined: Combined, share: float) -> Iterator[Ends]:
     for tally, component in zip(tallies, combined.parts, strict=True):
         size, weight = len(component.mixing), component.weight
         centering, all_alike = np.eye(size) - 1 / size, component.mixing.sum() / size
-        if np.allclose(component.mixing, weight * centering + all_alike / size, rtol=0, atol=_SAME):
-            yield _contribution_bounds(component.linear, tally, share, weight, (all_alike - weight) / size)
+        if np.allclose(
+            component.mixing, weight * centering + all_alike / size, rtol=0, atol=_SAME
+        ):
+            yield _contribution_bounds(
+                component.linear, tally, share, weight, (all_alike - weight) / size
+            )
         elif tally.design.channel.own_cells:
             influence = _cell_pulls(component.linear, tally)
-            yield _ends(replace(influence, values=influence.values @ component.mixing.T), tally.respondents, share)
+            yield _ends(
+                replace(influence, values=influence.values @ component.mixing.T),
+                tally.respondents,
+                share,
+            )
         else:
             raise NotEstimable(
                 "the stages are mixed category by category, and a tally keeps sums; expected one weight for a stage.",
@@ -155,16 +196,24 @@ def _ends(found: Pulls, n: int, share: float) -> Ends:
     """Return the smallest and the largest mean after ⌊share·n⌋ responses are left out."""
     fakes = _fakes(_some(n), share)
     order = np.argsort(found.values, axis=0)
-    values, counts = np.take_along_axis(found.values, order, axis=0), np.take_along_axis(found.counts, order, axis=0)
+    values, counts = (
+        np.take_along_axis(found.values, order, axis=0),
+        np.take_along_axis(found.counts, order, axis=0),
+    )
     remaining = [
         _counts_left(ordered, fakes) for ordered in (counts[::-1], counts)
     ]  # without the largest; without the smallest
-    low, high = (values * remaining[0][::-1]).sum(axis=0), (values * remaining[1]).sum(axis=0)
+    low, high = (
+        (values * remaining[0][::-1]).sum(axis=0),
+        (values * remaining[1]).sum(axis=0),
+    )
     return low / (n - fakes), high / (n - fakes)
 
 
 def _fakes(n: int, share: float) -> int:
-    return math.floor(share * n * (1 + _ROUNDING))  # .29 of 100 are 29, and 2/7 of 7 are 2
+    return math.floor(
+        share * n * (1 + _ROUNDING)
+    )  # .29 of 100 are 29, and 2/7 of 7 are 2
 
 
 def _some(n: int) -> int:

@@ -53,12 +53,17 @@ def attack(
     """
     chain, draws = Chain.of(subject), generator(source)
     if len(columns) != len(chain.ladder):
-        raise InvalidResponse(f"there are {len(columns)} columns; expected {len(chain.ladder)}, one for each stage.")
+        raise InvalidResponse(
+            f"there are {len(columns)} columns; expected {len(chain.ladder)}, one for each stage."
+        )
     numbers = [_numbers(chain, at, column) for at, column in enumerate(columns)]
     if len({len(row) for row in numbers}) > 1:
-        raise InvalidResponse("the columns have different lengths; expected a row for everybody in each.")
+        raise InvalidResponse(
+            "the columns have different lengths; expected a row for everybody in each."
+        )
     return {
-        name: _guess_categories(scores, draws) for name, scores in _scores(chain, numbers, priors(chain, prior)).items()
+        name: _guess_categories(scores, draws)
+        for name, scores in _scores(chain, numbers, priors(chain, prior)).items()
     }
 
 
@@ -88,30 +93,47 @@ def simulate_attacks(
         ()
     """
     if type(people) is not int or people < 1:
-        raise InvalidRequest(f"there are {quoted(people)} people; expected at least one.")
+        raise InvalidRequest(
+            f"there are {quoted(people)} people; expected at least one."
+        )
     chain = Chain.of(subject)
     alphas, draws = priors(chain, prior), generator(source)
     answers = draws.choice(chain.answers, people, p=np.array(alphas, np.float64))
     numbers = _draw_stages(chain, answers, draws)
     wrong = {
-        name: _guess_categories(scores, draws) != answers for name, scores in _scores(chain, numbers, alphas).items()
+        name: _guess_categories(scores, draws) != answers
+        for name, scores in _scores(chain, numbers, alphas).items()
     }
-    return rates_of(chain, {name: float(missed.mean()) for name, missed in wrong.items()}, people, alphas)
+    return rates_of(
+        chain,
+        {name: float(missed.mean()) for name, missed in wrong.items()},
+        people,
+        alphas,
+    )
 
 
-def rates_of(chain: Chain, errors: dict[str, float], people: int, alphas: Sequence[Any]) -> Rates:
+def rates_of(
+    chain: Chain, errors: dict[str, float], people: int, alphas: Sequence[Any]
+) -> Rates:
     """Put observed error rates beside the bound, with their standard errors."""
     # At least that of one person in all: a rate of 0 is not certain either.
-    spread = {name: max((rate * (1 - rate) / people) ** 0.5, 1 / people) for name, rate in errors.items()}
+    spread = {
+        name: max((rate * (1 - rate) / people) ** 0.5, 1 / people)
+        for name, rate in errors.items()
+    }
     return Rates(errors, float(chain.bound(alphas)), spread)
 
 
 def generator(source: chance.Source = chance.SYSTEM) -> np.random.Generator:
     """Return a fast generator that begins with 32 bytes of a source: for simulations, never for responses."""
-    return np.random.Generator(np.random.PCG64(int.from_bytes(source.read(32), "little")))
+    return np.random.Generator(
+        np.random.PCG64(int.from_bytes(source.read(32), "little"))
+    )
 
 
-def _draw_stages(chain: Chain, answers: Codes, draws: np.random.Generator) -> list[Codes]:
+def _draw_stages(
+    chain: Chain, answers: Codes, draws: np.random.Generator
+) -> list[Codes]:
     """Draw everybody through all stages; return for each stage which of the responses that occur it was."""
     numbers: list[Codes] = []
     before: Codes = np.zeros(len(answers), np.int64)
@@ -121,7 +143,9 @@ def _draw_stages(chain: Chain, answers: Codes, draws: np.random.Generator) -> li
     return numbers
 
 
-def _scores(chain: Chain, numbers: Sequence[Codes], alphas: Sequence[Any]) -> dict[str, Matrix]:
+def _scores(
+    chain: Chain, numbers: Sequence[Codes], alphas: Sequence[Any]
+) -> dict[str, Matrix]:
     """Return the scores of every answer under each attack."""
     weights = chain.weights(None) if len(chain.ladder) > 1 else (1,)
     shape = (len(numbers[0]), chain.answers)
@@ -137,7 +161,9 @@ def _scores(chain: Chain, numbers: Sequence[Codes], alphas: Sequence[Any]) -> di
         before = now
     with np.errstate(divide="ignore"):
         posterior = likelihood + np.log(np.array(alphas, np.float64))
-    return dict(zip(ATTACKS, (votes, likelihood, plain, weighted, posterior), strict=True))
+    return dict(
+        zip(ATTACKS, (votes, likelihood, plain, weighted, posterior), strict=True)
+    )
 
 
 def kernel(chain: Chain, at: int) -> Matrix:
@@ -145,15 +171,26 @@ def kernel(chain: Chain, at: int) -> Matrix:
     news, answers = chain.sent[at], range(chain.answers)
     if at == 0:
         channel = chain.ladder.designs[0].channel
-        return np.array([[[float(channel.probability(new, given=x)) for new in news] for x in answers]])
+        return np.array(
+            [
+                [
+                    [float(channel.probability(new, given=x)) for new in news]
+                    for x in answers
+                ]
+            ]
+        )
     step, olds = chain.ladder.steps[at - 1], chain.sent[at - 1]
     if len(olds) * len(news) * chain.answers > _MOST_CELLS:
-        raise InvalidRequest("there are too many responses to write out how one leads to another; expected fewer.")
+        raise InvalidRequest(
+            "there are too many responses to write out how one leads to another; expected fewer."
+        )
     table = np.zeros((len(olds), chain.answers, len(news)))
     for i, old in enumerate(olds):
         for x in answers:
             if step.old.probability(old, given=x):
-                table[i, x] = [float(step.kernel(new, old=old, given=x)) for new in news]
+                table[i, x] = [
+                    float(step.kernel(new, old=old, given=x)) for new in news
+                ]
     return table
 
 
@@ -166,11 +203,16 @@ def _votes(chain: Chain, at: int) -> Matrix:
 
 def _numbers(chain: Chain, at: int, column: Any) -> Codes:
     """Return for each response of a column which of those that occur it is."""
-    coding, responses = chain.ladder.designs[at].channel.coding, np.array(chain.sent[at])
+    coding, responses = (
+        chain.ladder.designs[at].channel.coding,
+        np.array(chain.sent[at]),
+    )
     codes = np.array(coding.unpack(coding.read(column)), np.int64)
     positions = np.searchsorted(responses, codes).clip(0, len(responses) - 1)
     if (responses[positions] != codes).any():
-        raise InvalidResponse(f"a column holds something that stage {at + 1} never sends; expected its responses.")
+        raise InvalidResponse(
+            f"a column holds something that stage {at + 1} never sends; expected its responses."
+        )
     return np.asarray(positions, np.int64)
 
 
@@ -185,4 +227,6 @@ def _guess_categories(scores: Matrix, draws: np.random.Generator) -> Codes:
     """Guess an answer of the highest score, evenly among equals."""
     best = scores.max(axis=1, keepdims=True)
     ties = scores >= best - _CLOSE * np.maximum(1.0, np.abs(best))
-    return np.asarray(np.where(ties, draws.random(scores.shape), -1.0).argmax(axis=1), np.int64)
+    return np.asarray(
+        np.where(ties, draws.random(scores.shape), -1.0).argmax(axis=1), np.int64
+    )

@@ -11,7 +11,13 @@ from deniable.auditor.adapters import of_command, of_endpoint, of_pairs
 from deniable.auditor.auditing import CHECKS, audit
 from deniable.auditor.check_context import Check, CheckContext
 from deniable.auditor.findings import Audit, Finding
-from deniable.auditor.mechanisms import Mechanism, jointly, mechanism, of_callable, of_design
+from deniable.auditor.mechanisms import (
+    Mechanism,
+    jointly,
+    mechanism,
+    of_callable,
+    of_design,
+)
 from deniable.auditor.reports import of_respondents, repeatedly
 
 __all__ = [

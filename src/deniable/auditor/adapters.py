@@ -29,7 +29,9 @@ TIMEOUT = 60.0
 _MOST_BODY = 1 << 20  # bytes of a response over HTTP; more is no response to one answer
 
 
-def of_command(command: str | Sequence[str], *, stays: bool = False, timeout: float = TIMEOUT) -> Command:
+def of_command(
+    command: str | Sequence[str], *, stays: bool = False, timeout: float = TIMEOUT
+) -> Command:
     """Return a program that reads an answer per line and writes a response per line as a mechanism.
 
     Args:
@@ -50,7 +52,9 @@ def of_command(command: str | Sequence[str], *, stays: bool = False, timeout: fl
     except ValueError:
         words = []
     if not words:
-        raise InvalidRequest("there is no command to run; expected a program, and what it is given.")
+        raise InvalidRequest(
+            "there is no command to run; expected a program, and what it is given."
+        )
     return Command(words, stays=stays, timeout=timeout)
 
 
@@ -76,10 +80,16 @@ class Command:
         """
         lines = [_line(answer) for answer in answers]
         try:
-            replies = self._running_process().ask(lines, self._timeout) if self._stays else self._once(lines)
+            replies = (
+                self._running_process().ask(lines, self._timeout)
+                if self._stays
+                else self._once(lines)
+            )
         except (OSError, subprocess.SubprocessError) as error:
             self.close()
-            raise InvalidRequest(f"{self.name}: {_trouble(error, self._timeout)}.") from None
+            raise InvalidRequest(
+                f"{self.name}: {_trouble(error, self._timeout)}."
+            ) from None
         if len(replies) != len(lines):
             self.close()
             raise InvalidRequest(
@@ -100,7 +110,13 @@ class Command:
 
     def _once(self, lines: list[str]) -> list[str]:
         text = "".join(f"{line}\n" for line in lines).encode()
-        completed = subprocess.run(self.words, input=text, capture_output=True, timeout=self._timeout, check=True)
+        completed = subprocess.run(
+            self.words,
+            input=text,
+            capture_output=True,
+            timeout=self._timeout,
+            check=True,
+        )
         return _lines(completed.stdout)
 
 
@@ -109,27 +125,37 @@ class _Process:
 
     def __init__(self, words: list[str]) -> None:
         self._process = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
         )
         self._read: Queue[bytes | None] = Queue()
         threading.Thread(target=self._follow, daemon=True).start()
 
     def _follow(self) -> None:
         assert self._process.stdout is not None
-        with self._process.stdout as lines:  # closed by whoever reads: never while a line is being read
+        with (
+            self._process.stdout as lines
+        ):  # closed by whoever reads: never while a line is being read
             for line in lines:
                 self._read.put(line)
         self._read.put(None)
 
     def ask(self, lines: list[str], timeout: float) -> list[str]:
         """Write the answers, and wait for a line for each; lines that nobody asked for are returned, too."""
-        lines_read, end = [self._read.get() for _ in range(self._read.qsize())], time.monotonic() + timeout
+        lines_read, end = (
+            [self._read.get() for _ in range(self._read.qsize())],
+            time.monotonic() + timeout,
+        )
         threading.Thread(target=self._write, args=(lines,), daemon=True).start()
         for _ in lines:
             if lines_read[-1:] == [None]:  # it has ended, now or since the last call
                 break
             try:
-                lines_read.append(self._read.get(timeout=max(0.0, end - time.monotonic())))
+                lines_read.append(
+                    self._read.get(timeout=max(0.0, end - time.monotonic()))
+                )
             except Empty:
                 raise subprocess.TimeoutExpired("", timeout) from None
         return _lines(b"".join(line for line in lines_read if line is not None))
@@ -147,20 +173,28 @@ class _Process:
         assert self._process.stdin is not None
         self._process.kill()
         self._process.wait()
-        with suppress(BrokenPipeError):  # answers that it never read; the pipe is closed all the same
+        with suppress(
+            BrokenPipeError
+        ):  # answers that it never read; the pipe is closed all the same
             self._process.stdin.close()
 
 
 def _line(answer: object) -> str:
     text = str(answer)
     if "\n" in text or "\r" in text:
-        raise InvalidRequest("an answer holds the end of a line; expected answers that fit on one line each.")
+        raise InvalidRequest(
+            "an answer holds the end of a line; expected answers that fit on one line each."
+        )
     return text
 
 
 def _lines(written: bytes) -> list[str]:
     text = written.decode(errors="backslashreplace")
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
+    return (
+        [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")]
+        if text
+        else []
+    )
 
 
 def _trouble(error: Exception, timeout: float) -> str:
@@ -193,7 +227,9 @@ class LocalService:
     def __init__(self, address: str, *, timeout: float) -> None:
         parts = urlsplit(address)
         if parts.scheme != "http" or not parts.hostname:
-            raise InvalidRequest("this is no address of HTTP; expected one such as http://127.0.0.1:8000/respond.")
+            raise InvalidRequest(
+                "this is no address of HTTP; expected one such as http://127.0.0.1:8000/respond."
+            )
         self.name = address
         self._host = _on_this_machine(parts.hostname)
         self._port = parts.port or 80
@@ -228,8 +264,12 @@ class LocalService:
             raise self._command_error(error) from None
 
     def _send_request(self, body: bytes) -> str:
-        self._connection = self._connection or http.client.HTTPConnection(self._host, self._port, timeout=self._timeout)
-        self._connection.request("POST", self._path, body, {"Content-Type": "text/plain; charset=utf-8"})
+        self._connection = self._connection or http.client.HTTPConnection(
+            self._host, self._port, timeout=self._timeout
+        )
+        self._connection.request(
+            "POST", self._path, body, {"Content-Type": "text/plain; charset=utf-8"}
+        )
         _acknowledge_at_once(self._connection.sock)
         reply = self._connection.getresponse()
         text = reply.read(_MOST_BODY + 1)
@@ -244,12 +284,17 @@ class LocalService:
 
     def _command_error(self, error: Exception) -> InvalidRequest:
         self.close()
-        return InvalidRequest(f"{self.name} does not answer: {type(error).__name__}.", "Start the service first.")
+        return InvalidRequest(
+            f"{self.name} does not answer: {type(error).__name__}.",
+            "Start the service first.",
+        )
 
 
 def _acknowledge_at_once(connection: socket.socket) -> None:
     """Do not let a service that sends header and body one after the other wait 40 ms in between, as many do."""
-    if hasattr(socket, "TCP_QUICKACK"):  # on Linux alone; holds until the next acknowledgement
+    if hasattr(
+        socket, "TCP_QUICKACK"
+    ):  # on Linux alone; holds until the next acknowledgement
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
 
@@ -260,10 +305,15 @@ def _on_this_machine(host: str) -> str:
         InvalidRequest: another machine, or a name that is not known.
     """
     try:
-        addresses = [str(entry[4][0]) for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+        addresses = [
+            str(entry[4][0])
+            for entry in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        ]
     except OSError:
         addresses = []
-    if not addresses or not all(ipaddress.ip_address(address).is_loopback for address in addresses):
+    if not addresses or not all(
+        ipaddress.ip_address(address).is_loopback for address in addresses
+    ):
         raise InvalidRequest(
             "the address is not on this machine; expected 127.0.0.1, ::1 or localhost.",
             "Run the audit where the service runs.",
@@ -282,7 +332,11 @@ def of_pairs(file: File, *, columns: tuple[str, str] = ("answer", "response")) -
         UnreadableFile: the file is damaged, or lacks a column.
     """
     with open_columns(file) as opened:
-        missing = [column for column in columns if opened.names is not None and column not in opened.names]
+        missing = [
+            column
+            for column in columns
+            if opened.names is not None and column not in opened.names
+        ]
         if missing:
             raise UnreadableFile(
                 f"{opened.name} has no column {missing[0]!r}; expected {columns[0]!r} and {columns[1]!r}.",
@@ -290,7 +344,9 @@ def of_pairs(file: File, *, columns: tuple[str, str] = ("answer", "response")) -
             )
         sample: dict[object, list[object]] = defaultdict(list)
         for batch in opened.batches(columns):
-            for answer, response in zip(*(batch.column(column).to_pylist() for column in columns), strict=True):
+            for answer, response in zip(
+                *(batch.column(column).to_pylist() for column in columns), strict=True
+            ):
                 if answer is not None:
                     sample[answer].append(response)
         return Pairs(opened.name, sample)
@@ -301,7 +357,9 @@ class Pairs:
 
     def __init__(self, name: str, sample: Mapping[object, Sequence[object]]) -> None:
         self.name = name
-        self._left = {answer: list(reversed(responses)) for answer, responses in sample.items()}
+        self._left = {
+            answer: list(reversed(responses)) for answer, responses in sample.items()
+        }
 
     @property
     def answers(self) -> tuple[object, ...]:
@@ -321,4 +379,6 @@ class Pairs:
         try:
             return [self._left[answer].pop() for answer in answers]
         except (KeyError, IndexError):
-            raise InvalidRequest(f"{self.name} has too few rows with an answer; expected one for each draw.") from None
+            raise InvalidRequest(
+                f"{self.name} has too few rows with an answer; expected one for each draw."
+            ) from None

@@ -89,7 +89,14 @@ def audit(
         results = [_run(name, context) for name in chosen]
     findings = [finding for finding in results if finding is not None]
     n_drawn = sum(int(finding.figures.get("draws") or 0) for finding in findings)
-    return Audit(context.mechanism.name, context.epsilon, context.delta, level, n_drawn, tuple(findings))
+    return Audit(
+        context.mechanism.name,
+        context.epsilon,
+        context.delta,
+        level,
+        n_drawn,
+        tuple(findings),
+    )
 
 
 @contextmanager
@@ -113,8 +120,14 @@ def _read_checks(checks: Sequence[str] | None) -> tuple[str, ...]:
     chosen = tuple(CHECKS) if checks is None else tuple(checks)
     wrong = [name for name in chosen if name not in CHECKS]
     if wrong or not chosen:
-        problem = f"there is no check {quoted(wrong[0])}" if wrong else "there is no check to run"
-        raise InvalidRequest(f"{problem}; expected some of {', '.join(map(repr, CHECKS))}.")
+        problem = (
+            f"there is no check {quoted(wrong[0])}"
+            if wrong
+            else "there is no check to run"
+        )
+        raise InvalidRequest(
+            f"{problem}; expected some of {', '.join(map(repr, CHECKS))}."
+        )
     return chosen
 
 
@@ -130,11 +143,18 @@ def _check_context(
     audited: Any = mechanism(thing, source=source)
     design: Any = getattr(audited, "design", None) if claimed is None else claimed
     if epsilon is None:
-        epsilon = getattr(audited, "epsilon", None) if claimed is None else design.epsilon
+        epsilon = (
+            getattr(audited, "epsilon", None) if claimed is None else design.epsilon
+        )
     if epsilon is not None and math.isinf(epsilon):
         epsilon = None  # whoever claims nothing can break nothing; the bound is told all the same
     return CheckContext(
-        audited, _read_answers(audited, answers), epsilon, delta, design, source=SYSTEM if source is None else source
+        audited,
+        _read_answers(audited, answers),
+        epsilon,
+        delta,
+        design,
+        source=SYSTEM if source is None else source,
     )
 
 
@@ -150,10 +170,16 @@ def _read_answers(own: Any, answers: Sequence[object] | None) -> tuple[object, .
 
 def _check_numbers(context: CheckContext, draws: int, level: float) -> None:
     if context.epsilon is not None and not context.epsilon > 0:
-        raise InvalidRequest(f"the ε that is claimed is {context.epsilon}; expected a positive number.")
+        raise InvalidRequest(
+            f"the ε that is claimed is {context.epsilon}; expected a positive number."
+        )
     if not 0 <= context.delta < 1:
-        raise InvalidRequest(f"the δ that is claimed is {context.delta}; expected at least 0 and below 1.")
+        raise InvalidRequest(
+            f"the δ that is claimed is {context.delta}; expected at least 0 and below 1."
+        )
     if not 0 < level < 1:
-        raise InvalidRequest(f"the level is {level}; expected a number between 0 and 1, such as 0.9999.")
+        raise InvalidRequest(
+            f"the level is {level}; expected a number between 0 and 1, such as 0.9999."
+        )
     if draws < 1000:
         raise InvalidRequest(f"there are {draws} draws; expected at least 1,000.")

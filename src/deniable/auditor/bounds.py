@@ -36,12 +36,20 @@ def ranges(counted: Counted, false_alarm: float) -> tuple[Vector, Vector]:
     Why: each is one end of a Clopper–Pearson interval that misses on that side with half the rate at most.
     """
     level = 1 - false_alarm
-    low, _ = clopper_pearson(np.atleast_1d(np.asarray(counted.hits, np.float64)), counted.n, level)
-    _, high = clopper_pearson(np.atleast_1d(np.asarray(counted.other_hits, np.float64)), counted.other_n, level)
+    low, _ = clopper_pearson(
+        np.atleast_1d(np.asarray(counted.hits, np.float64)), counted.n, level
+    )
+    _, high = clopper_pearson(
+        np.atleast_1d(np.asarray(counted.other_hits, np.float64)),
+        counted.other_n,
+        level,
+    )
     return low, high
 
 
-def epsilon_at_least(counted: Counted, false_alarm: float, delta: float = 0.0) -> Vector:
+def epsilon_at_least(
+    counted: Counted, false_alarm: float, delta: float = 0.0
+) -> Vector:
     """Return the smallest ε that goes with the counts: P ≤ e^ε·Q + δ, so ε ≥ ln((P − δ) / Q); 0 where that is less.
 
     Example:
@@ -60,7 +68,9 @@ def delta_at_least(counted: Counted, false_alarm: float, epsilon: float) -> Vect
     return np.maximum(low - math.exp(epsilon) * high, 0.0)
 
 
-def draws_to_refute(counted: Counted, false_alarm: float, epsilon: float, delta: float) -> int | None:
+def draws_to_refute(
+    counted: Counted, false_alarm: float, epsilon: float, delta: float
+) -> int | None:
     """Return how many draws of this event would refute (ε, δ), if it goes on coming up as often; None if none would.
 
     Example:
@@ -80,11 +90,15 @@ def draws_to_refute(counted: Counted, false_alarm: float, epsilon: float, delta:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (
-            (low, middle) if _refutes(middle, often, second_rate, false_alarm, epsilon, delta) else (middle, high)
+            (low, middle)
+            if _refutes(middle, often, second_rate, false_alarm, epsilon, delta)
+            else (middle, high)
         )
     return 2 * high
 
 
-def _refutes(n: int, often: float, other: float, false_alarm: float, epsilon: float, delta: float) -> bool:
+def _refutes(
+    n: int, often: float, other: float, false_alarm: float, epsilon: float, delta: float
+) -> bool:
     expected = Counted(math.floor(n * often), n, math.ceil(n * other), n)
     return bool(epsilon_at_least(expected, false_alarm, delta)[0] > epsilon)

@@ -23,9 +23,13 @@ from deniable.chance import SYSTEM, Source
 
 __all__ = ["CountingSource", "Meter"]
 
-_Twisted: TypeAlias = tuple[int, npt.NDArray[np.uint32]]  # how many words of the table are used, and the table
+_Twisted: TypeAlias = tuple[
+    int, npt.NDArray[np.uint32]
+]  # how many words of the table are used, and the table
 _MT_WORDS = 624
-_MOST_TURNS = 2_000  # 1.2 million words in one call; beyond that the generator was seeded anew
+_MOST_TURNS = (
+    2_000  # 1.2 million words in one call; beyond that the generator was seeded anew
+)
 _PCG64 = 0x2360ED051FC65DA44385DF649FCCF645
 _MASK = (1 << 128) - 1
 _DEEPEST = 4  # references that are followed from a function to a generator
@@ -54,18 +58,31 @@ class Meter:
 
     def __init__(self, function: Callable[..., object]) -> None:
         self._asked = 0
-        generators = list({id(generator): generator for generator in _generators(function)}.values())
+        generators = list(
+            {id(generator): generator for generator in _generators(function)}.values()
+        )
         states = [
             generator
             for generator in generators
-            if isinstance(generator, random.Random) and not isinstance(generator, random.SystemRandom)
+            if isinstance(generator, random.Random)
+            and not isinstance(generator, random.SystemRandom)
         ]
-        self._twisters: list[Callable[[], _Twisted]] = [_twister(state) for state in states]
+        self._twisters: list[Callable[[], _Twisted]] = [
+            _twister(state) for state in states
+        ]
         self._twisters += [
-            _numpy_twister(generator) for generator in generators if isinstance(generator, np.random.RandomState)
+            _numpy_twister(generator)
+            for generator in generators
+            if isinstance(generator, np.random.RandomState)
         ]
-        self._pcg = [generator.bit_generator for generator in generators if isinstance(generator, np.random.Generator)]
-        self._pcg = [generator for generator in self._pcg if type(generator) is np.random.PCG64]
+        self._pcg = [
+            generator.bit_generator
+            for generator in generators
+            if isinstance(generator, np.random.Generator)
+        ]
+        self._pcg = [
+            generator for generator in self._pcg if type(generator) is np.random.PCG64
+        ]
 
     @contextmanager
     def watching(self) -> Iterator[Meter]:
@@ -77,7 +94,12 @@ class Meter:
             return original(size)
 
         homes = [module for module in list(sys.modules.values()) if module is not None]
-        places = [(home, name) for home in homes for name, value in list(vars(home).items()) if value is original]
+        places = [
+            (home, name)
+            for home in homes
+            for name, value in list(vars(home).items())
+            if value is original
+        ]
         for home, name in places:
             setattr(home, name, counted)
         try:
@@ -91,8 +113,14 @@ class Meter:
         n_asked, twisted = self._asked, [twister() for twister in self._twisters]
         stepped = [generator.state for generator in self._pcg]
         call()
-        words = sum(_count_words(before, twister()) for before, twister in zip(twisted, self._twisters, strict=True))
-        words += 2 * sum(_steps(before, generator.state) for before, generator in zip(stepped, self._pcg, strict=True))
+        words = sum(
+            _count_words(before, twister())
+            for before, twister in zip(twisted, self._twisters, strict=True)
+        )
+        words += 2 * sum(
+            _steps(before, generator.state)
+            for before, generator in zip(stepped, self._pcg, strict=True)
+        )
         return self._asked - n_asked + 4 * words
 
 
@@ -108,7 +136,9 @@ def _generators(function: object) -> Iterator[object]:
             if id(node) in seen or len(seen) > _MOST_SEEN:
                 continue
             seen.add(id(node))
-            if isinstance(node, random.Random | np.random.RandomState | np.random.Generator):
+            if isinstance(
+                node, random.Random | np.random.RandomState | np.random.Generator
+            ):
                 yield node
             else:
                 reached += _references(node)
@@ -117,12 +147,19 @@ def _generators(function: object) -> Iterator[object]:
 
 def _references(thing: Any) -> list[object]:
     if isinstance(thing, FunctionType):
-        return [*(thing.__closure__ or ()), *(thing.__globals__.get(name) for name in _names(thing.__code__))]
+        return [
+            *(thing.__closure__ or ()),
+            *(thing.__globals__.get(name) for name in _names(thing.__code__)),
+        ]
     if isinstance(thing, MethodType | BuiltinMethodType):
         return [thing.__self__, getattr(thing, "__func__", None)]
     if isinstance(thing, CellType | dict | list | tuple):
         return gc.get_referents(thing)
-    return [*getattr(thing, "__dict__", {}).values()] if not isinstance(thing, type) else []
+    return (
+        [*getattr(thing, "__dict__", {}).values()]
+        if not isinstance(thing, type)
+        else []
+    )
 
 
 def _names(code: CodeType) -> Iterator[str]:
@@ -152,9 +189,14 @@ def _numpy_twister(generator: Any) -> Callable[[], _Twisted]:
 def _count_words(before: _Twisted, after: _Twisted) -> int:
     """Return how many words of the Mersenne Twister lie between two states; 624 at a time are made anew."""
     twin = np.random.MT19937(0)  # a seed, so that none is drawn
-    twin.state = {"bit_generator": "MT19937", "state": {"key": before[1], "pos": before[0]}}
+    twin.state = {
+        "bit_generator": "MT19937",
+        "state": {"key": before[1], "pos": before[0]},
+    }
     turns = 0
-    while turns < _MOST_TURNS and not np.array_equal(twin.state["state"]["key"], after[1]):
+    while turns < _MOST_TURNS and not np.array_equal(
+        twin.state["state"]["key"], after[1]
+    ):
         twin.random_raw(_MT_WORDS)
         turns += 1
     return after[0] - before[0] + _MT_WORDS * turns

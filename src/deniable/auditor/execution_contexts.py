@@ -60,14 +60,21 @@ def _in_forks(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
         raise LeftOut("it does not run in this process")
     if not hasattr(os, "fork"):
         raise LeftOut("nothing forks on this system")
-    mechanism.responses(answers[:1])  # what is set up at the first call is there before the fork
-    return [*(_in_fork(mechanism, answers) for _ in range(_CHILDREN)), mechanism.responses(answers)]
+    mechanism.responses(
+        answers[:1]
+    )  # what is set up at the first call is there before the fork
+    return [
+        *(_in_fork(mechanism, answers) for _ in range(_CHILDREN)),
+        mechanism.responses(answers),
+    ]
 
 
 def _in_fork(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object]:
     reading, writing = os.pipe()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # of threads, which the child does not have
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of threads, which the child does not have
         child = os.fork()
     if not child:  # pragma: no cover - another process
         try:
@@ -97,7 +104,9 @@ def _read_pipe(reading: int) -> bytes:
 def _load_responses(received: bytes) -> Sequence[object]:
     try:
         responses: Sequence[object] = pickle.loads(received)  # noqa: S301 - of our own child
-    except Exception:  # whatever a child that was cut short or a class that cannot be rebuilt raises
+    except (
+        Exception
+    ):  # whatever a child that was cut short or a class that cannot be rebuilt raises
         raise LeftOut("it does not respond in a child of this process") from None
     return responses
 
@@ -107,7 +116,9 @@ def _after_restarts(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
     if fresh is not None:
         return [_once(fresh(), answers) for _ in range(_STARTS)]
     if not _by_name(mechanism):
-        raise LeftOut("it cannot be started anew; hand over a function of a module, or a command")
+        raise LeftOut(
+            "it cannot be started anew; hand over a function of a module, or a command"
+        )
     return [_in_new_process(mechanism, answers) for _ in range(_STARTS)]
 
 
@@ -123,9 +134,16 @@ def _by_name(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, Designed):
         return mechanism.source is None
     function: Any = getattr(mechanism, "function", None)
-    if not isinstance(mechanism, Called) or not isinstance(function, FunctionType) or function.__module__ == "__main__":
+    if (
+        not isinstance(mechanism, Called)
+        or not isinstance(function, FunctionType)
+        or function.__module__ == "__main__"
+    ):
         return False
-    return getattr(sys.modules.get(function.__module__), function.__qualname__, None) is function
+    return (
+        getattr(sys.modules.get(function.__module__), function.__qualname__, None)
+        is function
+    )
 
 
 _NEW = """
@@ -136,11 +154,19 @@ pickle.dump([ask(each) for each in answers], sys.stdout.buffer)
 """
 
 
-def _in_new_process(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object]:
-    payload = pickle.dumps(sys.path) + pickle.dumps(_call_of_process(mechanism, answers))
+def _in_new_process(
+    mechanism: Mechanism, answers: Sequence[object]
+) -> Sequence[object]:
+    payload = pickle.dumps(sys.path) + pickle.dumps(
+        _call_of_process(mechanism, answers)
+    )
     try:
         completed = subprocess.run(
-            [sys.executable, "-c", _NEW], input=payload, capture_output=True, timeout=_SECONDS, check=False
+            [sys.executable, "-c", _NEW],
+            input=payload,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise LeftOut("it does not respond in a new process") from None
@@ -148,7 +174,9 @@ def _in_new_process(mechanism: Mechanism, answers: Sequence[object]) -> Sequence
     return responses[0] if isinstance(mechanism, Designed) else responses  # type: ignore[return-value]
 
 
-def _call_of_process(mechanism: Any, answers: Sequence[object]) -> tuple[Callable[..., object], list[object]]:
+def _call_of_process(
+    mechanism: Any, answers: Sequence[object]
+) -> tuple[Callable[..., object], list[object]]:
     """Return what a new process calls, and with what: nothing of the auditor, which would be loaded there as well."""
     if isinstance(mechanism, Designed):
         return partial(mechanism.engine.respond_all, mechanism.design), [[*answers]]

@@ -26,7 +26,9 @@ from deniable.tallies.responses import Responses
 __all__ = ["FactColumn", "Facts", "facts", "plain"]
 
 _MOST_PLACES = 512  # places of a text or a list that are looked at one by one
-_MOST_ELEMENTS = 1024  # different elements of sets and lists that are looked at one by one
+_MOST_ELEMENTS = (
+    1024  # different elements of sets and lists that are looked at one by one
+)
 _FEW_NUMBERS = 64  # up to so many different numbers are labels; of more, the bits are looked at as well
 _LOOKED_AT = 4096  # responses by which it is decided what they are
 
@@ -60,10 +62,18 @@ def facts(responses: Any) -> Facts:
     """
     if isinstance(responses, Responses):
         return _of_responses(responses)
-    if isinstance(responses, np.ndarray) and responses.dtype != object and responses.ndim in (1, 2):
+    if (
+        isinstance(responses, np.ndarray)
+        and responses.dtype != object
+        and responses.ndim in (1, 2)
+    ):
         return _of_array(responses, "")
     array = _side_by_side(responses)
-    return _of_array(array, "") if array is not None else _of_objects([plain(response) for response in responses], "")
+    return (
+        _of_array(array, "")
+        if array is not None
+        else _of_objects([plain(response) for response in responses], "")
+    )
 
 
 def _side_by_side(responses: Any) -> NDArray[Any] | None:
@@ -85,7 +95,10 @@ def plain(response: Any) -> Any:
         if isinstance(response, kind):
             return take(response)
     if dataclasses.is_dataclass(response):
-        return tuple(plain(getattr(response, attribute.name)) for attribute in dataclasses.fields(response))
+        return tuple(
+            plain(getattr(response, attribute.name))
+            for attribute in dataclasses.fields(response)
+        )
     return repr(response)
 
 
@@ -115,23 +128,36 @@ def _of_responses(responses: Responses[Any]) -> Facts:
 
 def _of_packed(design: Any, name: str, rows: NDArray[np.uint8], before: str) -> Facts:
     """Return each bit of packed rows; and the rows as they are, where they are few."""
-    labels = design.categories if isinstance(design, Design) and design.channel.sizes else None
+    labels = (
+        design.categories
+        if isinstance(design, Design) and design.channel.sizes
+        else None
+    )
     columns = {
         f"{before}bit {at}": FactColumn(
-            partial(_bit, rows, at), _membership_text(before, repr(labels[at]) if labels else f"bit {at}")
+            partial(_bit, rows, at),
+            _membership_text(before, repr(labels[at]) if labels else f"bit {at}"),
         )
         for at in range(len(labels) if labels else 8 * rows.shape[1])
     }
-    if rows.shape[1] <= 8 and len(np.unique(rows[:_LOOKED_AT], axis=0)) <= _LOOKED_AT // 4:
+    if (
+        rows.shape[1] <= 8
+        and len(np.unique(rows[:_LOOKED_AT], axis=0)) <= _LOOKED_AT // 4
+    ):
         say = _symbol(design, name, before)
         columns[f"{before}whole"] = FactColumn(
-            lambda: _number(rows), lambda number: say(np.array([number], "<u8").view(np.uint8)[: rows.shape[1]])
+            lambda: _number(rows),
+            lambda number: say(
+                np.array([number], "<u8").view(np.uint8)[: rows.shape[1]]
+            ),
         )
     return columns
 
 
 def _symbol(design: Any, column: str, before: str) -> Callable[[Any], str]:
-    return lambda code: f"{before}is {quoted(next(iter(design.symbols_in(column, np.array([code])))), 60)}"
+    return lambda code: (
+        f"{before}is {quoted(next(iter(design.symbols_in(column, np.array([code])))), 60)}"
+    )
 
 
 def _bit(rows: NDArray[np.uint8], at: int) -> NDArray[np.uint8]:
@@ -146,10 +172,16 @@ def _number(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 def _of_array(array: NDArray[Any], before: str) -> Facts:
     if array.ndim == 1:
-        return _of_texts(array, before) if array.dtype.kind in "US" else _of_numbers(array, before)
+        return (
+            _of_texts(array, before)
+            if array.dtype.kind in "US"
+            else _of_numbers(array, before)
+        )
     columns: Facts = {}
     for at in range(min(array.shape[1], _MOST_PLACES)):
-        columns[f"{before}at {at}"] = _plain_column(array[:, at], f"{before}has {{}} in place {at}")
+        columns[f"{before}at {at}"] = _plain_column(
+            array[:, at], f"{before}has {{}} in place {at}"
+        )
     return columns | _held_elements(array, before) | _whole_rows(array, before)
 
 
@@ -166,10 +198,16 @@ def _of_numbers(values: NDArray[Any], before: str) -> Facts:
     columns = {f"{before}response": _plain_column(values, f"{before}is {{}}")}
     if values.dtype.kind == "b" or len(np.unique(values[:_LOOKED_AT])) <= _FEW_NUMBERS:
         return columns
-    words = np.ascontiguousarray(values.astype(np.float64) if values.dtype.kind == "f" else values.astype(np.int64))
+    words = np.ascontiguousarray(
+        values.astype(np.float64)
+        if values.dtype.kind == "f"
+        else values.astype(np.int64)
+    )
     bits = words.view(np.uint64)
     for at in range(16 if values.dtype.kind == "f" else 64):
-        columns[f"{before}bit {at}"] = FactColumn(partial(_bit_of, bits, at), _membership_text(before, f"bit {at}"))
+        columns[f"{before}bit {at}"] = FactColumn(
+            partial(_bit_of, bits, at), _membership_text(before, f"bit {at}")
+        )
     return columns
 
 
@@ -193,14 +231,17 @@ def _of_texts(values: NDArray[Any], before: str) -> Facts:
     letters = np.ascontiguousarray(values.astype(np.str_))
     columns = {
         f"{before}whole": _plain_column(letters, f"{before}is {{}}"),
-        f"{before}length": _plain_column(np.strings.str_len(letters), f"{before}has the length {{}}"),
+        f"{before}length": _plain_column(
+            np.strings.str_len(letters), f"{before}has the length {{}}"
+        ),
     }
     places = letters.dtype.itemsize // 4
     if 0 < places <= _MOST_PLACES:
         table = letters.view(np.uint32).reshape(len(letters), places)
         for at in range(places):
             columns[f"{before}letter {at}"] = FactColumn(
-                partial(np.asarray, table[:, at]), partial(_letter_said, f"{before}has {{!r}} in place {at}")
+                partial(np.asarray, table[:, at]),
+                partial(_letter_said, f"{before}has {{!r}} in place {at}"),
             )
     return columns
 
@@ -212,7 +253,8 @@ def _held_elements(array: NDArray[Any], before: str) -> Facts:
         return {}
     return {
         f"{before}holds {_element_text(element)}": FactColumn(
-            partial(_anywhere, array, element), _membership_text(before, _element_text(element))
+            partial(_anywhere, array, element),
+            _membership_text(before, _element_text(element)),
         )
         for element in elements
     }
@@ -224,14 +266,24 @@ def _membership_text(before: str, element: str) -> Callable[[Any], str]:
 
 def _whole_rows(array: NDArray[Any], before: str) -> Facts:
     """Return rows as they are, where they are few: by a number for each that hardly two of them share."""
-    rows = array if array.dtype.kind in "biu" else np.unique(array, return_inverse=True)[1].reshape(array.shape)
-    factors = np.random.default_rng(rows.shape[1]).integers(1 << 63, size=rows.shape[1]) * 2 + 1
+    rows = (
+        array
+        if array.dtype.kind in "biu"
+        else np.unique(array, return_inverse=True)[1].reshape(array.shape)
+    )
+    factors = (
+        np.random.default_rng(rows.shape[1]).integers(1 << 63, size=rows.shape[1]) * 2
+        + 1
+    )
     numbers = (rows.astype(np.int64) * factors).sum(axis=1)
     if len(np.unique(numbers[:_LOOKED_AT])) > _LOOKED_AT // 4:
         return {}
     return {
         f"{before}whole": FactColumn(
-            lambda: numbers, lambda value: f"{before}is {quoted(array[int((numbers == value).argmax())].tolist(), 60)}"
+            lambda: numbers,
+            lambda value: (
+                f"{before}is {quoted(array[int((numbers == value).argmax())].tolist(), 60)}"
+            ),
         )
     }
 
@@ -244,10 +296,13 @@ def _of_objects(responses: list[Any], before: str) -> Facts:
         return _KINDS[kind](responses, before)
     columns = {
         f"{before}type": _plain_column(
-            np.array([_kind(response) for response in responses]), f"{before}has the type {{}}"
+            np.array([_kind(response) for response in responses]),
+            f"{before}has the type {{}}",
         )
     }
-    return columns | _of_texts(np.array([repr(response) for response in responses]), before)
+    return columns | _of_texts(
+        np.array([repr(response) for response in responses]), before
+    )
 
 
 def _kind(response: Any) -> str:
@@ -273,33 +328,50 @@ def _of_python_numbers(responses: list[Any], before: str) -> Facts:
         array = np.array(responses)
     except (OverflowError, ValueError):
         array = np.array([], object)
-    if array.dtype == object or len(array) != len(responses):  # numbers without end, or something among them
+    if array.dtype == object or len(array) != len(
+        responses
+    ):  # numbers without end, or something among them
         return _of_texts(np.array([repr(response) for response in responses]), before)
     return _of_numbers(array, before)
 
 
 def _of_sequences(responses: list[Any], before: str) -> Facts:
     lengths = np.array([len(response) for response in responses])
-    simple = all(_kind(element) in ("number", "text") for response in responses[:_LOOKED_AT] for element in response)
+    simple = all(
+        _kind(element) in ("number", "text")
+        for response in responses[:_LOOKED_AT]
+        for element in response
+    )
     if simple and len(set(lengths.tolist())) == 1:
         return _of_array(np.array(responses).reshape(len(responses), -1), before) | {
             f"{before}length": _plain_column(lengths, f"{before}has the length {{}}")
         }
-    columns: Facts = {f"{before}length": _plain_column(lengths, f"{before}has the length {{}}")}
+    columns: Facts = {
+        f"{before}length": _plain_column(lengths, f"{before}has the length {{}}")
+    }
     for at in range(min(int(lengths.max(initial=0)), _MOST_PLACES)):
-        elements = [response[at] if at < len(response) else None for response in responses]
+        elements = [
+            response[at] if at < len(response) else None for response in responses
+        ]
         if simple:
             columns[f"{before}at {at}"] = _plain_column(
-                np.array([repr(element) for element in elements]), f"{before}has {{}} in place {at}"
+                np.array([repr(element) for element in elements]),
+                f"{before}has {{}} in place {at}",
             )
         else:
             columns |= _of_objects(elements, f"{before}place {at} ")
-    return columns | (_of_sets([frozenset(response) for response in responses], before) if simple else {})
+    return columns | (
+        _of_sets([frozenset(response) for response in responses], before)
+        if simple
+        else {}
+    )
 
 
 def _of_sets(responses: list[Any], before: str) -> Facts:
     sizes = np.array([len(response) for response in responses])
-    elements = sorted({element for response in responses for element in response}, key=repr)[:_MOST_ELEMENTS]
+    elements = sorted(
+        {element for response in responses for element in response}, key=repr
+    )[:_MOST_ELEMENTS]
     columns = {f"{before}length": _plain_column(sizes, f"{before}has the length {{}}")}
     for element in elements:
         columns[f"{before}holds {element!r}"] = FactColumn(
@@ -310,15 +382,25 @@ def _of_sets(responses: list[Any], before: str) -> Facts:
 
 
 def _of_mappings(responses: list[Any], before: str) -> Facts:
-    columns = _of_sequences([tuple(response) for response in responses], f"{before}keys ")
-    for key in sorted({key for response in responses for key in response}, key=repr)[:_MOST_ELEMENTS]:
+    columns = _of_sequences(
+        [tuple(response) for response in responses], f"{before}keys "
+    )
+    for key in sorted({key for response in responses for key in response}, key=repr)[
+        :_MOST_ELEMENTS
+    ]:
         values = np.array([repr(response.get(key)) for response in responses])
-        columns[f"{before}{key!r}"] = _plain_column(values, f"{before}has {key!r} with {{}}")
+        columns[f"{before}{key!r}"] = _plain_column(
+            values, f"{before}has {key!r} with {{}}"
+        )
     return columns
 
 
 def _of_nothing(responses: list[Any], before: str) -> Facts:
-    return {f"{before}response": _plain_column(np.zeros(len(responses), np.uint8), f"{before}is nothing")}
+    return {
+        f"{before}response": _plain_column(
+            np.zeros(len(responses), np.uint8), f"{before}is nothing"
+        )
+    }
 
 
 _KINDS: dict[str, Callable[[list[Any], str], Facts]] = {

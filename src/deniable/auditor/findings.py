@@ -62,7 +62,10 @@ class Finding:
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Finding:
         """Read what `to_body` wrote."""
-        check, verdict, sentence = (documents.field(body, name, str) for name in ("check", "verdict", "sentence"))
+        check, verdict, sentence = (
+            documents.field(body, name, str)
+            for name in ("check", "verdict", "sentence")
+        )
         return cls(check, verdict, sentence, documents.field(body, "figures", dict))
 
 
@@ -93,7 +96,11 @@ class Audit(Document):
     @property
     def verdict(self) -> str:
         """Return "violated" where any check says so; otherwise "consistent", which is no proof."""
-        return VIOLATED if any(finding.violated for finding in self.findings) else CONSISTENT
+        return (
+            VIOLATED
+            if any(finding.violated for finding in self.findings)
+            else CONSISTENT
+        )
 
     @property
     def epsilon_at_least(self) -> float:
@@ -123,7 +130,14 @@ class Audit(Document):
 
     @property
     def _worst(self) -> Mapping[str, Figure]:
-        return next((finding.figures for finding in self.findings if finding.check == WORST_EVENT), {})
+        return next(
+            (
+                finding.figures
+                for finding in self.findings
+                if finding.check == WORST_EVENT
+            ),
+            {},
+        )
 
     def __hash__(self) -> int:
         return hash(self.to_json())
@@ -173,9 +187,14 @@ class Audit(Document):
         epsilon = body.get("epsilon")
         return cls(
             documents.field(body, "mechanism", str),
-            None if epsilon is None else float(documents.field(body, "epsilon", int, float)),
+            None
+            if epsilon is None
+            else float(documents.field(body, "epsilon", int, float)),
             float(documents.field(body, "delta", int, float)),
             float(documents.field(body, "level", int, float)),
             documents.integer_field(body, "draws"),
-            tuple(Finding.from_body(entry) for entry in documents.field(body, "findings", list)),
+            tuple(
+                Finding.from_body(entry)
+                for entry in documents.field(body, "findings", list)
+            ),
         )

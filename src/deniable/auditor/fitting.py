@@ -60,7 +60,9 @@ def goodness_of_fit(context: CheckContext) -> Finding | None:
         event_counts = _count(context, law, answer, half_draws)
         if event_counts is None:
             wrong = "A response was sent that the claimed design never sends."
-            return Finding(FIT, VIOLATED, wrong, {"draws": half_draws * (2 * answer + half + 1)})
+            return Finding(
+                FIT, VIOLATED, wrong, {"draws": half_draws * (2 * answer + half + 1)}
+            )
         counts[answer, half] = event_counts
         context.progress(FIT, (answer + 1) / len(answers))
     return _finding(context, law, counts, half_draws)
@@ -72,7 +74,9 @@ def _law(claimed: object) -> ResponseLaw | None:
     return None if find is None else find(claimed)
 
 
-def _count(context: CheckContext, law: ResponseLaw, answer: int, draws: int) -> NDArray[np.int64] | None:
+def _count(
+    context: CheckContext, law: ResponseLaw, answer: int, draws: int
+) -> NDArray[np.int64] | None:
     """Return how often each event comes true under an answer; None where something is sent that has no place there."""
     counts = np.zeros(law.probabilities.shape[1], np.int64)
     for start in range(0, draws, _CHUNK):
@@ -96,23 +100,32 @@ def _rows(claimed: Any, law: ResponseLaw, sent: Any) -> NDArray[Any]:
         return columns[0]
     numbers = np.zeros(len(columns[0]), np.int64)
     for design, column in zip(stages, columns, strict=True):
-        numbers = numbers * design.channel.responses + (set_numbers(column) if column.ndim == 2 else column)
+        numbers = numbers * design.channel.responses + (
+            set_numbers(column) if column.ndim == 2 else column
+        )
     return numbers
 
 
 def _columns(stages: tuple[Design, ...], sent: Any) -> list[NDArray[Any]]:
     if isinstance(sent, Responses):
         return [
-            design.channel.coding.checked(column) for design, column in zip(stages, sent.columns.values(), strict=True)
+            design.channel.coding.checked(column)
+            for design, column in zip(stages, sent.columns.values(), strict=True)
         ]
-    symbols = [[response] if len(stages) == 1 else response for response in map(plain, sent)]
+    symbols = [
+        [response] if len(stages) == 1 else response for response in map(plain, sent)
+    ]
     return [
-        design.channel.coding.pack([design.symbol_number(str(symbol[at])) for symbol in symbols])
+        design.channel.coding.pack(
+            [design.symbol_number(str(symbol[at])) for symbol in symbols]
+        )
         for at, design in enumerate(stages)
     ]
 
 
-def _finding(context: CheckContext, law: ResponseLaw, counts: NDArray[np.int64], each: int) -> Finding:
+def _finding(
+    context: CheckContext, law: ResponseLaw, counts: NDArray[np.int64], each: int
+) -> Finding:
     strays = list(_strays(law, counts, each, _numbers(context)))
     worst, tried = min(strays), len(strays)
     bound = min(1.0, worst.tail * tried)
@@ -146,7 +159,9 @@ def _numbers(context: CheckContext) -> list[int]:
     return numbers
 
 
-def _strays(law: ResponseLaw, table: NDArray[np.int64], each: int, numbers: list[int]) -> Iterator[Stray]:
+def _strays(
+    law: ResponseLaw, table: NDArray[np.int64], each: int, numbers: list[int]
+) -> Iterator[Stray]:
     """Yield for each answer the tail of every event, and of the union of those that came up too often.
 
     Of sets also that of each category under all answers but its own, where its probability is one number.
@@ -155,19 +170,39 @@ def _strays(law: ResponseLaw, table: NDArray[np.int64], each: int, numbers: list
         law_here, both_halves = law.probabilities[numbers[at]], halves.sum(axis=0)
         tails = _tails(both_halves, 2 * each, law_here)
         for event, tail in enumerate(tails.tolist()):
-            yield Stray(tail, law.events[event], at, both_halves[event] / (2 * each), law_here[event])
+            yield Stray(
+                tail,
+                law.events[event],
+                at,
+                both_halves[event] / (2 * each),
+                law_here[event],
+            )
         if law.sets is None:
             often = halves[0] > each * law_here
             share = min(float(law_here[often].sum()), 1.0)
             hits = int(halves[1][often].sum())
             tail = float(_tails(np.array([hits]), each, np.array([share]))[0])
-            yield Stray(tail, f"one of {int(often.sum())} responses together", at, hits / each, share)
+            yield Stray(
+                tail,
+                f"one of {int(often.sum())} responses together",
+                at,
+                hits / each,
+                share,
+            )
     for category in range(0 if law.sets is None else law.sets.size):
-        other_answers = [at for at, number in enumerate(numbers[: len(table)]) if number != category]
+        other_answers = [
+            at for at, number in enumerate(numbers[: len(table)]) if number != category
+        ]
         hits, n = table[other_answers, :, category].sum(), 2 * each * len(other_answers)
         share = float(law.sets.stray_rate)  # type: ignore[union-attr]  # there are sets where there are categories
         tail = float(_tails(np.array([hits]), n, np.array([share]))[0])
-        yield Stray(tail, f"{law.events[category]} where that is not the answer", other_answers[0], hits / n, share)
+        yield Stray(
+            tail,
+            f"{law.events[category]} where that is not the answer",
+            other_answers[0],
+            hits / n,
+            share,
+        )
 
 
 def _tails(counts: NDArray[np.int64], n: int, probabilities: Vector) -> Vector:

@@ -26,7 +26,9 @@ Vector: TypeAlias = NDArray[np.float64]
 _MOST_VALUES = 4096  # different values of a fact that are told apart
 _BINS = 64  # stretches of a number that has more
 _SEEN = 5  # a value that came up less often is not told apart from others
-_DIFFERS = 3.0  # standard errors from which on a difference is believed, if there is one fact
+_DIFFERS = (
+    3.0  # standard errors from which on a difference is believed, if there is one fact
+)
 _JOINED = (2, 3, 6, 10)  # how many facts are taken together
 _SINGLE = 10  # facts that are tried alone
 _WHOLE = ("whole", "response")  # how facts are called that are all of a response
@@ -51,7 +53,10 @@ class Coder:
         """Learn which values there are."""
         distinct, counts = np.unique(values, return_counts=True)
         if len(distinct) > _MOST_VALUES // 4 and distinct.dtype.kind in "iuf":
-            return cls(np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])), stretches=True)
+            return cls(
+                np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])),
+                stretches=True,
+            )
         often = np.sort(np.argsort(counts, kind="stable")[-_MOST_VALUES:])
         return cls(distinct[often][counts[often] >= _SEEN])
 
@@ -88,7 +93,10 @@ def tables(book: Codebook, seen: Facts, names: Any = None) -> Table:
     columns = book if names is None else names
     rows = len(next(iter(seen.values())).values()) if seen else 0
     return {
-        name: book[name].code(seen[name].values()) if name in seen else np.zeros(rows, np.uint16) for name in columns
+        name: book[name].code(seen[name].values())
+        if name in seen
+        else np.zeros(rows, np.uint16)
+        for name in columns
     }
 
 
@@ -141,8 +149,12 @@ class Joined:
 
     def say(self, least: float, most: float) -> str:
         """Return in words that the score lies from the one to the other."""
-        chosen = np.flatnonzero((self.weights >= least) & (self.weights <= most)).tolist()
-        return _response(_combination_text(self.facts, chosen, np.flatnonzero(self.weights).tolist()))
+        chosen = np.flatnonzero(
+            (self.weights >= least) & (self.weights <= most)
+        ).tolist()
+        return _response(
+            _combination_text(self.facts, chosen, np.flatnonzero(self.weights).tolist())
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,33 +201,54 @@ def scores(first: Table, second: Table, book: Codebook, seen: Facts) -> list[Sco
         seen: the facts, for words.
     """
     n, m = (len(next(iter(table.values()))) for table in (first, second))
-    counts = {name: _counts(first[name], second[name], book[name].size) for name in book}
+    counts = {
+        name: _counts(first[name], second[name], book[name].size) for name in book
+    }
     strengths = {name: _strength(*pair, n, m) for name, pair in counts.items()}
     facts = _strongest(strengths, book, seen)
     if not facts:
         return []
-    scores_found: list[Score] = [_join_facts((fact,), first, second) for fact in facts[:_SINGLE]]
-    joined = [_join_facts(facts[:size], first, second) for size in _JOINED if size <= len(facts)]
+    scores_found: list[Score] = [
+        _join_facts((fact,), first, second) for fact in facts[:_SINGLE]
+    ]
+    joined = [
+        _join_facts(facts[:size], first, second)
+        for size in _JOINED
+        if size <= len(facts)
+    ]
     wholes = [name for name in book if book[name].size > 2 and name.endswith(_WHOLE)]
     scores_found += joined[:1]
-    scores_found += [_add_columns([name], counts, strengths, book, seen) for name in wholes]
+    scores_found += [
+        _add_columns([name], counts, strengths, book, seen) for name in wholes
+    ]
     scores_found += joined[1:]
     least = _required_errors(strengths)
-    telling = sorted(strengths, key=lambda name: -float(np.abs(strengths[name]).max()))[:_MOST_ADDED]
-    telling = [name for name in telling if np.abs(strengths[name]).max() >= least and name not in wholes]
+    telling = sorted(strengths, key=lambda name: -float(np.abs(strengths[name]).max()))[
+        :_MOST_ADDED
+    ]
+    telling = [
+        name
+        for name in telling
+        if np.abs(strengths[name]).max() >= least and name not in wholes
+    ]
     if len(telling) > 1:
         scores_found.append(_add_columns(telling, counts, strengths, book, seen, least))
     return scores_found
 
 
 def _counts(first: Codes, second: Codes, size: int) -> tuple[Vector, Vector]:
-    return np.bincount(first, minlength=size).astype(float), np.bincount(second, minlength=size).astype(float)
+    return np.bincount(first, minlength=size).astype(float), np.bincount(
+        second, minlength=size
+    ).astype(float)
 
 
 def _strength(first: Vector, second: Vector, n: int, m: int) -> Vector:
     """Return by how many standard errors each value differs between two answers."""
     pooled = (first + second + 1) / (n + m + 2)
-    return np.asarray((first / n - second / m) / np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m) + 1e-300))
+    return np.asarray(
+        (first / n - second / m)
+        / np.sqrt(pooled * (1 - pooled) * (1 / n + 1 / m) + 1e-300)
+    )
 
 
 def _required_errors(strengths: Mapping[str, Vector]) -> float:
@@ -223,7 +256,9 @@ def _required_errors(strengths: Mapping[str, Vector]) -> float:
     return float(np.sqrt(_DIFFERS**2 + 2 * np.log(sum(map(len, strengths.values())))))
 
 
-def _strongest(strengths: Mapping[str, Vector], book: Codebook, seen: Facts) -> tuple[Fact, ...]:
+def _strongest(
+    strengths: Mapping[str, Vector], book: Codebook, seen: Facts
+) -> tuple[Fact, ...]:
     """Return the facts that differ most, once each: of a fact with two values one says all."""
     ranked = sorted(
         (-abs(round(float(z), 6)), not name.endswith(_WHOLE), name, code)
@@ -237,7 +272,10 @@ def _strongest(strengths: Mapping[str, Vector], book: Codebook, seen: Facts) -> 
         two = book[name].size == 3  # of two values the second says what the first does
         at, say = (2 if two else code), seen[name].say
         words = book[name].say(at, say)
-        chosen.setdefault((name, at), Fact(name, at, words, book[name].say(1, say) if two else _negate(words)))
+        chosen.setdefault(
+            (name, at),
+            Fact(name, at, words, book[name].say(1, say) if two else _negate(words)),
+        )
     return tuple(chosen.values())
 
 
@@ -269,7 +307,10 @@ def _add_columns(
     seen: Facts,
     least: float = 0.0,
 ) -> Added:
-    weights = {name: np.where(np.abs(strengths[name]) >= least, _log_ratio(*counts[name]), 0.0) for name in names}
+    weights = {
+        name: np.where(np.abs(strengths[name]) >= least, _log_ratio(*counts[name]), 0.0)
+        for name in names
+    }
     ranked = sorted(
         (
             (-abs(float(weight)), float(weight), name, code)
@@ -277,24 +318,34 @@ def _add_columns(
             for code, weight in enumerate(weights[name])
         )
     )
-    words = tuple((weight, book[name].say(code, seen[name].say)) for _, weight, name, code in ranked[:_MOST_ADDED])
+    words = tuple(
+        (weight, book[name].say(code, seen[name].say))
+        for _, weight, name, code in ranked[:_MOST_ADDED]
+    )
     return Added(weights, words)
 
 
-def _combination_text(facts: tuple[Fact, ...], chosen: list[int], seen: list[int]) -> str:
+def _combination_text(
+    facts: tuple[Fact, ...], chosen: list[int], seen: list[int]
+) -> str:
     """Return which combinations of facts are meant, in words: what they have in common, where that says it all."""
     every = range(len(facts))
     always = [at for at in every if all(number >> at & 1 for number in chosen)]
     never = [at for at in every if not any(number >> at & 1 for number in chosen)]
-    common = " and ".join([facts[at].words for at in always] + [facts[at].denied for at in never])
+    common = " and ".join(
+        [facts[at].words for at in always] + [facts[at].denied for at in never]
+    )
     alike = [
         pattern
         for pattern in seen
-        if all(pattern >> at & 1 for at in always) and not any(pattern >> at & 1 for at in never)
+        if all(pattern >> at & 1 for at in always)
+        and not any(pattern >> at & 1 for at in never)
     ]
     if set(alike) <= set(chosen):
         return common
-    others_shown = [facts[at].words for at in every if at not in always and at not in never]
+    others_shown = [
+        facts[at].words for at in every if at not in always and at not in never
+    ]
     sentence = f"{common} and shows" if common else "shows"
     return f"{sentence} one of {len(chosen)} combinations of whether it {', whether it '.join(others_shown[:4])}"
 
@@ -311,7 +362,16 @@ def _negate(words: str) -> str:
         >>> _negate("stage_1 holds 'tea'"), _negate("is 'yes'")
         ("stage_1 lacks 'tea'", "is not 'yes'")
     """
-    opposites = {" holds ": " lacks ", " lacks ": " holds ", " is ": " is not ", " has ": " has not "}
+    opposites = {
+        " holds ": " lacks ",
+        " lacks ": " holds ",
+        " is ": " is not ",
+        " has ": " has not ",
+    }
     padded = f" {words}"
-    at, verb = min((padded.index(opposite), opposite) for opposite in opposites if opposite in padded)
+    at, verb = min(
+        (padded.index(opposite), opposite)
+        for opposite in opposites
+        if opposite in padded
+    )
     return f"{padded[:at]}{opposites[verb]}{padded[at + len(verb) :]}".strip()

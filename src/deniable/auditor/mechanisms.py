@@ -26,9 +26,21 @@ from deniable.engines import Engine, Local
 from deniable.errors import InvalidRequest
 from deniable.types import find_operation, operation
 
-__all__ = ["Called", "Designed", "Joint", "Mechanism", "draw", "jointly", "mechanism", "of_callable", "of_design"]
+__all__ = [
+    "Called",
+    "Designed",
+    "Joint",
+    "Mechanism",
+    "draw",
+    "jointly",
+    "mechanism",
+    "of_callable",
+    "of_design",
+]
 
-_MOST_ANSWERS = 4096  # combinations of answers that are listed where a design has very many
+_MOST_ANSWERS = (
+    4096  # combinations of answers that are listed where a design has very many
+)
 
 
 @runtime_checkable
@@ -100,7 +112,9 @@ class Designed:
         if answer_codes is None:
             return self.responses([answers[number] for number in which.tolist()])
         numbers = np.array(answer_codes(self.design, answers), np.int64)
-        return self.engine.respond_all(self.design, numbers[which], codes=True, **self._options())
+        return self.engine.respond_all(
+            self.design, numbers[which], codes=True, **self._options()
+        )
 
     def _options(self) -> dict[str, Any]:
         return {} if self.source is None else {"source": self.source}
@@ -128,7 +142,10 @@ class Joint:
     def responses(self, answers: Sequence[object]) -> Sequence[object]:
         """Return the responses of all parts, as tuples."""
         columns: Any = zip(*answers, strict=True)  # an answer is a tuple here
-        drawn = [mechanism.responses(column) for mechanism, column in zip(self.parts, columns, strict=True)]
+        drawn = [
+            mechanism.responses(column)
+            for mechanism, column in zip(self.parts, columns, strict=True)
+        ]
         return list(zip(*drawn, strict=True))
 
 
@@ -139,11 +156,18 @@ def of_callable(function: Callable[[Any], object], *, name: str = "") -> Called:
         >>> of_callable(lambda answer: answer).responses(["yes", "no"])
         ['yes', 'no']
     """
-    return Called(name or getattr(function, "__qualname__", "") or type(function).__name__, function)
+    return Called(
+        name or getattr(function, "__qualname__", "") or type(function).__name__,
+        function,
+    )
 
 
 def of_design(
-    design: AnyDesign, engine: Engine | None = None, *, source: Source | None = None, name: str = ""
+    design: AnyDesign,
+    engine: Engine | None = None,
+    *,
+    source: Source | None = None,
+    name: str = "",
 ) -> Mechanism:
     """Return a mechanism that draws with a design of ours, of any type: categories, stages, records, cards.
 
@@ -159,7 +183,12 @@ def of_design(
     if respond_alone is not None:
         chance = SYSTEM if source is None else source
         epsilon = operation(design, "claimed_epsilon")(design)
-        return Called(title, lambda answer: respond_alone(design, answer, chance), known_answers(design), epsilon)
+        return Called(
+            title,
+            lambda answer: respond_alone(design, answer, chance),
+            known_answers(design),
+            epsilon,
+        )
     return Designed(title, design, Local() if engine is None else engine, source)
 
 
@@ -170,7 +199,9 @@ def jointly(*parts: Mechanism, name: str = "") -> Joint:
         InvalidRequest: fewer than two.
     """
     if len(parts) < 2:
-        raise InvalidRequest(f"there are {len(parts)} mechanisms side by side; expected at least two.")
+        raise InvalidRequest(
+            f"there are {len(parts)} mechanisms side by side; expected at least two."
+        )
     return Joint(name or " and ".join(mechanism.name for mechanism in parts), parts)
 
 
@@ -188,7 +219,11 @@ def mechanism(thing: object, *, source: Source | None = None) -> Mechanism:
     if isinstance(thing, os.PathLike):
         return of_pairs(thing)
     if isinstance(thing, str):
-        return of_endpoint(thing) if "://" in thing.partition(" ")[0] else of_command(thing)
+        return (
+            of_endpoint(thing)
+            if "://" in thing.partition(" ")[0]
+            else of_command(thing)
+        )
     if isinstance(thing, AnyDesign):
         return of_design(thing, source=source)
     if isinstance(thing, Mechanism):
@@ -202,7 +237,9 @@ def mechanism(thing: object, *, source: Source | None = None) -> Mechanism:
     )
 
 
-def draw(mechanism: Mechanism, answers: Sequence[object], which: NDArray[np.int64]) -> Any:
+def draw(
+    mechanism: Mechanism, answers: Sequence[object], which: NDArray[np.int64]
+) -> Any:
     """Return responses to answers that are given by their number."""
     quick = getattr(mechanism, "draw", None)
     if quick is not None:
@@ -212,4 +249,6 @@ def draw(mechanism: Mechanism, answers: Sequence[object], which: NDArray[np.int6
 
 def known_answers(design: AnyDesign) -> tuple[object, ...]:
     """Return answers that a design knows: all categories, or a few answers that differ much, where they have no end."""
-    return tuple(itertools.islice(operation(design, "known_answers")(design), _MOST_ANSWERS))
+    return tuple(
+        itertools.islice(operation(design, "known_answers")(design), _MOST_ANSWERS)
+    )

@@ -31,7 +31,9 @@ _RUN_DRAWS = 2048  # in each of the sequences that are compared
 _SERIAL_DRAWS = 20_000
 _MOST_PARTS = 512  # parts of a response that are told apart
 _MOST_TESTED = 32  # of which so many are tested for dependence
-_LEAST_VARIED = 0.99  # a part whose neighbours agree more often hardly varies, and is passed over
+_LEAST_VARIED = (
+    0.99  # a part whose neighbours agree more often hardly varies, and is passed over
+)
 _LAGS = (1, 2, 3, 4, 8, 16, 64)
 _BINS = 8  # responses told apart when dependence is tested
 _LEAST_IN_BIN = 200  # so that the law of χ² holds far out
@@ -43,7 +45,10 @@ _WIDE = 0.9  # share of different values from which on a whole number is a seed,
 
 def repeats(context: CheckContext) -> Finding | None:
     """Compare sequences of responses to one answer, drawn in other calls, threads, forked children and processes."""
-    if not asked_freely(context) or getattr(context.mechanism, "source", None) is not None:
+    if (
+        not asked_freely(context)
+        or getattr(context.mechanism, "source", None) is not None
+    ):
         return None
     figures: dict[str, Figure] = {}
     level = context.false_alarm / len(PLACES)
@@ -51,12 +56,21 @@ def repeats(context: CheckContext) -> Finding | None:
     for n_done, (setting, drawn_there) in enumerate(PLACES.items()):
         context.progress("repeats", n_done / len(PLACES))
         try:
-            drawn = [digests(responses) for responses in drawn_there(context.mechanism, [context.answers[0]] * draws)]
+            drawn = [
+                digests(responses)
+                for responses in drawn_there(
+                    context.mechanism, [context.answers[0]] * draws
+                )
+            ]
         except LeftOut as reason:
             figures[setting] = f"left out: {reason}"
             continue
         figures[setting] = _compare_sequences(drawn, level)
-    repeated = [setting for setting, figure in figures.items() if str(figure).startswith("repeated")]
+    repeated = [
+        setting
+        for setting, figure in figures.items()
+        if str(figure).startswith("repeated")
+    ]
     if repeated:
         return Finding(
             "repeats",
@@ -66,7 +80,12 @@ def repeats(context: CheckContext) -> Finding | None:
             figures,
         )
     summary = "; ".join(f"{setting}: {figure}" for setting, figure in figures.items())
-    return Finding("repeats", CONSISTENT, f"No sequence of {draws:,} responses repeats another ({summary}).", figures)
+    return Finding(
+        "repeats",
+        CONSISTENT,
+        f"No sequence of {draws:,} responses repeats another ({summary}).",
+        figures,
+    )
 
 
 def asked_freely(context: CheckContext) -> bool:
@@ -82,7 +101,11 @@ def _compare_sequences(drawn: list[Digests], level: float) -> str:
         run = common_run(left, right, level=level / len(pairs))
         if run is not None:
             component, length = run
-            responses_repeated = f"part {component} of {length:,} responses" if component else f"{length:,} responses"
+            responses_repeated = (
+                f"part {component} of {length:,} responses"
+                if component
+                else f"{length:,} responses"
+            )
             return f"repeated {responses_repeated} in the same order"
     return "fresh"
 
@@ -91,7 +114,13 @@ def digests(responses: Sequence[object]) -> Digests:
     """Return a row of digests for whole responses, and one for each part where all have equally many."""
     listed = list(responses)
     cache: dict[bytes, int] = {}
-    return np.array([[_digest(value, cache) for value in column] for column in (listed, *_columns(listed))], np.uint64)
+    return np.array(
+        [
+            [_digest(value, cache) for value in column]
+            for column in (listed, *_columns(listed))
+        ],
+        np.uint64,
+    )
 
 
 def _columns(responses: Sequence[object]) -> Iterator[Sequence[object]]:
@@ -116,11 +145,15 @@ def _digest(value: object, known: dict[bytes, int]) -> int:
     """Return 64 bits that stand for a value; those that are known already are not reckoned again."""
     text = value.tobytes() if isinstance(value, np.ndarray) else repr(value).encode()
     if text not in known:
-        known[text] = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+        known[text] = int.from_bytes(
+            hashlib.blake2b(text, digest_size=8).digest(), "little"
+        )
     return known[text]
 
 
-def common_run(some: Digests, others: Digests, *, level: float) -> tuple[int, int] | None:
+def common_run(
+    some: Digests, others: Digests, *, level: float
+) -> tuple[int, int] | None:
     """Return a run that two sequences share beyond chance: of which part (0 for the whole), and how long.
 
     Guarantee: for independent draws one is found with probability `level` at most.
@@ -129,8 +162,14 @@ def common_run(some: Digests, others: Digests, *, level: float) -> tuple[int, in
         length = run_length(left, len(right), level / len(some))
         if length is None:
             continue
-        windows = {window.tobytes() for window in np.lib.stride_tricks.sliding_window_view(left, length)}
-        if any(window.tobytes() in windows for window in np.lib.stride_tricks.sliding_window_view(right, length)):
+        windows = {
+            window.tobytes()
+            for window in np.lib.stride_tricks.sliding_window_view(left, length)
+        }
+        if any(
+            window.tobytes() in windows
+            for window in np.lib.stride_tricks.sliding_window_view(right, length)
+        ):
             return component, length
     return None
 
@@ -139,10 +178,16 @@ def run_length(sequence: Digests, other: int, level: float) -> int | None:
     """Return how long a common run must be to be no chance; None where draws hardly vary or are too few to tell."""
     pairs = len(sequence) // 2
     equal = int((sequence[: 2 * pairs : 2] == sequence[1 : 2 * pairs : 2]).sum())
-    agreement = float(beta.ppf(1 - level / 2, equal + 1, pairs - equal)) if equal < pairs else 1.0
+    agreement = (
+        float(beta.ppf(1 - level / 2, equal + 1, pairs - equal))
+        if equal < pairs
+        else 1.0
+    )
     if agreement > _LEAST_VARIED:
         return None
-    length = math.ceil(math.log(2 * len(sequence) * other / level) / -math.log(agreement))
+    length = math.ceil(
+        math.log(2 * len(sequence) * other / level) / -math.log(agreement)
+    )
     return length if length <= min(len(sequence), other) else None
 
 
@@ -185,22 +230,37 @@ def _suspects(context: CheckContext) -> dict[str, float]:
     mixed = digests(context.draw(answers))
     parts = min(len(alone), len(mixed))
     p_values = {}
-    for component in sorted({0, *np.linspace(1, parts - 1, min(parts - 1, _MOST_TESTED)).astype(int).tolist()}):
+    for component in sorted(
+        {
+            0,
+            *np.linspace(1, parts - 1, min(parts - 1, _MOST_TESTED))
+            .astype(int)
+            .tolist(),
+        }
+    ):
         suffix, row = f", part {component}" if component else "", alone[component]
         for lag in _LAGS:
-            p_values[f"the one {lag} before it{suffix}"] = independent(row[lag:], row[:-lag])
+            p_values[f"the one {lag} before it{suffix}"] = independent(
+                row[lag:], row[:-lag]
+            )
         before = answers[:-1].astype(np.uint64)
-        p_values[f"the answer before it{suffix}"] = independent(mixed[component][1:], before, answers[1:])
+        p_values[f"the answer before it{suffix}"] = independent(
+            mixed[component][1:], before, answers[1:]
+        )
     return p_values
 
 
-def independent(left: Digests, right: Digests, strata: NDArray[np.int64] | None = None) -> float:
+def independent(
+    left: Digests, right: Digests, strata: NDArray[np.int64] | None = None
+) -> float:
     """Return how probable it is that two independent columns look as dependent as these, within each stratum."""
     groups = np.zeros(len(left), np.int64) if strata is None else strata
     statistic, freedom = 0.0, 0
     for group in np.unique(groups):
         table = _table(left[groups == group], right[groups == group])
-        expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(1, table.sum())
+        expected = (
+            table.sum(axis=1, keepdims=True) * table.sum(axis=0) / max(1, table.sum())
+        )
         statistic += float(((table - expected) ** 2 / expected).sum())
         freedom += (table.shape[0] - 1) * (table.shape[1] - 1)
     return float(chi2.sf(statistic, freedom)) if freedom else 1.0
@@ -245,16 +305,27 @@ def low_order_bits(context: CheckContext) -> Finding | None:
     for number, column in enumerate(columns):
         for bit in range(_LOW_BITS):
             ones = sum(int(value) >> bit & 1 for value in column)  # type: ignore[call-overload]  # whole numbers all
-            chances[number, bit] = binomtest(ones, draws).pvalue if 0 < ones < draws else 1.0
+            chances[number, bit] = (
+                binomtest(ones, draws).pvalue if 0 < ones < draws else 1.0
+            )
     (_, bit), least = min(chances.items(), key=lambda each: each[1])
-    figures: dict[str, Figure] = {"seeds": len(columns), "bit": bit, "least_chance": float(least), "draws": draws}
+    figures: dict[str, Figure] = {
+        "seeds": len(columns),
+        "bit": bit,
+        "least_chance": float(least),
+        "draws": draws,
+    }
     if least < level:
         sentence = (
-            f"Bit {bit} of a random number that is sent is no fair coin: that is chance with probability {least:.1g}."
+            f"Bit {bit} of a random number that is sent is no fair coin: that is "
+            f"chance with probability {least:.1g}."
         )
         return Finding("low-order bits", VIOLATED, sentence, figures)
     return Finding(
-        "low-order bits", CONSISTENT, "Low-order bits of random numbers that are sent are fair coins.", figures
+        "low-order bits",
+        CONSISTENT,
+        "Low-order bits of random numbers that are sent are fair coins.",
+        figures,
     )
 
 
@@ -265,5 +336,8 @@ def _seeds(context: CheckContext, draws: int) -> list[Sequence[object]]:
 
 
 def _is_seed_column(column: Sequence[object]) -> bool:
-    is_whole = all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in column)
+    is_whole = all(
+        isinstance(value, int | np.integer) and not isinstance(value, bool)
+        for value in column
+    )
     return is_whole and len(set(column)) > _WIDE * len(column)

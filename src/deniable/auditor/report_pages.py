@@ -17,7 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["figure", "page", "picture", "text", "verdict_sentence"]
 
 _WIDTH = 100  # letters in a line of text
-_ROW, _LEFT, _RIGHT, _TOP = 46, 16, 24, 34  # of the picture: a row for each event, and its margins
+_ROW, _LEFT, _RIGHT, _TOP = (
+    46,
+    16,
+    24,
+    34,
+)  # of the picture: a row for each event, and its margins
 _ACROSS = 720
 
 
@@ -60,9 +65,14 @@ def _still_needed(audit: Audit) -> str:
 def text(audit: Audit) -> str:
     """Return an audit as plain text."""
     lines = [*textwrap.wrap(verdict_sentence(audit), _WIDTH), ""]
-    sentences = [f"ε ≥ {_lower_bound(audit)}" + (f", δ ≥ {audit.delta_at_least:.3g}" if audit.delta_at_least else "")]
+    sentences = [
+        f"ε ≥ {_lower_bound(audit)}"
+        + (f", δ ≥ {audit.delta_at_least:.3g}" if audit.delta_at_least else "")
+    ]
     sentences += [sentence for sentence in [_still_needed(audit)] if sentence]
-    lines += [line for sentence in sentences for line in textwrap.wrap(sentence, _WIDTH)] + [""]
+    lines += [
+        line for sentence in sentences for line in textwrap.wrap(sentence, _WIDTH)
+    ] + [""]
     for finding in audit.findings:
         head = f"{'✗' if finding.violated else '·'} {finding.check}: {finding.sentence}"
         lines += textwrap.wrap(head, _WIDTH, subsequent_indent="  ")
@@ -75,7 +85,14 @@ def picture(audit: Audit) -> str:
     if not events:
         return ""
     seen = [event["seen"] or event["epsilon_at_least"] for event in events]
-    most = 1.15 * max([*seen, *(event["epsilon_at_least"] for event in events), audit.epsilon or 0.0, 0.1])
+    most = 1.15 * max(
+        [
+            *seen,
+            *(event["epsilon_at_least"] for event in events),
+            audit.epsilon or 0.0,
+            0.1,
+        ]
+    )
     scale = (_ACROSS - _LEFT - _RIGHT) / most
     height = _TOP + _ROW * len(events) + 34
     rows = "".join(_row(event, at, scale) for at, event in enumerate(events))
@@ -90,16 +107,42 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     from deniable.estimates.charts import ACCENT, INK, TRUTH, Picture, darkened, plain
 
     events = audit.events
-    picture = Picture(figsize=(8, 1.9 + 0.55 * max(1, len(events))), layout="constrained")
+    picture = Picture(
+        figsize=(8, 1.9 + 0.55 * max(1, len(events))), layout="constrained"
+    )
     axes = picture.add_subplot()
-    axes.set_title(textwrap.fill(title or verdict_sentence(audit), 60), loc="left", color=INK, fontsize=11)
+    axes.set_title(
+        textwrap.fill(title or verdict_sentence(audit), 60),
+        loc="left",
+        color=INK,
+        fontsize=11,
+    )
     heights = range(len(events))
-    axes.barh(heights, [float(event["epsilon_at_least"]) for event in events], 0.4, color=ACCENT, label="ε at least")
-    seen = [(float(event["seen"]), at) for at, event in enumerate(events) if event["seen"] is not None]
+    axes.barh(
+        heights,
+        [float(event["epsilon_at_least"]) for event in events],
+        0.4,
+        color=ACCENT,
+        label="ε at least",
+    )
+    seen = [
+        (float(event["seen"]), at)
+        for at, event in enumerate(events)
+        if event["seen"] is not None
+    ]
     if seen:
-        axes.plot(*zip(*seen, strict=True), "o", color=ACCENT, markerfacecolor="#ffffff", markersize=8, label="as seen")
+        axes.plot(
+            *zip(*seen, strict=True),
+            "o",
+            color=ACCENT,
+            markerfacecolor="#ffffff",
+            markersize=8,
+            label="as seen",
+        )
     if audit.epsilon is not None:
-        axes.axvline(audit.epsilon, color=TRUTH, linestyle="--", linewidth=1.5, label="claimed")
+        axes.axvline(
+            audit.epsilon, color=TRUTH, linestyle="--", linewidth=1.5, label="claimed"
+        )
     axes.set_yticks(heights, [textwrap.fill(textwrap.shorten(str(event["words"]), 70, placeholder=" …"), 36)
                               for event in events])  # fmt: skip
     axes.set_ylim(max(1, len(events)) - 0.5, -0.5)
@@ -107,19 +150,29 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     axes.set_xlabel(f"ε, with {formats.level(audit.level)} confidence", color=INK)
     plain(axes)
     axes.grid(visible=False, axis="y")
-    picture.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+    picture.legend(
+        loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK
+    )
     if dark:
         darkened(picture)
     return picture
 
 
 def _picture_words(audit: Audit) -> str:
-    claim = "nothing was claimed" if audit.epsilon is None else f"claimed is {formats.epsilon(audit.epsilon)}"
+    claim = (
+        "nothing was claimed"
+        if audit.epsilon is None
+        else f"claimed is {formats.epsilon(audit.epsilon)}"
+    )
     return f"Lower bounds on ε from the worst events; the largest is {_lower_bound(audit)}, {claim}."
 
 
 def _axis(most: float, scale: float, height: int) -> str:
-    step = next(width for width in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0) if most / width <= 10)
+    step = next(
+        width
+        for width in (0.05, 0.1, 0.2, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0, 100.0)
+        if most / width <= 10
+    )
     lines = "".join(
         f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{height - 30}"/>'
         f'<text class="mark" x="{x:.1f}" y="{height - 12}">{step * at:.3g}</text>'
@@ -133,7 +186,11 @@ def _row(event: dict[str, object], at: int, scale: float) -> str:
     """Return one event: a bar up to what is sure, and a ring at what was seen."""
     y = _TOP + _ROW * at
     bound, seen = float(event["epsilon_at_least"]), event["seen"]  # type: ignore[arg-type]
-    ring = "" if seen is None else f'<circle class="seen" cx="{_LEFT + float(seen) * scale:.1f}" cy="{y + 32}" r="5"/>'  # type: ignore[arg-type]
+    ring = (
+        ""
+        if seen is None
+        else f'<circle class="seen" cx="{_LEFT + float(seen) * scale:.1f}" cy="{y + 32}" r="5"/>'  # type: ignore[arg-type]
+    )
     words = textwrap.shorten(str(event["words"]), 104, placeholder=" …")
     return (
         f'<text class="event" x="{_LEFT}" y="{y + 16}">{escape(words)}</text>'
@@ -191,8 +248,16 @@ def page(audit: Audit) -> str:
     """Return an audit as one page of HTML, without a script and without anything from elsewhere."""
     rows = "\n".join(map(_finding_row, audit.findings))
     drawn = picture(audit)
-    events_html = f'<h2>The worst events</h2>\n<div class="picture" tabindex="0">{drawn}</div>\n{_KEY}' if drawn else ""
-    needed = f'<p class="note">{escape(_still_needed(audit))}</p>' if _still_needed(audit) else ""
+    events_html = (
+        f'<h2>The worst events</h2>\n<div class="picture" tabindex="0">{drawn}</div>\n{_KEY}'
+        if drawn
+        else ""
+    )
+    needed = (
+        f'<p class="note">{escape(_still_needed(audit))}</p>'
+        if _still_needed(audit)
+        else ""
+    )
     body = f"""<main>
 <h1>Audit of {escape(audit.mechanism)}</h1>
 <p class="verdict {audit.verdict}">{escape(verdict_sentence(audit))}</p>

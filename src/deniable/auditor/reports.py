@@ -25,10 +25,15 @@ from deniable.rendering import formats
 
 __all__ = ["Repeated", "Respondents", "averaging", "of_respondents", "repeatedly"]
 
-_LEARNED, _TRIED = 2_000, 6_000  # draws of an answer from which its law is learned; draws that are told apart by it
+_LEARNED, _TRIED = (
+    2_000,
+    6_000,
+)  # draws of an answer from which its law is learned; draws that are told apart by it
 _MOST_ANSWERS = 16  # whose laws are compared
 _PEOPLE, _ASKED = 20, 20  # respondents who may remember, and how often each is asked
-_SEEN = 40  # times that a value occurs on average where its probability counts as learned
+_SEEN = (
+    40  # times that a value occurs on average where its probability counts as learned
+)
 _LEAST_GUESSES = 100
 _SURE = 5.0  # standard errors that the evidence of two laws must lie apart
 _ERROR = 0.05  # how often the answer is guessed wrongly when it counts as known
@@ -61,12 +66,24 @@ class Repeated:
     def responses(self, answers: Sequence[object]) -> Sequence[object]:
         """Ask one person so often for each answer."""
         if isinstance(self.once, Respondents):
-            return [tuple(self.once.fresh().responses([answer] * self.times)) for answer in answers]
-        drawn = list(self.once.responses([answer for answer in answers for _ in range(self.times)]))
-        return [tuple(drawn[at : at + self.times]) for at in range(0, len(drawn), self.times)]
+            return [
+                tuple(self.once.fresh().responses([answer] * self.times))
+                for answer in answers
+            ]
+        drawn = list(
+            self.once.responses(
+                [answer for answer in answers for _ in range(self.times)]
+            )
+        )
+        return [
+            tuple(drawn[at : at + self.times])
+            for at in range(0, len(drawn), self.times)
+        ]
 
 
-def of_respondents(make: Callable[[], Callable[[Any], object]], *, name: str = "") -> Respondents:
+def of_respondents(
+    make: Callable[[], Callable[[Any], object]], *, name: str = ""
+) -> Respondents:
     """Return a mechanism of people who may remember what they sent.
 
     Args:
@@ -77,7 +94,9 @@ def of_respondents(make: Callable[[], Callable[[Any], object]], *, name: str = "
         >>> of_respondents(lambda: str).responses([1, 2])
         ['1', '2']
     """
-    return Respondents(name or getattr(make, "__qualname__", "") or type(make).__name__, make)
+    return Respondents(
+        name or getattr(make, "__qualname__", "") or type(make).__name__, make
+    )
 
 
 def repeatedly(thing: object, times: int, *, name: str = "") -> Repeated:
@@ -91,7 +110,9 @@ def repeatedly(thing: object, times: int, *, name: str = "") -> Repeated:
         [('1', '1', '1'), ('2', '2', '2')]
     """
     if times < 2:
-        raise InvalidRequest(f"there are {times} reports of one person; expected at least two.")
+        raise InvalidRequest(
+            f"there are {times} reports of one person; expected at least two."
+        )
     once = mechanism(thing)
     return Repeated(name or f"{once.name}, {times} reports of one person", once, times)
 
@@ -101,7 +122,9 @@ def averaging(context: CheckContext) -> Finding | None:
     if not asked_freely(context) or isinstance(context.mechanism, Repeated):
         return None
     name = "repeated reports"
-    if isinstance(context.mechanism, Respondents) and _repeats_first_response(context, context.mechanism):
+    if isinstance(context.mechanism, Respondents) and _repeats_first_response(
+        context, context.mechanism
+    ):
         sentence = "Each person's response is kept: further reports of the same answer tell nothing more."
         return Finding(name, CONSISTENT, sentence, {"kept": 1})
     compared = range(min(len(context.answers), _MOST_ANSWERS))
@@ -110,20 +133,32 @@ def averaging(context: CheckContext) -> Finding | None:
     context.progress(name, 0.5)
     laws = [_law(digests_learned[rows]) for digests_learned in learned]
     first, second = max(
-        combinations(compared, 2), key=lambda pair: _divergence(*((laws[at], learned[at][rows]) for at in pair))
+        combinations(compared, 2),
+        key=lambda pair: _divergence(*((laws[at], learned[at][rows]) for at in pair)),
     )
-    needed = _reports_needed(context, (first, second), (laws[first], laws[second]), rows)
+    needed = _reports_needed(
+        context, (first, second), (laws[first], laws[second]), rows
+    )
     figures: dict[str, Figure] = {
         "kept": 0,
         "reports_needed": needed,
-        "draws": sum(digests_learned.shape[1] for digests_learned in learned) + 2 * _n_trial_draws(context),
+        "draws": sum(digests_learned.shape[1] for digests_learned in learned)
+        + 2 * _n_trial_draws(context),
     }
     pair = f"{answers_shown(context.answers, first)} from {answers_shown(context.answers, second)}"
-    if all((digests_learned[0] == digests_learned[0, 0]).all() for digests_learned in learned):
+    if all(
+        (digests_learned[0] == digests_learned[0, 0]).all()
+        for digests_learned in learned
+    ):
         sentence = "An answer gives the same response whenever it is asked: it is kept, or nothing is random."
         return Finding(name, CONSISTENT, sentence, {**figures, "kept": 1})
     if needed is None:
-        return Finding(name, CONSISTENT, f"Each report is drawn anew; even many do not tell {pair}.", figures)
+        return Finding(
+            name,
+            CONSISTENT,
+            f"Each report is drawn anew; even many do not tell {pair}.",
+            figures,
+        )
     claim = (
         f" By then an ε of {formats.epsilon(context.epsilon)} a report has become "
         f"{formats.epsilon(needed * context.epsilon)}."
@@ -143,7 +178,10 @@ def _few(context: CheckContext) -> int:
 
 def _repeats_first_response(context: CheckContext, people: Respondents) -> bool:
     """Whether everybody repeats the first response, while not everybody's is the same."""
-    first_responses = [digests(people.fresh().responses([context.answers[0]] * _ASKED))[0] for _ in range(_PEOPLE)]
+    first_responses = [
+        digests(people.fresh().responses([context.answers[0]] * _ASKED))[0]
+        for _ in range(_PEOPLE)
+    ]
     return all((row == row[0]).all() for row in first_responses)
 
 
@@ -154,14 +192,20 @@ Learned: TypeAlias = list[tuple[Digests, NDArray[np.float64]]]
 def _telling(learned: Sequence[Digests]) -> slice:
     """Return the rows that tell answers apart: the whole response where it has few values, otherwise its parts."""
     parts = {len(digests_learned) for digests_learned in learned}
-    has_few = all(len(np.unique(digests_learned[0])) < digests_learned.shape[1] // _SEEN for digests_learned in learned)
+    has_few = all(
+        len(np.unique(digests_learned[0])) < digests_learned.shape[1] // _SEEN
+        for digests_learned in learned
+    )
     return slice(0, 1) if has_few or len(parts) > 1 or parts == {1} else slice(1, None)
 
 
 def _law(drawn: Digests) -> Learned:
     """Learn how probable the values of each part are."""
     counted = [np.unique(row, return_counts=True) for row in drawn]
-    return [(values, np.log((counts + 0.5) / (drawn.shape[1] + 1))) for values, counts in counted]
+    return [
+        (values, np.log((counts + 0.5) / (drawn.shape[1] + 1)))
+        for values, counts in counted
+    ]
 
 
 def _evidence(law: Learned, drawn: Digests) -> NDArray[np.float64]:
@@ -173,9 +217,14 @@ def _evidence(law: Learned, drawn: Digests) -> NDArray[np.float64]:
     return total
 
 
-def _divergence(some: tuple[Learned, Digests], others: tuple[Learned, Digests]) -> float:
+def _divergence(
+    some: tuple[Learned, Digests], others: tuple[Learned, Digests]
+) -> float:
     """Return how far two laws lie apart, by the evidence that each gives for itself."""
-    gaps = [_evidence(some[0], drawn) - _evidence(others[0], drawn) for _, drawn in (some, others)]
+    gaps = [
+        _evidence(some[0], drawn) - _evidence(others[0], drawn)
+        for _, drawn in (some, others)
+    ]
     return float(gaps[0].mean() - gaps[1].mean())
 
 
@@ -184,25 +233,41 @@ def _n_trial_draws(context: CheckContext) -> int:
 
 
 def _reports_needed(
-    context: CheckContext, pair: tuple[int, int], laws: tuple[Learned, Learned], rows: slice
+    context: CheckContext,
+    pair: tuple[int, int],
+    laws: tuple[Learned, Learned],
+    rows: slice,
 ) -> int | None:
     """Return how many reports tell two answers apart with few errors, in draws from which nothing was learned."""
-    drawn = [digests(context.draw(np.full(_n_trial_draws(context), at)))[rows] for at in pair]
+    drawn = [
+        digests(context.draw(np.full(_n_trial_draws(context), at)))[rows] for at in pair
+    ]
     if any(len(digests_drawn) != len(laws[0]) for digests_drawn in drawn):
         return None
-    gaps = [_evidence(laws[0], digests_drawn) - _evidence(laws[1], digests_drawn) for digests_drawn in drawn]
+    gaps = [
+        _evidence(laws[0], digests_drawn) - _evidence(laws[1], digests_drawn)
+        for digests_drawn in drawn
+    ]
     reports = 1
     while len(gaps[0]) // reports >= _LEAST_GUESSES:
-        sums = [gap[: len(gap) // reports * reports].reshape(-1, reports).sum(axis=1) for gap in gaps]
+        sums = [
+            gap[: len(gap) // reports * reports].reshape(-1, reports).sum(axis=1)
+            for gap in gaps
+        ]
         if ((sums[0] <= 0).mean() + (sums[1] > 0).mean()) / 2 <= _ERROR:
             return reports
         reports = max(reports + 1, reports * 5 // 4)
     return _extrapolate_reports(*gaps)
 
 
-def _extrapolate_reports(some: NDArray[np.float64], others: NDArray[np.float64]) -> int | None:
+def _extrapolate_reports(
+    some: NDArray[np.float64], others: NDArray[np.float64]
+) -> int | None:
     """Return how many are needed if sums of evidence are normal, as they are when they are many."""
-    apart, spread = float(some.mean() - others.mean()), float(np.sqrt((some.var() + others.var()) / 2))
+    apart, spread = (
+        float(some.mean() - others.mean()),
+        float(np.sqrt((some.var() + others.var()) / 2)),
+    )
     if apart <= _SURE * spread * math.sqrt(2 / len(some)):
         return None  # no more than chance makes of two equal laws
     return math.ceil((2 * float(norm.isf(_ERROR)) * spread / apart) ** 2)

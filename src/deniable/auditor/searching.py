@@ -17,7 +17,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.auditor.bounds import Counted, delta_at_least, draws_to_refute, epsilon_at_least
+from deniable.auditor.bounds import (
+    Counted,
+    delta_at_least,
+    draws_to_refute,
+    epsilon_at_least,
+)
 from deniable.auditor.check_context import CheckContext, answers_shown
 from deniable.auditor.features import Facts, facts
 from deniable.auditor.findings import CONSISTENT, VIOLATED, WORST_EVENT, Finding
@@ -35,7 +40,9 @@ _FEW = 4  # answers that are left when exploring ends
 _PAIRS = 3  # pairs that scores are learned for
 _ROWS_COMPARED = 256  # answers that are compared each with each
 _THRESHOLDS = 256
-_SIMPLER = 0.99  # a simpler score is taken, if its bound is at least this share of the best
+_SIMPLER = (
+    0.99  # a simpler score is taken, if its bound is at least this share of the best
+)
 _CHUNK = 1 << 20  # responses of arrays that are looked at together
 _SMALL_CHUNK = 1 << 15  # responses that are Python objects
 
@@ -115,7 +122,11 @@ def _explore(context: CheckContext, rng: np.random.Generator, budget: int) -> Ex
 
 
 def _balanced_shuffle(
-    context: CheckContext, rng: np.random.Generator, alive: Sequence[int], total: int, part: int
+    context: CheckContext,
+    rng: np.random.Generator,
+    alive: Sequence[int],
+    total: int,
+    part: int,
 ) -> Which:
     """Return which answers to ask about, equally often and in no order: a mechanism that drifts favours none of them.
 
@@ -123,7 +134,12 @@ def _balanced_shuffle(
     """
     left = getattr(context.mechanism, "left", None)
     per_answer = max(total // len(alive), 1)
-    counts = [per_answer if left is None else min(per_answer, left(context.answers[at]) // part) for at in alive]
+    counts = [
+        per_answer
+        if left is None
+        else min(per_answer, left(context.answers[at]) // part)
+        for at in alive
+    ]
     numbers = np.repeat(np.array(alive, np.int64), counts)
     rng.shuffle(numbers)
     return numbers
@@ -143,7 +159,9 @@ def _learn(explored: Explored, which: Which, context: CheckContext) -> None:
     for batch, seen in _batches(context, which):
         if not explored.book:
             explored.seen |= seen
-            explored.book |= {name: Coder.of(column.values()) for name, column in seen.items()}
+            explored.book |= {
+                name: Coder.of(column.values()) for name, column in seen.items()
+            }
         table = tables(explored.book, seen)
         for answer in np.unique(batch).tolist():
             rows = np.flatnonzero(batch == answer)
@@ -158,23 +176,37 @@ def _append_columns(old: Table, new: Table) -> Table:
 
 def _rank_pairs(explored: Explored, alive: Sequence[int]) -> list[Pair]:
     """Return pairs of answers, those that differ most for sure first: by the best value of each fact, added up."""
-    n = np.array([len(next(iter(explored.samples[at].values()))) for at in alive], np.float64)[:, None]
+    n = np.array(
+        [len(next(iter(explored.samples[at].values()))) for at in alive], np.float64
+    )[:, None]
     total = np.zeros((len(alive), len(alive)))
     for name, coder in explored.book.items():
-        counts = np.array([np.bincount(explored.samples[at][name], minlength=coder.size) for at in alive])
+        counts = np.array(
+            [
+                np.bincount(explored.samples[at][name], minlength=coder.size)
+                for at in alive
+            ]
+        )
         logs = np.log((counts + 0.5) / (n + 1))
         errors = 2 * np.sqrt((1 - (counts + 0.5) / (n + 1)) / (counts + 0.5))
         total += _gaps(logs - errors, logs + errors)
     np.fill_diagonal(total, -1)
     order = np.argsort(-total, axis=None, kind="stable")[: 16 * len(alive)]
-    return [Pair(alive[at // len(alive)], alive[at % len(alive)]) for at in order.tolist() if at % (len(alive) + 1)]
+    return [
+        Pair(alive[at // len(alive)], alive[at % len(alive)])
+        for at in order.tolist()
+        if at % (len(alive) + 1)
+    ]
 
 
 def _gaps(low: Vector, high: Vector) -> Vector:
     """Return for each two rows by how much some value of the first is surely above that of the second; at least 0."""
     if len(low) <= _ROWS_COMPARED:
         return np.array([np.maximum((row - high).max(axis=1), 0.0) for row in low])
-    ahead, behind = (low - high.min(axis=0)).max(axis=1), (low.max(axis=0) - high).max(axis=1)
+    ahead, behind = (
+        (low - high.min(axis=0)).max(axis=1),
+        (low.max(axis=0) - high).max(axis=1),
+    )
     return np.asarray(np.maximum(ahead[:, None] + behind, 0.0))
 
 
@@ -188,11 +220,18 @@ def _answers_of_best_pairs(pairs: Sequence[Pair], count: int) -> list[int]:
     return sorted(answers_kept)
 
 
-def _choose(context: CheckContext, rng: np.random.Generator, explored: Explored, budget: int) -> list[Event]:
+def _choose(
+    context: CheckContext, rng: np.random.Generator, explored: Explored, budget: int
+) -> list[Event]:
     """Return events of the best pair: the best for ε in both directions, and the best for δ at the claimed ε."""
     pairs = _without_order(_rank_pairs(explored, sorted(explored.samples)))[:_PAIRS]
     learned = {
-        pair: scores(explored.samples[pair.first], explored.samples[pair.second], explored.book, explored.seen)
+        pair: scores(
+            explored.samples[pair.first],
+            explored.samples[pair.second],
+            explored.book,
+            explored.seen,
+        )
         for pair in pairs
     }
     answers = sorted({at for pair in pairs for at in pair})
@@ -215,9 +254,19 @@ def _without_order(pairs: Sequence[Pair]) -> list[Pair]:
 Scored: TypeAlias = dict[Pair, list[tuple[Score, tuple[Vector, Vector]]]]
 
 
-def _score_draws(context: CheckContext, explored: Explored, learned: dict[Pair, list[Score]], which: Which) -> Scored:
+def _score_draws(
+    context: CheckContext,
+    explored: Explored,
+    learned: dict[Pair, list[Score]],
+    which: Which,
+) -> Scored:
     """Return the scores of new draws, for each pair and each score: under the first answer, under the second."""
-    names = {name for pair_scores in learned.values() for score in pair_scores for name in score.columns}
+    names = {
+        name
+        for pair_scores in learned.values()
+        for score in pair_scores
+        for name in score.columns
+    }
     parts: dict[tuple[Pair, int], tuple[list[Vector], list[Vector]]] = {}
     for batch, seen in _batches(context, which):
         table = tables(explored.book, seen, names)
@@ -245,18 +294,32 @@ class Tried(NamedTuple):
     excess: float
 
 
-def _best_thresholds(context: CheckContext, pair: Pair, score: Score, values: tuple[Vector, Vector]) -> Iterator[Tried]:
+def _best_thresholds(
+    context: CheckContext, pair: Pair, score: Score, values: tuple[Vector, Vector]
+) -> Iterator[Tried]:
     """Yield the best thresholds of a score in both directions."""
     first, second = values
     if not len(first) or not len(second):
         return
     everything = np.unique(np.concatenate([first, second]))
     if len(everything) > _THRESHOLDS:
-        everything = np.unique(np.quantile(everything, np.linspace(0, 1, _THRESHOLDS), method="nearest"))
-    above = [len(values_side) - np.searchsorted(values_side, everything, side="left") for values_side in values]
-    below = [np.searchsorted(values_side, everything, side="right") for values_side in values]
+        everything = np.unique(
+            np.quantile(everything, np.linspace(0, 1, _THRESHOLDS), method="nearest")
+        )
+    above = [
+        len(values_side) - np.searchsorted(values_side, everything, side="left")
+        for values_side in values
+    ]
+    below = [
+        np.searchsorted(values_side, everything, side="right") for values_side in values
+    ]
     yield from _thresholds(
-        context, Pair(*pair), score, Counted(above[0], len(first), above[1], len(second)), everything, 1
+        context,
+        Pair(*pair),
+        score,
+        Counted(above[0], len(first), above[1], len(second)),
+        everything,
+        1,
     )
     yield from _thresholds(
         context,
@@ -269,13 +332,22 @@ def _best_thresholds(context: CheckContext, pair: Pair, score: Score, values: tu
 
 
 def _thresholds(
-    context: CheckContext, pair: Pair, score: Score, counted: Any, thresholds: Vector, side: int
+    context: CheckContext,
+    pair: Pair,
+    score: Score,
+    counted: Any,
+    thresholds: Vector,
+    side: int,
 ) -> Iterator[Tried]:
     epsilons = epsilon_at_least(counted, context.false_alarm, context.delta)
     excesses = delta_at_least(counted, context.false_alarm, context.epsilon or 0.0)
     for at in {int(np.argmax(epsilons)), int(np.argmax(excesses))}:
         ends = (thresholds[at], math.inf) if side > 0 else (-math.inf, thresholds[at])
-        yield Tried(Event(pair, score, *map(float, ends)), float(epsilons[at]), float(excesses[at]))
+        yield Tried(
+            Event(pair, score, *map(float, ends)),
+            float(epsilons[at]),
+            float(excesses[at]),
+        )
 
 
 def _best(tried: Sequence[Tried]) -> list[Event]:
@@ -283,7 +355,9 @@ def _best(tried: Sequence[Tried]) -> list[Event]:
     if not tried:
         return []
     best = _simplest(tried, [trial.epsilon for trial in tried])
-    turned = [trial for trial in tried if trial.event.pair == Pair(*reversed(best.event.pair))]
+    turned = [
+        trial for trial in tried if trial.event.pair == Pair(*reversed(best.event.pair))
+    ]
     same = [trial for trial in tried if set(trial.event.pair) == set(best.event.pair)]
     chosen = [best, _simplest(turned, [trial.epsilon for trial in turned])]
     if max(trial.excess for trial in same) > 0:
@@ -293,11 +367,19 @@ def _best(tried: Sequence[Tried]) -> list[Event]:
 
 def _simplest(tried: Sequence[Tried], bounds: Sequence[float]) -> Tried:
     """Return the first that is nearly as good as the best; simple scores come first."""
-    return next(trial for trial, bound in zip(tried, bounds, strict=True) if bound >= _SIMPLER * max(bounds))
+    return next(
+        trial
+        for trial, bound in zip(tried, bounds, strict=True)
+        if bound >= _SIMPLER * max(bounds)
+    )
 
 
 def _count(
-    context: CheckContext, rng: np.random.Generator, explored: Explored, events: Sequence[Event], draws: int
+    context: CheckContext,
+    rng: np.random.Generator,
+    explored: Explored,
+    events: Sequence[Event],
+    draws: int,
 ) -> list[Counted]:
     """Count events on draws that nothing was learned from."""
     if not events:
@@ -310,31 +392,63 @@ def _count(
         table = tables(explored.book, seen, names)
         for at, event in enumerate(events):
             is_held = event.holds(table)
-            hits[at] += [np.count_nonzero(is_held & (batch == answer)) for answer in event.pair]
+            hits[at] += [
+                np.count_nonzero(is_held & (batch == answer)) for answer in event.pair
+            ]
         n_counted += len(batch)
         context.progress(WORST_EVENT, 0.5 + 0.5 * n_counted / len(numbers))
-    times = {answer: int(np.count_nonzero(numbers == answer)) for answer in events[0].pair}
+    times = {
+        answer: int(np.count_nonzero(numbers == answer)) for answer in events[0].pair
+    }
     return [
-        Counted(int(first), times[event.pair.first], int(second), times[event.pair.second])
+        Counted(
+            int(first), times[event.pair.first], int(second), times[event.pair.second]
+        )
         for event, (first, second) in zip(events, hits.tolist(), strict=True)
     ]
 
 
-def _finding(context: CheckContext, events: Sequence[Event], counted: Sequence[Counted], used: int) -> Finding:
+def _finding(
+    context: CheckContext,
+    events: Sequence[Event],
+    counted: Sequence[Counted],
+    used: int,
+) -> Finding:
     if not events:
-        return Finding(WORST_EVENT, CONSISTENT, "No event was found that tells answers apart.", {"draws": used})
+        return Finding(
+            WORST_EVENT,
+            CONSISTENT,
+            "No event was found that tells answers apart.",
+            {"draws": used},
+        )
     share = context.false_alarm / len(events)
-    epsilons = [float(epsilon_at_least(pair_counts, share, context.delta)[0]) for pair_counts in counted]
+    epsilons = [
+        float(epsilon_at_least(pair_counts, share, context.delta)[0])
+        for pair_counts in counted
+    ]
     claim = context.epsilon
-    deltas = [0.0 if claim is None else float(delta_at_least(pair_counts, share, claim)[0]) for pair_counts in counted]
+    deltas = [
+        0.0 if claim is None else float(delta_at_least(pair_counts, share, claim)[0])
+        for pair_counts in counted
+    ]
     worst = int(np.argmax(epsilons))
-    violated = claim is not None and (epsilons[worst] > claim or max(deltas) > context.delta)
+    violated = claim is not None and (
+        epsilons[worst] > claim or max(deltas) > context.delta
+    )
     needed = (
-        [] if claim is None else [draws_to_refute(pair_counts, share, claim, context.delta) for pair_counts in counted]
+        []
+        if claim is None
+        else [
+            draws_to_refute(pair_counts, share, claim, context.delta)
+            for pair_counts in counted
+        ]
     )
     n_drawn = int(counted[0].n + counted[0].other_n)
     least = min((n for n in needed if n is not None), default=None)
-    sentences = [_event_figures(context, *row) for row in zip(events, counted, epsilons, strict=True)]
+    sentences = [
+        _event_figures(context, *row)
+        for row in zip(events, counted, epsilons, strict=True)
+    ]
     witness = str(sentences[worst]["words"])
     figures: dict[str, Any] = {
         "epsilon_at_least": epsilons[worst],
@@ -342,7 +456,9 @@ def _finding(context: CheckContext, events: Sequence[Event], counted: Sequence[C
         "witness": witness,
         "draws": used + n_drawn,
         "held_out": n_drawn,
-        "draws_needed": None if least is None else math.ceil(least * (used + n_drawn) / n_drawn),
+        "draws_needed": None
+        if least is None
+        else math.ceil(least * (used + n_drawn) / n_drawn),
         "events": sentences,
     }
     sentence = f"{witness} So ε is at least {formats.epsilon_at_least(epsilons[worst])}{_against(claim, violated)}."
@@ -352,10 +468,14 @@ def _finding(context: CheckContext, events: Sequence[Event], counted: Sequence[C
 def _against(claim: float | None, violated: bool) -> str:
     if claim is None:
         return "; nothing was claimed"
-    return f"; {formats.epsilon(claim)} was claimed" + ("" if violated else ", which these draws do not refute")
+    return f"; {formats.epsilon(claim)} was claimed" + (
+        "" if violated else ", which these draws do not refute"
+    )
 
 
-def _event_figures(context: CheckContext, event: Event, counted: Counted, epsilon: float) -> dict[str, Any]:
+def _event_figures(
+    context: CheckContext, event: Event, counted: Counted, epsilon: float
+) -> dict[str, Any]:
     first, second = (answers_shown(context.answers, at) for at in event.pair)
     often, second_rate = counted.hits / counted.n, counted.other_hits / counted.other_n
     return {

@@ -29,7 +29,10 @@ from deniable.rendering import formats
 
 __all__ = ["random_words", "size", "time"]
 
-_SEARCHED, _CONFIRMING = 2_000, 1_000  # measurements before and after the two answers are known
+_SEARCHED, _CONFIRMING = (
+    2_000,
+    1_000,
+)  # measurements before and after the two answers are known
 _MOST_ANSWERS = 512  # that are compared
 _ROWS = 64  # equal answers that anything but a function is given in one go; it is measured less often, too
 _FEWER = 4
@@ -69,11 +72,16 @@ class Difference(NamedTuple):
     def epsilon_at_least(self, delta: float, false_alarm: float) -> float:
         """Return the lower bound on ε, beside a δ, that passing the threshold or not passing it gives."""
         (first, second), (n_first, n_second) = self.passing, self.asked
-        events = ((first, n_first, second, n_second), (n_second - second, n_second, n_first - first, n_first))
+        events = (
+            (first, n_first, second, n_second),
+            (n_second - second, n_second, n_first - first, n_first),
+        )
         return max(_log_ratio(*event, delta, false_alarm / 4) for event in events)
 
 
-def _log_ratio(count: int, draws: int, other: int, other_draws: int, delta: float, level: float) -> float:
+def _log_ratio(
+    count: int, draws: int, other: int, other_draws: int, delta: float, level: float
+) -> float:
     """Return a lower bound on the log of a ratio of probabilities, by their exact limits; 0 where it is below 1."""
     hits, n = np.array([count, other], float), np.array([draws, other_draws], float)
     lows, highs = clopper_pearson(hits, n, 1 - 2 * level)
@@ -89,11 +97,19 @@ def random_words(context: CheckContext) -> Finding | None:
             meter, function = Meter(mechanism.function), mechanism.function
             watching.enter_context(meter.watching())
             difference = _difference(
-                context, name, _measure_each(context, lambda answer: meter.taken(lambda: function(answer)))
+                context,
+                name,
+                _measure_each(
+                    context, lambda answer: meter.taken(lambda: function(answer))
+                ),
             )
         elif isinstance(mechanism, Designed) and mechanism.source is None:
             difference = _difference(
-                context, name, _measure_each(context, lambda answer: _bytes_of_design(mechanism, answer))
+                context,
+                name,
+                _measure_each(
+                    context, lambda answer: _bytes_of_design(mechanism, answer)
+                ),
             )
         else:
             return None
@@ -123,13 +139,23 @@ def size(context: CheckContext) -> Finding | None:
     if not asked_freely(context) or context.epsilon is None:
         return None
     difference = _difference(
-        context, "size", lambda asked: np.array([_length(response) for response in context.draw(asked)], float)
+        context,
+        "size",
+        lambda asked: np.array(
+            [_length(response) for response in context.draw(asked)], float
+        ),
     )
-    return _finding_with_bound(context, "size", difference, "response", "letters or bytes")
+    return _finding_with_bound(
+        context, "size", difference, "response", "letters or bytes"
+    )
 
 
 def _length(response: object) -> int:
-    return len(response) if isinstance(response, str | bytes) else len(pickle.dumps(response))
+    return (
+        len(response)
+        if isinstance(response, str | bytes)
+        else len(pickle.dumps(response))
+    )
 
 
 def time(context: CheckContext) -> Finding | None:
@@ -137,7 +163,11 @@ def time(context: CheckContext) -> Finding | None:
     if not asked_freely(context) or context.epsilon is None:
         return None
     rows = 1 if isinstance(context.mechanism, Called) else _ROWS
-    difference = _difference(context, "time", _measure_each(context, lambda answer: _seconds(context, [answer] * rows)))
+    difference = _difference(
+        context,
+        "time",
+        _measure_each(context, lambda answer: _seconds(context, [answer] * rows)),
+    )
     finding = _finding_with_bound(context, "time", difference, "call", "seconds")
     clear = finding.violated and difference.middles[0] > _CLEAR * difference.middles[1]
     if not clear and (finding.violated or difference.chance < context.false_alarm):
@@ -157,7 +187,9 @@ def _seconds(context: CheckContext, answers: list[object]) -> float:
     return clock.perf_counter() - start
 
 
-def _finding_with_bound(context: CheckContext, name: str, found: Difference, what: str, unit: str) -> Finding:
+def _finding_with_bound(
+    context: CheckContext, name: str, found: Difference, what: str, unit: str
+) -> Finding:
     """Return the finding that a difference gives, if it counts as a response."""
     assert context.epsilon is not None
     bound = found.epsilon_at_least(context.delta, context.false_alarm)
@@ -201,7 +233,9 @@ def _shares(found: Difference) -> str:
 
 def _measure_each(context: CheckContext, measure: Callable[[object], float]) -> Measure:
     """Measure answers one after another."""
-    return lambda asked: np.array([measure(context.answers[number]) for number in asked.tolist()], float)
+    return lambda asked: np.array(
+        [measure(context.answers[number]) for number in asked.tolist()], float
+    )
 
 
 def _difference(context: CheckContext, name: str, measure: Measure) -> Difference:
@@ -222,12 +256,19 @@ def _difference(context: CheckContext, name: str, measure: Measure) -> Differenc
     again = rng.permuted(np.resize([more, less], confirming))
     values = measure(again)
     first_values, second_values = (values[again == number] for number in (more, less))
-    passing = int((first_values > threshold).sum()), int((second_values > threshold).sum())
+    passing = (
+        int((first_values > threshold).sum()),
+        int((second_values > threshold).sum()),
+    )
     middles = float(np.median(first_values)), float(np.median(second_values))
-    return Difference(more, less, threshold, passing, (len(first_values), len(second_values)), middles)
+    return Difference(
+        more, less, threshold, passing, (len(first_values), len(second_values)), middles
+    )
 
 
-def _affordable(context: CheckContext, measure: Measure, chosen: NDArray[np.int64]) -> tuple[int, int]:
+def _affordable(
+    context: CheckContext, measure: Measure, chosen: NDArray[np.int64]
+) -> tuple[int, int]:
     """Return how many measurements there is time for, before and after the two answers are known."""
     start = clock.perf_counter()
     tried = np.resize(chosen, 8)
@@ -242,7 +283,9 @@ def _threshold(more: NDArray[np.float64], less: NDArray[np.float64]) -> float:
     """Return what the one passes more often than the other, by most."""
     values = np.unique(np.concatenate([more, less]))
     passing = [
-        1 - np.searchsorted(np.sort(values_measured), values, side="right") / len(values_measured)
+        1
+        - np.searchsorted(np.sort(values_measured), values, side="right")
+        / len(values_measured)
         for values_measured in (more, less)
     ]
     return float(values[(passing[0] - passing[1]).argmax()])

@@ -64,24 +64,41 @@ class Backend(Protocol):
         """Turn the answers 0 and 1 around where the word is below a bound of at least 1."""
         ...
 
-    def divide(self, words: WordArray, answers: Codes, out: Codes, divisor: int, size: int) -> None:
+    def divide(
+        self, words: WordArray, answers: Codes, out: Codes, divisor: int, size: int
+    ) -> None:
         """Send the q-th of the other categories with q = ⌊word / divisor⌋, or the answer where q ≥ size − 1."""
         ...
 
-    def climb(self, words: WordArray, columns: NDArray[np.intp], out: NDArray[np.intp], steps: Thresholds) -> None:
+    def climb(
+        self,
+        words: WordArray,
+        columns: NDArray[np.intp],
+        out: NDArray[np.intp],
+        steps: Thresholds,
+    ) -> None:
         """Count the thresholds of a column that lie below the word."""
         ...
 
-    def signs(self, words: WordArray, answers: Codes, out: Codes, channel: Signs) -> None:
+    def signs(
+        self, words: WordArray, answers: Codes, out: Codes, channel: Signs
+    ) -> None:
         """Draw rows of a Hadamard matrix: those with +1 in the answer's column from the words below the edge."""
         ...
 
-    def forms(self, words: WordArray, answers: Codes, out: Codes, channel: HashForms) -> None:
+    def forms(
+        self, words: WordArray, answers: Codes, out: Codes, channel: HashForms
+    ) -> None:
         """Draw a hash and the value of the answer under it, or another value."""
         ...
 
     def toss(
-        self, words: WordArray, true: Codes | WordArray, old: WordArray | None, out: WordArray, coins: Coins
+        self,
+        words: WordArray,
+        true: Codes | WordArray,
+        old: WordArray | None,
+        out: WordArray,
+        coins: Coins,
     ) -> tuple[int, int, bool]:
         """Draw rows of bits until the words run out or do not decide.
 
@@ -97,19 +114,45 @@ class Backend(Protocol):
         """
         ...
 
-    def fill(self, words: WordArray, answers: Codes, own: Flags, wanted: Whole, out: Rows, picks: Picks) -> bool:
+    def fill(
+        self,
+        words: WordArray,
+        answers: Codes,
+        own: Flags,
+        wanted: Whole,
+        out: Rows,
+        picks: Picks,
+    ) -> bool:
         """Write sets of `wanted` others, and the answer where it is `own`; return False where a word is thrown away."""
         ...
 
-    def nest(self, block: WordArray, olds: Rows, own: Whole, kinds: Whole, out: Rows, plans: Plans) -> bool:
+    def nest(
+        self,
+        block: WordArray,
+        olds: Rows,
+        own: Whole,
+        kinds: Whole,
+        out: Rows,
+        plans: Plans,
+    ) -> bool:
         """Draw a set from each row; `own` is the answer, or −1. Return False where a word does not decide."""
         ...
 
-    def decide(self, words: WordArray, like: Flags, keep: Flags, yes: int, no: int) -> bool:
+    def decide(
+        self, words: WordArray, like: Flags, keep: Flags, yes: int, no: int
+    ) -> bool:
         """Say for each row whether its word is below the bound of its kind; return False where one may be equal."""
         ...
 
-    def decide_codes(self, words: WordArray, olds: Codes, answers: Codes, keep: Flags, yes: int, no: int) -> bool:
+    def decide_codes(
+        self,
+        words: WordArray,
+        olds: Codes,
+        answers: Codes,
+        keep: Flags,
+        yes: int,
+        no: int,
+    ) -> bool:
         """Do the same where the kind is whether two codes are equal."""
         ...
 
@@ -117,7 +160,14 @@ class Backend(Protocol):
         """Put back the old codes where they are kept."""
         ...
 
-    def raise_codes(self, block: WordArray, olds: Codes, answers: Codes, out: Codes, pair: DiagonalPair) -> bool:
+    def raise_codes(
+        self,
+        block: WordArray,
+        olds: Codes,
+        answers: Codes,
+        out: Codes,
+        pair: DiagonalPair,
+    ) -> bool:
         """Keep the old code or draw a fresh one; return False where a word decides nothing."""
         ...
 
@@ -129,7 +179,15 @@ class Backend(Protocol):
         """
         ...
 
-    def ask(self, words: WordArray, edges: Edges, first: int, scale: int, item: Whole, answers: Rows) -> None:
+    def ask(
+        self,
+        words: WordArray,
+        edges: Edges,
+        first: int,
+        scale: int,
+        item: Whole,
+        answers: Rows,
+    ) -> None:
         """Draw an item for each of some people and round the weight of their edge to it.
 
         Args:
@@ -142,7 +200,9 @@ class Backend(Protocol):
         """
         ...
 
-    def mark(self, words: WordArray, item: Whole, answers: Rows, steps: WordArray, out: Rows) -> None:
+    def mark(
+        self, words: WordArray, item: Whole, answers: Rows, steps: WordArray, out: Rows
+    ) -> None:
         """Draw a symbol for every item of each person, with a word for each.
 
         Args:
@@ -172,7 +232,11 @@ def choose_backend(fast: bool | None, rows: int) -> Backend:
     """
     if fast is False:
         return vectors
-    if fast is None and _COMPILED not in sys.modules and (rows < ROWS_WORTH_COMPILING or find_spec("numba") is None):
+    if (
+        fast is None
+        and _COMPILED not in sys.modules
+        and (rows < ROWS_WORTH_COMPILING or find_spec("numba") is None)
+    ):
         return vectors
     try:
         kernels: Any = import_module(_COMPILED)
@@ -193,7 +257,9 @@ def check_threads(threads: int, source: Source | None = None) -> None:
         InvalidRequest: otherwise.
     """
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise InvalidRequest(f"threads is {quoted(threads)}; expected a whole number, 1 or more.")
+        raise InvalidRequest(
+            f"threads is {quoted(threads)}; expected a whole number, 1 or more."
+        )
     if source is not None and threads > 1:
         raise InvalidRequest(
             f"{threads} threads cannot share one source in a fixed order; expected threads=1 with a source.",
@@ -202,7 +268,9 @@ def check_threads(threads: int, source: Source | None = None) -> None:
 
 
 @contextmanager
-def workers(threads: int) -> Iterator[Callable[[Callable[[int], Any], Iterable[int]], list[Any]]]:
+def workers(
+    threads: int,
+) -> Iterator[Callable[[Callable[[int], Any], Iterable[int]], list[Any]]]:
     """Give a function that maps over numbers, on as many threads as asked for; this one is one of them."""
     if threads == 1:
         yield lambda work, numbers: [work(number) for number in numbers]
@@ -211,14 +279,18 @@ def workers(threads: int) -> Iterator[Callable[[Callable[[int], Any], Iterable[i
         yield lambda work, numbers: _shared_out(pool, threads, work, numbers)
 
 
-def _shared_out(pool: Executor, threads: int, work: Callable[[int], Any], numbers: Iterable[int]) -> list[Any]:
+def _shared_out(
+    pool: Executor, threads: int, work: Callable[[int], Any], numbers: Iterable[int]
+) -> list[Any]:
     """Let every thread take the next number when it is done with its last one; after an error nobody takes another.
 
     Why not `Executor.map`: it makes and passes on an object for each number under Python's lock, which costs as much as
     a short piece of work.
     """
     tasks = list(enumerate(numbers))
-    waiting: deque[tuple[int, int] | None] = deque([*tasks, *[None] * threads])  # each thread stops at a None
+    waiting: deque[tuple[int, int] | None] = deque(
+        [*tasks, *[None] * threads]
+    )  # each thread stops at a None
     done: list[Any] = [None] * len(tasks)
 
     def take_all() -> None:
@@ -265,10 +337,14 @@ class Thresholds:
     def __init__(self, columns: Sequence[Sequence[int]], words: int) -> None:
         self.words = words
         self.width = 1 << max(len(column) for column in columns).bit_length()
-        self.base: NDArray[np.int64] = np.array([column.count(0) for column in columns], np.int64)
+        self.base: NDArray[np.int64] = np.array(
+            [column.count(0) for column in columns], np.int64
+        )
         table = np.full((len(columns), self.width), NEVER, np.uint64)
         for row, column, zeros in zip(table, columns, self.base.tolist(), strict=True):
-            row[: len(column) - zeros] = [self._step(threshold) for threshold in column[zeros:]]
+            row[: len(column) - zeros] = [
+                self._step(threshold) for threshold in column[zeros:]
+            ]
         self.steps: WordArray = table.reshape(-1)
 
     def _step(self, threshold: int) -> int:
@@ -276,7 +352,9 @@ class Thresholds:
             return threshold - 1
         return min(threshold >> 64 * (self.words - 1), NEVER)
 
-    def ties(self, heads: WordArray, columns: NDArray[np.intp], passed: NDArray[np.intp]) -> NDArray[np.intp]:
+    def ties(
+        self, heads: WordArray, columns: NDArray[np.intp], passed: NDArray[np.intp]
+    ) -> NDArray[np.intp]:
         """Return the rows whose first word does not decide, given how many steps lie below it."""
         if self.words == 1:
             return np.empty(0, np.intp)
@@ -351,7 +429,12 @@ def _dots(over: Field, width: int) -> NDArray[np.uint8]:
     places = [over.prime**digit for digit in range(over.degree)]
     digits = np.arange(over.values)[:, None] // places % over.prime
     # Products are linear in the digits of both sides: those of powers of X tell all others.
-    powers = np.array([[over.times(one, two) for two in places] for one in places])[..., None] // places
+    powers = (
+        np.array([[over.times(one, two) for two in places] for one in places])[
+            ..., None
+        ]
+        // places
+    )
     products = np.einsum("ai,bj,ijk->abk", digits, digits, powers % over.prime)
     table = products
     for _ in range(width - 1):
@@ -364,7 +447,9 @@ def _sums(over: Field) -> NDArray[np.uint8]:
     """Return the sums of all pairs of elements of a field, row by row."""
     places = [over.prime**digit for digit in range(over.degree)]
     digits = np.arange(over.values)[:, None] // places
-    return np.asarray((digits[:, None] + digits) % over.prime @ places, np.uint8).reshape(-1)
+    return np.asarray(
+        (digits[:, None] + digits) % over.prime @ places, np.uint8
+    ).reshape(-1)
 
 
 @dataclass(frozen=True)
@@ -426,11 +511,26 @@ class Coins:
         behind = np.uint64(_WORD - (1 << size - 64 * (blocks - 1)))
         zero, stray, kept, hit = heads
         words = np.array([bounds, ties], np.uint64)
-        return cls(size, blocks, behind, (zero, stray, kept, hit), words[0], words[1], np.uint64(last), scalar)
+        return cls(
+            size,
+            blocks,
+            behind,
+            (zero, stray, kept, hit),
+            words[0],
+            words[1],
+            np.uint64(last),
+            scalar,
+        )
 
     def masks(self, kind: int) -> WordArray:
         """Return for each digit all ones where it is 1 in the probability of a class, else 0."""
-        return np.array([(self.heads[kind] >> place & 1) * NEVER for place in reversed(range(DIGITS))], np.uint64)
+        return np.array(
+            [
+                (self.heads[kind] >> place & 1) * NEVER
+                for place in reversed(range(DIGITS))
+            ],
+            np.uint64,
+        )
 
 
 @dataclass(frozen=True)
@@ -459,8 +559,17 @@ class Picks:
         lasts = [_WORD // total * total - 1 for total in totals]
         divisors = [min(_WORD // total, _WORD - 1) for total in totals]
         shifts = [divisor.bit_length() - 1 for divisor in divisors]
-        reciprocals = [((1 << 32 + shift) - 1) // divisor for shift, divisor in zip(shifts, divisors, strict=True)]
-        return cls(size, *(np.array(each, np.uint64) for each in (divisors, shifts, reciprocals, lasts)))
+        reciprocals = [
+            ((1 << 32 + shift) - 1) // divisor
+            for shift, divisor in zip(shifts, divisors, strict=True)
+        ]
+        return cls(
+            size,
+            *(
+                np.array(each, np.uint64)
+                for each in (divisors, shifts, reciprocals, lasts)
+            ),
+        )
 
     @property
     def slots(self) -> Iterator[Slot]:

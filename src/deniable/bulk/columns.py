@@ -74,7 +74,9 @@ def respond_all(
         >>> len(respond_all(k_ary(["red", "green", "blue"], epsilon=1), ["red", "blue", None]))
         3
     """
-    return Responder(design, codes=codes, source=source, threads=threads, fast=fast).respond(answers)
+    return Responder(
+        design, codes=codes, source=source, threads=threads, fast=fast
+    ).respond(answers)
 
 
 def draw_all(
@@ -93,7 +95,9 @@ def draw_all(
         >>> draw_all(k_ary(["red", "green", "blue"], epsilon=1), ["red", "blue", "red"]).shape
         (3,)
     """
-    return Responder(design, codes=codes, source=source, threads=threads, fast=fast).draw(answers)
+    return Responder(
+        design, codes=codes, source=source, threads=threads, fast=fast
+    ).draw(answers)
 
 
 def draw_stream(
@@ -122,7 +126,9 @@ def draw_stream(
         >>> [len(codes) for codes in draw_stream(warner(epsilon=1), [["yes", "no"], ["no"]])]
         [2, 1]
     """
-    responder = Responder(design, codes=codes, source=source, threads=threads, fast=fast)
+    responder = Responder(
+        design, codes=codes, source=source, threads=threads, fast=fast
+    )
     return map(responder.draw, chunks)
 
 
@@ -172,7 +178,11 @@ class Responder:
             answers = given[start : start + step]
             if not in_range(answers, draw.answers):
                 raise out_of_range(self._design, given, missing)
-            draw.into(np.ascontiguousarray(answers, dtype=kind), self._words, out[start : start + step])
+            draw.into(
+                np.ascontiguousarray(answers, dtype=kind),
+                self._words,
+                out[start : start + step],
+            )
 
         with workers(self._threads) as run:
             run(piece, range(0, given.size, step))
@@ -197,7 +207,9 @@ def with_zeros(sent: Codes, missing: Missing) -> Codes:
     return out
 
 
-def build_responses(design: Drawn, present: Missing, *columns: NDArray[Any]) -> Responses[Drawn]:
+def build_responses(
+    design: Drawn, present: Missing, *columns: NDArray[Any]
+) -> Responses[Drawn]:
     """Build the responses of all people from the rows that were drawn for those who are present."""
     if present.all():
         return Responses(design, dict(zip(design.columns, columns, strict=True)))
@@ -211,9 +223,19 @@ def read_objects(answers: Any) -> list[Any]:
     Raises:
         InvalidAnswer: no list, array or column.
     """
-    column = arrow.to_arrow(answers) if arrow.is_column(answers) or isinstance(answers, np.ndarray) else None
-    if column is None and not is_sequence(answers) and not isinstance(answers, np.ndarray):
-        raise InvalidAnswer(f"the answers are a {type(answers).__name__}; expected a list, an array or a column.")
+    column = (
+        arrow.to_arrow(answers)
+        if arrow.is_column(answers) or isinstance(answers, np.ndarray)
+        else None
+    )
+    if (
+        column is None
+        and not is_sequence(answers)
+        and not isinstance(answers, np.ndarray)
+    ):
+        raise InvalidAnswer(
+            f"the answers are a {type(answers).__name__}; expected a list, an array or a column."
+        )
     values = list(answers) if column is None else column.to_pylist()
     return [None if is_absent(value) else value for value in values]
 
@@ -224,10 +246,15 @@ def with_gaps(sent: Codes, missing: Missing) -> Codes:
 
 
 def _masked(rows: Codes, missing: Missing) -> Codes:
-    return np.ma.MaskedArray(rows, missing if rows.ndim == 1 else np.broadcast_to(missing[:, None], rows.shape))
+    return np.ma.MaskedArray(
+        rows,
+        missing if rows.ndim == 1 else np.broadcast_to(missing[:, None], rows.shape),
+    )
 
 
-def without_gaps(responses: np.ma.MaskedArray[Any, Any]) -> tuple[NDArray[Any], Missing]:
+def without_gaps(
+    responses: np.ma.MaskedArray[Any, Any],
+) -> tuple[NDArray[Any], Missing]:
     """Return the responses of a masked array that are there, and which rows are missing."""
     mask = np.ma.getmaskarray(responses)
     missing = np.asarray(mask.reshape(len(mask), -1).any(axis=1))
@@ -247,7 +274,9 @@ class AnswerColumn(NamedTuple):
     missing: Missing | None
 
 
-def read_answers(design: Design, answers: Any, *, codes: bool | None = None) -> AnswerColumn:
+def read_answers(
+    design: Design, answers: Any, *, codes: bool | None = None
+) -> AnswerColumn:
     """Read a column of answers.
 
     Args:
@@ -283,7 +312,9 @@ def read_answers(design: Design, answers: Any, *, codes: bool | None = None) -> 
     return AnswerColumn(found, reader.missing)
 
 
-def join_attributes(design: Design, columns: Any, *, codes: bool | None = None) -> AnswerColumn:
+def join_attributes(
+    design: Design, columns: Any, *, codes: bool | None = None
+) -> AnswerColumn:
     """Read a column of answers for each attribute: the code of each respondent's combination of answers.
 
     Where one of the answers is missing, so is the combination.
@@ -313,13 +344,22 @@ def join_attributes(design: Design, columns: Any, *, codes: bool | None = None) 
         if absent is None:
             absent = np.zeros(len(answers), np.bool_)
         if at == 0:
-            joint, missing = np.zeros(len(absent), np.int64), np.zeros(len(absent), np.bool_)
+            joint, missing = (
+                np.zeros(len(absent), np.int64),
+                np.zeros(len(absent), np.bool_),
+            )
         if len(absent) != len(missing):
-            raise InvalidAnswer("the columns differ in length; expected an answer to each attribute in every row.")
+            raise InvalidAnswer(
+                "the columns differ in length; expected an answer to each attribute in every row."
+            )
         joint *= part.channel.answers
         joint[~absent] += answers.astype(np.int64)
         missing |= absent
-    return AnswerColumn(joint[~missing], missing) if missing.any() else AnswerColumn(joint, None)
+    return (
+        AnswerColumn(joint[~missing], missing)
+        if missing.any()
+        else AnswerColumn(joint, None)
+    )
 
 
 def check_attributes(attributes: Sequence[str], columns: Any) -> None:
@@ -338,13 +378,17 @@ def check_attributes(attributes: Sequence[str], columns: Any) -> None:
 
 
 def _names(frame: Any) -> Iterable[str]:
-    names: Iterable[str] = frame.column_names if hasattr(frame, "column_names") else frame.columns
+    names: Iterable[str] = (
+        frame.column_names if hasattr(frame, "column_names") else frame.columns
+    )
     return names
 
 
 def is_frame(answers: object) -> bool:
     """Tell whether something is a frame of pandas or Polars or a table of Arrow."""
-    return hasattr(answers, "column_names") or (hasattr(answers, "columns") and hasattr(answers, "__getitem__"))
+    return hasattr(answers, "column_names") or (
+        hasattr(answers, "columns") and hasattr(answers, "__getitem__")
+    )
 
 
 class _Reader:
@@ -380,13 +424,20 @@ class _Reader:
 
         chunked: Any = pa.chunked_array
         if pa.types.is_struct(column.type) and column.type.num_fields == 1:
-            column = chunked([chunk.flatten()[0] for chunk in column.chunks], column.type.field(0).type)
+            column = chunked(
+                [chunk.flatten()[0] for chunk in column.chunks],
+                column.type.field(0).type,
+            )
         if column.null_count:
             self.leave_out(column.is_null().to_numpy())
-            view = pa.types.is_string_view(column.type)  # as Polars exports text, and Arrow cannot filter
+            view = pa.types.is_string_view(
+                column.type
+            )  # as Polars exports text, and Arrow cannot filter
             column = (column.cast(pa.string()) if view else column).drop_null()
         if isinstance(column.type, pa.ExtensionType):
-            column = chunked([chunk.storage for chunk in column.chunks], column.type.storage_type)
+            column = chunked(
+                [chunk.storage for chunk in column.chunks], column.type.storage_type
+            )
         kind = column.type
         if len(column) == 0:
             return np.empty(0, np.uint8)
@@ -402,7 +453,9 @@ class _Reader:
                 "attribute for each.",
                 'Hand over one of them, for example frame["answer"].',
             )
-        raise InvalidAnswer(f"the answers are of type {kind}; expected labels (text) or codes (whole numbers).")
+        raise InvalidAnswer(
+            f"the answers are of type {kind}; expected labels (text) or codes (whole numbers)."
+        )
 
     def labels(self, column: Any) -> AnswerCodes:
         """Read text by its distinct values; those that no row uses are not even looked at."""
@@ -423,13 +476,17 @@ class _Reader:
             if np.isnan(array).any():
                 self.leave_out(np.isnan(array))
                 array = array[~np.isnan(array)]
-            with np.errstate(invalid="ignore"):  # an infinity becomes some integer, and is found by the comparison
+            with np.errstate(
+                invalid="ignore"
+            ):  # an infinity becomes some integer, and is found by the comparison
                 whole = array.astype(np.int64)
             self.refuse_where(whole != array)
             array = whole
         if self.codes is False:
             values, inverse = np.unique(array, return_inverse=True)
-            array = np.array([self.number(str(value)) for value in values.tolist()], np.int64)[inverse]
+            array = np.array(
+                [self.number(str(value)) for value in values.tolist()], np.int64
+            )[inverse]
             self.refuse_where(array < 0)
             return array
         self.settle_codes()
@@ -456,7 +513,11 @@ class _Reader:
     def number(self, label: object) -> int:
         """Return the number of a category, or −1."""
         try:
-            return self.design.category_number(label) if isinstance(label, str | Mapping) else -1
+            return (
+                self.design.category_number(label)
+                if isinstance(label, str | Mapping)
+                else -1
+            )
         except InvalidAnswer:
             return -1
 
@@ -470,7 +531,11 @@ class _Reader:
     def settle_codes(self) -> None:
         """Make sure that a whole number cannot mean two categories."""
         known = self.design.categories
-        if self.codes is None and not isinstance(known, Numbered) and _renumbered(known):
+        if (
+            self.codes is None
+            and not isinstance(known, Numbered)
+            and _renumbered(known)
+        ):
             raise InvalidAnswer(
                 "these answers are whole numbers, and so are the categories of this design, in another order; "
                 "expected to know whether they are labels or codes.",
@@ -492,13 +557,19 @@ class _Reader:
 def in_range(codes: AnswerCodes, size: int) -> bool:
     """Tell whether all codes are at least 0 and below a size."""
     if codes.dtype.kind == "i":
-        codes = codes.view(codes.dtype.str.replace("i", "u"))  # negative numbers are the largest unsigned ones
+        codes = codes.view(
+            codes.dtype.str.replace("i", "u")
+        )  # negative numbers are the largest unsigned ones
     return codes.size == 0 or int(codes.max()) < size
 
 
-def out_of_range(design: Design, codes: AnswerCodes, missing: Missing | None = None) -> InvalidAnswer:
+def out_of_range(
+    design: Design, codes: AnswerCodes, missing: Missing | None = None
+) -> InvalidAnswer:
     """Return the error for codes that are not all in range; the codes are those of rows that are not missing."""
-    return _refusal(design, int(((codes < 0) | (codes >= design.channel.answers)).argmax()), missing)
+    return _refusal(
+        design, int(((codes < 0) | (codes >= design.channel.answers)).argmax()), missing
+    )
 
 
 def _refusal(design: Design, place: int, missing: Missing | None) -> InvalidAnswer:
@@ -511,12 +582,16 @@ def _refusal(design: Design, place: int, missing: Missing | None) -> InvalidAnsw
 
 def is_sequence(answers: object) -> bool:
     """Tell whether something is a list or the like, and no text."""
-    return isinstance(answers, Sequence) and not isinstance(answers, str | bytes | bytearray)
+    return isinstance(answers, Sequence) and not isinstance(
+        answers, str | bytes | bytearray
+    )
 
 
 def is_absent(value: Any) -> bool:
     """Tell whether a value stands for nothing: None, NaN, or what pandas writes for them, which is never imported."""
-    return type(value).__name__ in {"NoneType", "NAType", "NaTType"} or (isinstance(value, float) and isnan(value))
+    return type(value).__name__ in {"NoneType", "NAType", "NaTType"} or (
+        isinstance(value, float) and isnan(value)
+    )
 
 
 @lru_cache(maxsize=16)  # a stream asks again for every column
@@ -530,7 +605,12 @@ def _renumbered(labels: Sequence[str]) -> bool:
 
 
 def tally(
-    design: Design, responses: Any, *, codes: bool | None = None, threads: int = 1, fast: bool | None = None
+    design: Design,
+    responses: Any,
+    *,
+    codes: bool | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
 ) -> Tally:
     """Count responses, on this machine.
 
@@ -561,10 +641,16 @@ def tally(
     rows = coding.read(responses)
     counts = _counted(coding, rows, threads, choose_backend(fast, rows.size))
     # Where a response is none, the slower count finds its row and refuses it.
-    return tally_any(design, rows, codes=True) if counts is None else Tally(design, counts, respondents=len(rows))
+    return (
+        tally_any(design, rows, codes=True)
+        if counts is None
+        else Tally(design, counts, respondents=len(rows))
+    )
 
 
-def _counted(coding: Coding, rows: NDArray[Any], threads: int, backend: Backend) -> Counts | None:
+def _counted(
+    coding: Coding, rows: NDArray[Any], threads: int, backend: Backend
+) -> Counts | None:
     """Return the counts of the cells of a tally, or None where a row is seen to be no response."""
     step = max(1, _COUNTED * 8 // rows.shape[1] if rows.ndim > 1 else _COUNTED)
     if len(rows) <= step:
@@ -592,11 +678,15 @@ def _none_if_wrong(count: Callable[[], Counts]) -> Counts | None:
 
 
 def _is_plain(responses: Any) -> bool:
-    plain = isinstance(responses, np.ndarray) and not isinstance(responses, np.ma.MaskedArray)
+    plain = isinstance(responses, np.ndarray) and not isinstance(
+        responses, np.ma.MaskedArray
+    )
     return plain and responses.dtype.kind in ("biu" if responses.ndim > 1 else "iu")
 
 
-def tally_stream(design: Design, chunks: Iterable[Any], *, threads: int = 1, fast: bool | None = None) -> Tally:
+def tally_stream(
+    design: Design, chunks: Iterable[Any], *, threads: int = 1, fast: bool | None = None
+) -> Tally:
     """Count columns of responses as they come.
 
     Raises:

@@ -13,15 +13,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable import chance
-from deniable.bulk.backend import Backend, Codes, Coins, Flags, HashForms, Picks, Signs, Thresholds
+from deniable.bulk.backend import (
+    Backend,
+    Codes,
+    Coins,
+    Flags,
+    HashForms,
+    Picks,
+    Signs,
+    Thresholds,
+)
 from deniable.bulk.random_words import Replay, Slot, Slots, WordArray, Words
 from deniable.bulk.vectors import hashed, send
-from deniable.channel import Bits, Channel, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset
+from deniable.channel import (
+    Bits,
+    Channel,
+    Dense,
+    Diagonal,
+    Hadamard,
+    Hashing,
+    Mixture,
+    Product,
+    Subset,
+)
 from deniable.channel.coding import Rows, code_type
 from deniable.channel.sets import DIGITS
 
-_MOST_THRESHOLDS = 1 << 22  # beyond this they would take more memory than the rows that are compared with them
-_MOST_CODED_RESPONSES = 1 << 40  # up to which quotients are short enough for kernels to divide by multiplying
+_MOST_THRESHOLDS = (
+    1 << 22
+)  # beyond this they would take more memory than the rows that are compared with them
+_MOST_CODED_RESPONSES = (
+    1 << 40
+)  # up to which quotients are short enough for kernels to divide by multiplying
 _CATEGORIES_A_WORD = 64  # for which NumPy holds a byte each while it fills a set, for each word of the chunk
 
 
@@ -67,7 +90,9 @@ class EvenDraw(Draw):
 
     by_code: ClassVar[bool] = False
 
-    def __init__(self, channel: Channel, slots: Slots, answers: int | None = None) -> None:
+    def __init__(
+        self, channel: Channel, slots: Slots, answers: int | None = None
+    ) -> None:
         super().__init__(channel, answers)
         self.slots = slots
         self.width = slots.width
@@ -83,7 +108,9 @@ class EvenDraw(Draw):
 
     def supported(self, responses: Codes, answers: Codes) -> Flags:  # noqa: ARG002 - for those that have levels
         """Say where a response supports its answer, for channels with two levels of probability."""
-        raise AssertionError(f"a channel of kind {self.channel.KIND!r} has no two levels")
+        raise AssertionError(
+            f"a channel of kind {self.channel.KIND!r} has no two levels"
+        )
 
 
 class Quotient(EvenDraw):
@@ -117,7 +144,13 @@ class Quotient(EvenDraw):
 class Climb(EvenDraw):
     """A channel whose word is compared with rising thresholds; subclasses say which."""
 
-    def __init__(self, channel: Channel, slot: Slot, thresholds: list[list[int]], backend: Backend) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        slot: Slot,
+        thresholds: list[list[int]],
+        backend: Backend,
+    ) -> None:
         super().__init__(channel, Slots([slot]))
         self.thresholds = Thresholds(thresholds, slot.words)
         self.backend = backend
@@ -166,7 +199,9 @@ class Rungs(Climb):
     def __init__(self, channel: Diagonal, backend: Backend) -> None:
         slot = Slot.of(channel.total)
         divisor = slot.limit // channel.total * channel.other
-        super().__init__(channel, slot, [[i * divisor for i in range(1, channel.size)]], backend)
+        super().__init__(
+            channel, slot, [[i * divisor for i in range(1, channel.size)]], backend
+        )
         self.size = channel.size
 
     def columns(self, answers: Codes) -> NDArray[np.intp]:
@@ -195,7 +230,9 @@ class HadamardDraw(EvenDraw):
         return True
 
     def supported(self, responses: Codes, answers: Codes) -> Flags:
-        common = (responses.astype(np.uint64) + np.uint64(1)) & (answers.astype(np.uint64) + np.uint64(1))
+        common = (responses.astype(np.uint64) + np.uint64(1)) & (
+            answers.astype(np.uint64) + np.uint64(1)
+        )
         return ~(np.bitwise_count(common) & np.uint8(1)).view(np.bool_)
 
 
@@ -213,7 +250,9 @@ class HashingDraw(EvenDraw):
         return True
 
     def supported(self, responses: Codes, answers: Codes) -> Flags:
-        chosen, value = np.divmod(responses.astype(np.uint64), np.uint64(self.forms.values))
+        chosen, value = np.divmod(
+            responses.astype(np.uint64), np.uint64(self.forms.values)
+        )
         return np.asarray(hashed(chosen, answers, self.forms) == value, np.bool_)
 
 
@@ -228,19 +267,27 @@ class FilledDraw(EvenDraw):
     """
 
     def __init__(
-        self, channel: Subset | Mixture, parts: list[tuple[int, int]], sums: list[int], backend: Backend
+        self,
+        channel: Subset | Mixture,
+        parts: list[tuple[int, int]],
+        sums: list[int],
+        backend: Backend,
     ) -> None:
         self.picks = Picks.of(channel.size, channel.steps)
         self.head = Slot.of(channel.total)
         self.heads = 2 if sums else 1
-        super().__init__(channel, Slots([self.head] * self.heads + list(self.picks.slots)))
+        super().__init__(
+            channel, Slots([self.head] * self.heads + list(self.picks.slots))
+        )
         self.width = max(self.slots.width, channel.size // _CATEGORIES_A_WORD)
         self.size = channel.size
         self.backend = backend
         scale = self.head.limit // channel.total
         # A threshold t is passed by a word u ≥ t, asked as u > t − 1: the largest, 2^64, then fits into a word.
         self.sums = np.array([scale * each - 1 for each in sums[:-1]], np.uint64)
-        self.inside = np.array([max(scale * inside - 1, 0) for _, inside in parts], np.uint64)
+        self.inside = np.array(
+            [max(scale * inside - 1, 0) for _, inside in parts], np.uint64
+        )
         self.ever = np.array([inside > 0 for _, inside in parts])
         self.ones = np.array([ones for ones, _ in parts], np.int64)
 
@@ -250,15 +297,24 @@ class FilledDraw(EvenDraw):
             words.settle(block, self.slots)
 
     def place(self, answers: Codes, words: WordArray, out: Rows) -> bool:
-        if self.head.limit < self.head.scale and int(words[:, : self.heads].max(initial=0)) >= self.head.limit:
+        if (
+            self.head.limit < self.head.scale
+            and int(words[:, : self.heads].max(initial=0)) >= self.head.limit
+        ):
             return False
-        part = np.searchsorted(self.sums, words[:, 0]) if self.heads == 2 else np.zeros(len(words), np.intp)
+        part = (
+            np.searchsorted(self.sums, words[:, 0])
+            if self.heads == 2
+            else np.zeros(len(words), np.intp)
+        )
         inside = (words[:, self.heads - 1] <= self.inside[part]) & self.ever[part]
         ones = self.ones[part]
         left_out = 2 * ones > self.size
         own = inside != left_out
         wanted = np.minimum(ones, self.size - ones) - own
-        picked = self.backend.fill(words[:, self.heads :], answers, own, wanted, out, self.picks)
+        picked = self.backend.fill(
+            words[:, self.heads :], answers, own, wanted, out, self.picks
+        )
         if picked and left_out.any():
             out[left_out] ^= np.uint8(255)
             if self.size % 8:
@@ -276,7 +332,9 @@ class JoinedDraw(EvenDraw):
     """Several channels side by side: each row holds the words of the first factor, then those of the second, …"""
 
     def __init__(self, channel: Product, factors: list[EvenDraw]) -> None:
-        super().__init__(channel, Slots([slot for factor in factors for slot in factor.slots.slots]))
+        super().__init__(
+            channel, Slots([slot for factor in factors for slot in factor.slots.slots])
+        )
         self.parts = channel.factors
         self.factors = factors
 
@@ -286,7 +344,9 @@ class JoinedDraw(EvenDraw):
         at, rest = 0, self.channel.answers
         for factor, channel in zip(self.factors, self.parts, strict=True):
             rest //= channel.answers
-            digits = (answers // answers.dtype.type(rest)) % answers.dtype.type(channel.answers)
+            digits = (answers // answers.dtype.type(rest)) % answers.dtype.type(
+                channel.answers
+            )
             part = channel.coding.space(answers.size)
             own = words[:, at : at + factor.width]
             factor.place(digits.astype(code_type(channel.answers)), own, part)
@@ -303,7 +363,9 @@ class CoinTosser:
         self.coins = coins
         self.backend = backend
 
-    def into(self, true: Codes | WordArray, old: WordArray | None, words: Words, out: Rows) -> None:
+    def into(
+        self, true: Codes | WordArray, old: WordArray | None, words: Words, out: Rows
+    ) -> None:
         """Draw for as many rows as the words at hand are enough for, and never read more than is sure to be needed.
 
         Args:
@@ -315,30 +377,43 @@ class CoinTosser:
         blocks, need = self.coins.blocks, DIGITS * self.coins.blocks
         drawn = as_words(out, blocks)
         most = max(self.backend.COIN_WORDS, need)
-        buffer = words.room(most + 64 * blocks)  # a word more for each bit that may be open
+        buffer = words.room(
+            most + 64 * blocks
+        )  # a word more for each bit that may be open
         done = held = 0
         while done < len(out):
             # One word more where all that is left is a row whose open bits want further words.
             wanted = max(held + 1, min((len(out) - done) * need, most))
             words.fill(buffer[held:], wanted - held)
             earlier = None if old is None else old[done:]
-            rows, used, doubt = self.backend.toss(buffer[:wanted], true[done:], earlier, drawn[done:], self.coins)
+            rows, used, doubt = self.backend.toss(
+                buffer[:wanted], true[done:], earlier, drawn[done:], self.coins
+            )
             done, held = done + rows, wanted - used
             buffer[:held] = buffer[used:wanted].copy()
             if doubt:
-                number, held = self._by_hand(true[done], None if old is None else old[done], buffer[:held], words)
-                drawn[done] = np.frombuffer(number.to_bytes(8 * blocks, "little"), "<u8")
+                number, held = self._by_hand(
+                    true[done], None if old is None else old[done], buffer[:held], words
+                )
+                drawn[done] = np.frombuffer(
+                    number.to_bytes(8 * blocks, "little"), "<u8"
+                )
                 done += 1
         if not np.may_share_memory(drawn, out):
             out[:] = drawn.astype("<u8", copy=False).view(np.uint8)[:, : out.shape[1]]
 
-    def _by_hand(self, true: Any, old: Any, block: WordArray, words: Words) -> tuple[int, int]:
+    def _by_hand(
+        self, true: Any, old: Any, block: WordArray, words: Words
+    ) -> tuple[int, int]:
         """Draw one row from the words at hand, and from the source behind them; return it, and how many are left."""
         replay = Replay(block, words.source)
         if old is None:
             number = self.coins.scalar(0, 1 << int(true), replay)
         else:
-            was, is_true = (int.from_bytes(row.astype("<u8").tobytes(), "little") for row in (old, true))
+            was, is_true = (
+                int.from_bytes(row.astype("<u8").tobytes(), "little")
+                for row in (old, true)
+            )
             number = self.coins.scalar(was, is_true, replay)
         left = replay.left // chance.WORD
         block[:left] = block[block.size - left :].copy()
@@ -390,7 +465,10 @@ def _hashing(channel: Hashing, backend: Backend) -> Draw | None:
 
 
 def _short(channel: Hadamard | Hashing) -> bool:
-    return chance.words_for(channel.total) == 1 and channel.responses <= _MOST_CODED_RESPONSES
+    return (
+        chance.words_for(channel.total) == 1
+        and channel.responses <= _MOST_CODED_RESPONSES
+    )
 
 
 def _bits(channel: Bits, backend: Backend) -> Draw | None:
@@ -412,7 +490,11 @@ def _mixture(channel: Mixture, backend: Backend) -> Draw | None:
 
 def _product(channel: Product, backend: Backend) -> Draw | None:
     factors = [prepare(factor, backend) for factor in channel.factors]
-    even = [factor for factor in factors if isinstance(factor, EvenDraw) and not isinstance(factor, FilledDraw)]
+    even = [
+        factor
+        for factor in factors
+        if isinstance(factor, EvenDraw) and not isinstance(factor, FilledDraw)
+    ]
     return JoinedDraw(channel, even) if len(even) == len(factors) else None
 
 

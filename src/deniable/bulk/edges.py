@@ -84,17 +84,24 @@ class Edges:
     @property
     def weight_sum(self) -> Real:
         """The sum of the weights of each item, on the scale from −1 to 1."""
-        return np.bincount(self.item, self.weight, minlength=self.items).astype(np.float64)
+        return np.bincount(self.item, self.weight, minlength=self.items).astype(
+            np.float64
+        )
 
     @property
     def square_sum(self) -> Real:
         """The sum of the squared weights of each item."""
-        return np.bincount(self.item, self.weight**2, minlength=self.items).astype(np.float64)
+        return np.bincount(self.item, self.weight**2, minlength=self.items).astype(
+            np.float64
+        )
 
     @cached_property
     def keys(self) -> Whole:
         """person · items + item for each edge, rising: what a person and an item are looked up in."""
-        return np.repeat(np.arange(self.people, dtype=np.int64), self.sizes) * self.items + self.item
+        return (
+            np.repeat(np.arange(self.people, dtype=np.int64), self.sizes) * self.items
+            + self.item
+        )
 
     @cached_property
     def thresholds(self) -> NDArray[np.uint64]:
@@ -102,7 +109,9 @@ class Edges:
 
         Why modulo: only a weight of exactly 1 reaches 2^64, and is told apart by itself.
         """
-        whole = np.where(self.weight < 1, np.rint(self.weight * 2.0**63), 0.0).astype(np.int64)
+        whole = np.where(self.weight < 1, np.rint(self.weight * 2.0**63), 0.0).astype(
+            np.int64
+        )
         return whole.view(np.uint64) ^ np.uint64(1 << 63)
 
 
@@ -133,21 +142,30 @@ def build(design: Catalogue, rows: EdgeRows) -> Edges:
     if again.any():
         second = np.zeros(len(order), np.bool_)
         second[order[1:][again]] = True
-        refuse(second, "the same person and item stand in a row before; expected each pair once.")
+        refuse(
+            second,
+            "the same person and item stand in a row before; expected each pair once.",
+        )
     start = np.zeros(rows.people + 1, np.int64)
     np.cumsum(np.bincount(person, minlength=rows.people), out=start[1:])
-    return Edges(rows.people, len(design.items), start, item, weights[order], rows.names)
+    return Edges(
+        rows.people, len(design.items), start, item, weights[order], rows.names
+    )
 
 
 def _scaled(design: Catalogue, weights: Real) -> Real:
     """Bring weights to the scale from −1 to 1, in floating point, as `keyvalue.weights.read` does."""
     low, high = float(design.low), float(design.high)
-    wrong = ~((weights >= low) & (weights <= high))  # also where a weight is not a number
+    wrong = ~(
+        (weights >= low) & (weights <= high)
+    )  # also where a weight is not a number
     if wrong.any():
         refuse(wrong, weight_error(design.low, design.high).problem)
     if (low, high) == (-1.0, 1.0):
         return weights
-    return np.asarray(np.clip((2 * weights - (low + high)) / (high - low), -1.0, 1.0), np.float64)
+    return np.asarray(
+        np.clip((2 * weights - (low + high)) / (high - low), -1.0, 1.0), np.float64
+    )
 
 
 def refuse(wrong: NDArray[np.bool_], problem: str) -> NoReturn:
@@ -194,7 +212,9 @@ def read_edges(
     """
     if isinstance(data, Edges):
         if data.items != len(design.items):
-            raise InvalidAnswer(f"the edges lead to {data.items:,} items; expected {len(design.items):,}.")
+            raise InvalidAnswer(
+                f"the edges lead to {data.items:,} items; expected {len(design.items):,}."
+            )
         return data
     module = type(data).__module__.partition(".")[0]
     if module == "scipy":
@@ -216,10 +236,14 @@ def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeRows:
             f"the matrix has {matrix.shape[1]:,} columns; expected {len(design.items):,}, one for each item."
         )
     if people is not None:
-        raise InvalidAnswer("a matrix has a row for each of the people; expected no people= beside it.")
+        raise InvalidAnswer(
+            "a matrix has a row for each of the people; expected no people= beside it."
+        )
     entries = matrix.tocoo()
     person, item = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    return EdgeRows(matrix.shape[0], person, item, entries.data.astype(np.float64), None)
+    return EdgeRows(
+        matrix.shape[0], person, item, entries.data.astype(np.float64), None
+    )
 
 
 def _read_graph(design: Catalogue, given: Any, people: Any, weight: str) -> EdgeRows:
@@ -239,19 +263,33 @@ def _read_graph(design: Catalogue, given: Any, people: Any, weight: str) -> Edge
     for one, two, found in given.edges(data=weight, default=top):
         ends = (one, two) if one in known else (two, one)
         if ends[0] not in known or ends[1] in known:
-            raise InvalidAnswer(f"row {len(person) + 1:,}: an edge does not join a person and an item; expected both.")
+            raise InvalidAnswer(
+                f"row {len(person) + 1:,}: an edge does not join a person and an item; expected both."
+            )
         person.append(known[ends[0]])
         item.append(_number(design, ends[1]))
         weights.append(_float(found))
-    return EdgeRows(len(known), np.array(person, np.int64), np.array(item, np.int64), np.array(weights), tuple(known))
+    return EdgeRows(
+        len(known),
+        np.array(person, np.int64),
+        np.array(item, np.int64),
+        np.array(weights),
+        tuple(known),
+    )
 
 
-def _read_table(design: Catalogue, data: Any, people: Any, columns: tuple[str, str, str]) -> EdgeRows:
+def _read_table(
+    design: Catalogue, data: Any, people: Any, columns: tuple[str, str, str]
+) -> EdgeRows:
     import pyarrow as pa
 
     try:
         # A mapping of lists, a data frame and an Arrow table all become one; indices of data frames are not columns.
-        table = pa.Table.from_pandas(data, preserve_index=False) if _is_pandas(data) else pa.table(data)
+        table = (
+            pa.Table.from_pandas(data, preserve_index=False)
+            if _is_pandas(data)
+            else pa.table(data)
+        )
     except (pa.ArrowException, TypeError, ValueError):
         raise InvalidAnswer(
             f"the edges are a {type(data).__name__} that cannot be read as a table; expected a sparse matrix, a graph, "
@@ -263,7 +301,13 @@ def _read_table(design: Catalogue, data: Any, people: Any, columns: tuple[str, s
             f"the table has no single column called {quoted(lost[0])}; expected person, item and weight."
         )
     person, names = _people(table[columns[0]], people)
-    return EdgeRows(len(names), person, _items(design, table[columns[1]]), _weights(table[columns[2]]), names)
+    return EdgeRows(
+        len(names),
+        person,
+        _items(design, table[columns[1]]),
+        _weights(table[columns[2]]),
+        names,
+    )
 
 
 def _people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:
@@ -274,7 +318,9 @@ def _people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:
         return codes, tuple(values)
     if isinstance(people, int | np.integer) and not isinstance(people, bool):
         if people < len(values):
-            raise InvalidAnswer(f"there are {len(values):,} people in the table; expected at most {people:,}.")
+            raise InvalidAnswer(
+                f"there are {len(values):,} people in the table; expected at most {people:,}."
+            )
         if people > MOST_PEOPLE:
             raise InvalidAnswer(
                 f"people is {people:,}; expected at most {MOST_PEOPLE:,} at a time.",
@@ -296,7 +342,9 @@ def _numbered(people: Any) -> dict[Any, int]:
             return {name: number for number, name in enumerate(dict.fromkeys(people))}
     except TypeError:
         pass
-    raise InvalidAnswer(f"people is a {type(people).__name__}; expected a list of the people there are.")
+    raise InvalidAnswer(
+        f"people is a {type(people).__name__}; expected a list of the people there are."
+    )
 
 
 def _items(design: Catalogue, column: Any) -> Whole:
@@ -313,9 +361,13 @@ def _encoded(column: Any) -> tuple[Whole, list[Any]]:
 
     combined = column.combine_chunks()
     try:
-        encoded = combined if hasattr(combined, "indices") else combined.dictionary_encode()
+        encoded = (
+            combined if hasattr(combined, "indices") else combined.dictionary_encode()
+        )
     except pa.ArrowNotImplementedError:
-        raise InvalidAnswer(f"people or items are of type {column.type}; expected text or numbers.") from None
+        raise InvalidAnswer(
+            f"people or items are of type {column.type}; expected text or numbers."
+        ) from None
     if hasattr(encoded, "chunks"):  # an empty column of chunks stays one
         encoded = encoded.combine_chunks()
     codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
@@ -328,10 +380,18 @@ def _weights(column: Any) -> Real:
     import pyarrow as pa
 
     kind = column.type
-    text = pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+    text = (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+    )
     if text:  # files of text hold numbers as text
         return np.array([_float(each) for each in column.to_pylist()], np.float64)
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)) and len(column):
+    if not (
+        pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+    ) and len(column):
         raise InvalidAnswer(f"the weights are of type {kind}; expected numbers.")
     # A gap becomes NaN, and is refused as such; an integer beyond 2^53 is rounded, where Arrow would name it and stop.
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64)
@@ -354,4 +414,6 @@ def _float(weight: Any) -> float:
 
 
 def _is_pandas(data: Any) -> bool:
-    return type(data).__module__.partition(".")[0] == "pandas" and not isinstance(data, Mapping)
+    return type(data).__module__.partition(".")[0] == "pandas" and not isinstance(
+        data, Mapping
+    )

@@ -18,7 +18,14 @@ from typing import Any
 import numpy as np
 
 from deniable.bulk.backend import Backend, Codes, check_threads, choose_backend, workers
-from deniable.bulk.columns import Responder, in_range, out_of_range, read_answers, with_gaps, without_gaps
+from deniable.bulk.columns import (
+    Responder,
+    in_range,
+    out_of_range,
+    read_answers,
+    with_gaps,
+    without_gaps,
+)
 from deniable.bulk.random_words import CHUNK, Words
 from deniable.bulk.steps import PreparedStep, prepare_step, toss_rows
 from deniable.chance import Source
@@ -30,7 +37,14 @@ from deniable.order.bits import BitByBit
 from deniable.order.ladders import Ladder, Relaxation
 from deniable.tallies.responses import Missing
 
-__all__ = ["Raiser", "degrade", "release_planned", "upgrade", "upgrade_bits", "upgrade_stream"]
+__all__ = [
+    "Raiser",
+    "degrade",
+    "release_planned",
+    "upgrade",
+    "upgrade_bits",
+    "upgrade_stream",
+]
 
 
 def upgrade(
@@ -93,7 +107,9 @@ def degrade(
         >>> degrade(relax(k_ary(3, epsilon=1), k_ary(3, epsilon=2)), [0, 1, 2, 0]).shape
         (4,)
     """
-    return Raiser(relaxation, source=source, threads=threads, fast=fast).degrade(responses)
+    return Raiser(relaxation, source=source, threads=threads, fast=fast).degrade(
+        responses
+    )
 
 
 def release_planned(
@@ -121,10 +137,14 @@ def release_planned(
         >>> [column.shape for column in release_planned(stages, [0, 7, 3])]
         [(3, 2), (3, 2), (3, 2)]
     """
-    last = Responder(ladder.designs[-1], codes=codes, source=source, threads=threads, fast=fast)
+    last = Responder(
+        ladder.designs[-1], codes=codes, source=source, threads=threads, fast=fast
+    )
     columns = [last.draw(answers)]
     for relaxation in reversed(ladder.relaxations):
-        columns.append(degrade(relaxation, columns[-1], source=source, threads=threads, fast=fast))
+        columns.append(
+            degrade(relaxation, columns[-1], source=source, threads=threads, fast=fast)
+        )
     return tuple(reversed(columns))
 
 
@@ -154,7 +174,12 @@ def upgrade_stream(
 
 
 def upgrade_bits(
-    step: BitByBit, responses: Rows, truths: Rows, *, source: Source | None = None, fast: bool | None = None
+    step: BitByBit,
+    responses: Rows,
+    truths: Rows,
+    *,
+    source: Source | None = None,
+    fast: bool | None = None,
 ) -> Rows:
     """Raise packed rows of bits, whichever of them are truly 1.
 
@@ -170,11 +195,21 @@ def upgrade_bits(
     """
     width = -(-step.new.size // 8)
     for rows in (responses, truths):
-        if rows.dtype != np.uint8 or rows.ndim != 2 or rows.shape != (len(responses), width):
-            raise InvalidResponse(f"the rows do not have {width} bytes each, or are not equally many; expected both.")
+        if (
+            rows.dtype != np.uint8
+            or rows.ndim != 2
+            or rows.shape != (len(responses), width)
+        ):
+            raise InvalidResponse(
+                f"the rows do not have {width} bytes each, or are not equally many; expected both."
+            )
         if step.new.size % 8 and (rows[:, -1] >> np.uint8(step.new.size % 8)).any():
-            raise InvalidResponse("a row holds bits behind the last one; expected zeros there.")
-    return toss_rows(step.new.size, step.raised, responses, truths, source=source, fast=fast)
+            raise InvalidResponse(
+                "a row holds bits behind the last one; expected zeros there."
+            )
+    return toss_rows(
+        step.new.size, step.raised, responses, truths, source=source, fast=fast
+    )
 
 
 class Raiser:
@@ -207,18 +242,27 @@ class Raiser:
             raise out_of_range(new, given, missing)
         was, gaps = read_responses(old, responses)
         rows = len(given) if missing is None else len(missing)
-        if (len(was) if gaps is None else len(gaps)) != rows or not _same_gaps(gaps, missing):
+        if (len(was) if gaps is None else len(gaps)) != rows or not _same_gaps(
+            gaps, missing
+        ):
             raise InvalidResponse(
                 f"there are {len(was):,} responses and {len(given):,} answers, or others are missing; expected one of "
                 "each for everybody."
             )
-        raised = self._run(was, given.astype(code_type(new.channel.answers), copy=False), new.channel, down=False)
+        raised = self._run(
+            was,
+            given.astype(code_type(new.channel.answers), copy=False),
+            new.channel,
+            down=False,
+        )
         return raised if gaps is None else with_gaps(raised, gaps)
 
     def degrade(self, responses: Any) -> Codes:
         """Degrade the next column."""
         was, gaps = read_responses(self._relaxation.new, responses)
-        coarser = self._run(was, np.zeros(len(was), np.uint8), self._relaxation.old.channel, down=True)
+        coarser = self._run(
+            was, np.zeros(len(was), np.uint8), self._relaxation.old.channel, down=True
+        )
         return coarser if gaps is None else with_gaps(coarser, gaps)
 
     def _run(self, was: Codes, given: Codes, becomes: Channel, *, down: bool) -> Codes:
@@ -229,7 +273,10 @@ class Raiser:
 
         def piece(start: int) -> None:
             part = slice(start, start + step)
-            olds, answers = np.ascontiguousarray(was[part]), np.ascontiguousarray(given[part])
+            olds, answers = (
+                np.ascontiguousarray(was[part]),
+                np.ascontiguousarray(given[part]),
+            )
             prepared.into(olds, answers, self._words, out[part])
 
         with workers(self._threads) as run:
@@ -247,7 +294,9 @@ class Raiser:
 
 
 def _same_gaps(one: Missing | None, other: Missing | None) -> bool:
-    return one is other is None or (one is not None and other is not None and np.array_equal(one, other))
+    return one is other is None or (
+        one is not None and other is not None and np.array_equal(one, other)
+    )
 
 
 def read_responses(design: Design, responses: Any) -> tuple[Codes, Missing | None]:

@@ -49,19 +49,31 @@ _LOW_HALF = np.uint64((1 << 32) - 1)
 _SIGN = np.uint64(1 << 63)
 _TOP = np.uint64((1 << 64) - 1)
 _DIGITS, _GROUP, _BYTE = np.uint64(DIGITS), np.uint64(GROUP), np.uint64(255)
-_NIBBLES = np.uint64(0x6996)  # bit i says whether the number i has an odd number of ones
+_NIBBLES = np.uint64(
+    0x6996
+)  # bit i says whether the number i has an odd number of ones
 _EVEN_BYTES = np.uint64(0x00FF00FF00FF00FF)
-_PAIRS, _FOURS, _NIBBLE_BYTES, _LOW_BITS = (np.uint64(each * 0x0101010101010101) for each in (0x55, 0x33, 0x0F, 1))
+_PAIRS, _FOURS, _NIBBLE_BYTES, _LOW_BITS = (
+    np.uint64(each * 0x0101010101010101) for each in (0x55, 0x33, 0x0F, 1)
+)
 _ABREAST = 64  # rows of sets that are filled side by side
 _TWO_WORDS = 128  # categories up to which they are
-_ROWS, _WORD_BITS, _NOBODY = np.uint64(_ABREAST), np.uint64(64), np.uint64((1 << 64) - 1)
+_ROWS, _WORD_BITS, _NOBODY = (
+    np.uint64(_ABREAST),
+    np.uint64(64),
+    np.uint64((1 << 64) - 1),
+)
 _SHORT_FORM = 1 << 28  # forms and answers up to this are cut into blocks by multiplying
 _FORM_SHIFT = np.uint64(36)
 _SIXTEEN = 16
 _LAYER_BYTES = 512  # of a layer of planes: several vectors wide, and sixteen of them fit into the first cache
 _FEWEST_LAYERS = 256  # from which on adding up the planes costs less than it saves
-_CHECKED_CODES = 1 << 16  # codes that are checked and then counted while they are in the cache
-_MOST_SYMBOLS = 1 << 18  # up to which four counts of each, in every thread, are no burden
+_CHECKED_CODES = (
+    1 << 16
+)  # codes that are checked and then counted while they are in the cache
+_MOST_SYMBOLS = (
+    1 << 18
+)  # up to which four counts of each, in every thread, are no burden
 
 
 def _compiled(function: Any) -> Any:
@@ -79,7 +91,9 @@ def _flip(words: Any, answers: Any, out: Any, most: Any) -> None:
         out[i] = answers[i] ^ (words[i] <= most)
 
 
-def divide(words: WordArray, answers: Codes, out: Codes, divisor: int, size: int) -> None:
+def divide(
+    words: WordArray, answers: Codes, out: Codes, divisor: int, size: int
+) -> None:
     """Send the q-th of the other categories with q = ⌊word / divisor⌋, or the answer where q ≥ size − 1."""
     last = np.uint64(size - 1)
     if divisor < SHORT_DIVISOR:
@@ -87,7 +101,15 @@ def divide(words: WordArray, answers: Codes, out: Codes, divisor: int, size: int
     else:
         shift = divisor.bit_length() - 1
         reciprocal = ((1 << 32 + shift) - 1) // divisor
-        _multiply(words, answers, out, np.uint64(divisor), np.uint64(reciprocal), np.uint64(shift), last)
+        _multiply(
+            words,
+            answers,
+            out,
+            np.uint64(divisor),
+            np.uint64(reciprocal),
+            np.uint64(shift),
+            last,
+        )
 
 
 @_compiled
@@ -102,7 +124,15 @@ def _divide(words: Any, answers: Any, out: Any, divisor: Any, last: Any) -> None
 
 
 @_compiled
-def _multiply(words: Any, answers: Any, out: Any, divisor: Any, reciprocal: Any, shift: Any, last: Any) -> None:
+def _multiply(
+    words: Any,
+    answers: Any,
+    out: Any,
+    divisor: Any,
+    reciprocal: Any,
+    shift: Any,
+    last: Any,
+) -> None:
     """Divide by multiplying with R = ⌊(2^(32+s) − 1) / b⌋, where b has s + 1 bits, so that 2^31 ≤ R < 2^32.
 
     Why it is exact: e = ⌊⌊u / 2^32⌋ · R / 2^s⌋ is never above q = ⌊u / b⌋. With b ≥ 2^34 and so s ≥ 34, cutting u
@@ -122,7 +152,12 @@ def _multiply(words: Any, answers: Any, out: Any, divisor: Any, reciprocal: Any,
         out[i] = answers[i] if code >= kept else other
 
 
-def climb(words: WordArray, columns: NDArray[np.intp], out: NDArray[np.intp], thresholds: Thresholds) -> None:
+def climb(
+    words: WordArray,
+    columns: NDArray[np.intp],
+    out: NDArray[np.intp],
+    thresholds: Thresholds,
+) -> None:
     """Count the thresholds of a column that lie below the word, by halving."""
     _climb(words, columns, out, thresholds.steps, thresholds.width)
 
@@ -142,19 +177,37 @@ def _climb(words: Any, columns: Any, out: Any, steps: Any, width: Any) -> None:
 def signs(words: WordArray, answers: Codes, out: Codes, channel: Signs) -> None:
     """Draw rows: those with +1 in the answer's column from the words below the edge, the others above it."""
     edge, large, small = map(np.uint64, (channel.edge, channel.large, channel.small))
-    _signs(words, answers, out, edge, large, small, _inverse(channel.large), _inverse(channel.small))
+    _signs(
+        words,
+        answers,
+        out,
+        edge,
+        large,
+        small,
+        _inverse(channel.large),
+        _inverse(channel.small),
+    )
 
 
 @_compiled
 def _signs(
-    words: Any, answers: Any, out: Any, edge: Any, large: Any, small: Any, inverse_large: Any, inverse_small: Any
+    words: Any,
+    answers: Any,
+    out: Any,
+    edge: Any,
+    large: Any,
+    small: Any,
+    inverse_large: Any,
+    inverse_small: Any,
 ) -> None:
     for i in range(words.size):
         column = np.uint64(answers[i]) + _ONE
         odd = np.uint64(words[i] >= edge)
         rest = words[i] - odd * edge
         # Both sides are chosen without a branch, which chance would mispredict every other time.
-        number = _quotient(rest, small if odd else large, inverse_small if odd else inverse_large) + (odd ^ _ONE)
+        number = _quotient(
+            rest, small if odd else large, inverse_small if odd else inverse_large
+        ) + (odd ^ _ONE)
         below = (column & (~column + _ONE)) - _ONE
         row = ((number & ~below) << _ONE) | (number & below)
         row |= (below + _ONE) * (_odd(row & column) ^ odd)
@@ -163,12 +216,24 @@ def _signs(
 
 def forms(words: WordArray, answers: Codes, out: Codes, channel: HashForms) -> None:
     """Draw a hash and the value of the answer under it, or another value."""
-    per_hash, other, values = map(np.uint64, (channel.per_hash, channel.other, channel.values))
+    per_hash, other, values = map(
+        np.uint64, (channel.per_hash, channel.other, channel.values)
+    )
     inverses = _inverse(channel.per_hash), _inverse(channel.other)
     if channel.values == 2:
         _parities(words, answers, out, per_hash, other, inverses[0])
         return
-    given = words, answers, out, per_hash, other, values, *inverses, channel.starts, channel.powers
+    given = (
+        words,
+        answers,
+        out,
+        per_hash,
+        other,
+        values,
+        *inverses,
+        channel.starts,
+        channel.powers,
+    )
     side = np.uint64(channel.side)
     if channel.dots.size and int(channel.powers[-1]) * channel.values <= _SHORT_FORM:
         _forms(*given, side, channel.dots, channel.sums, channel.blocks)
@@ -177,12 +242,16 @@ def forms(words: WordArray, answers: Codes, out: Codes, channel: HashForms) -> N
 
 
 @_compiled
-def _parities(words: Any, answers: Any, out: Any, per_hash: Any, other: Any, inverse_hash: Any) -> None:
+def _parities(
+    words: Any, answers: Any, out: Any, per_hash: Any, other: Any, inverse_hash: Any
+) -> None:
     """Draw with two values: hash number n is the form n + 1, and its value the parity of the ones in common."""
     for i in range(words.size):
         number = _quotient(words[i], per_hash, inverse_hash)
         flip = np.uint64(words[i] - number * per_hash < other)
-        out[i] = (number << _ONE) | (_odd((number + _ONE) & np.uint64(answers[i])) ^ flip)
+        out[i] = (number << _ONE) | (
+            _odd((number + _ONE) & np.uint64(answers[i])) ^ flip
+        )
 
 
 @_compiled
@@ -214,11 +283,17 @@ def _forms(
         length = starts.size - 1
         while starts[length] > number:
             length -= 1
-        form, rest, value = number - starts[length] + powers[length], np.uint64(answers[i]), np.uint64(0)
+        form, rest, value = (
+            number - starts[length] + powers[length],
+            np.uint64(answers[i]),
+            np.uint64(0),
+        )
         for _ in range(blocks):
             more, left = (form * cut) >> _FORM_SHIFT, (rest * cut) >> _FORM_SHIFT
             dot = np.uint64(dots[(form - more * side) * side + rest - left * side])
-            value = np.uint64(sums[value * values + dot]) if sums.size > 0 else value + dot
+            value = (
+                np.uint64(sums[value * values + dot]) if sums.size > 0 else value + dot
+            )
             form, rest = more, left
         value -= ((value * fold) >> _FORM_SHIFT) * values
         moved = d + np.uint64(d >= value)
@@ -255,11 +330,17 @@ def _long_forms(
         length = starts.size - 1
         while starts[length] > number:
             length -= 1
-        form, rest, value = number - starts[length] + powers[length], np.uint64(answers[i]), np.uint64(0)
+        form, rest, value = (
+            number - starts[length] + powers[length],
+            np.uint64(answers[i]),
+            np.uint64(0),
+        )
         while form > 0 and rest > 0:
             a, x = form % side, rest % side
             dot = np.uint64(dots[a * side + x]) if dots.size > 0 else a * x % values
-            value = np.uint64(sums[value * values + dot]) if sums.size > 0 else value + dot
+            value = (
+                np.uint64(sums[value * values + dot]) if sums.size > 0 else value + dot
+            )
             form, rest = form // side, rest // side
         value %= values
         if d < last:
@@ -293,14 +374,20 @@ def _inverse(divisor: int) -> float:
 
 
 def toss(
-    words: WordArray, true: Codes | WordArray, old: WordArray | None, out: WordArray, coins: Coins
+    words: WordArray,
+    true: Codes | WordArray,
+    old: WordArray | None,
+    out: WordArray,
+    coins: Coins,
 ) -> tuple[int, int, bool]:
     """Draw rows of bits until the words run out or do not decide."""
     zero, stray, kept, hit = (coins.masks(kind) for kind in range(4))
     rules = coins.behind, coins.bounds, coins.ties, coins.last
     if old is None:
         # Where the two probabilities have different digits: the answer's own bit takes the other one.
-        rows, used, left_open = _toss_answers(words, true, true, out, *rules, zero, zero ^ stray, zero, zero)
+        rows, used, left_open = _toss_answers(
+            words, true, true, out, *rules, zero, zero ^ stray, zero, zero
+        )
     else:
         forms = zero, zero ^ stray, zero ^ kept, zero ^ stray ^ kept ^ hit
         rows, used, left_open = _toss_rows(words, true, old, out, *rules, *forms)
@@ -337,7 +424,11 @@ def _coin_machine(true_bits: Any, old_bits: Any, digit_value: Any) -> Any:
                 drawn, at = _ZERO, start + block
                 for digit in range(_DIGITS):
                     coins = words[at]
-                    drawn |= coins & ~seen & digit_value(digit, true, was, base, by_true, by_old, by_both)
+                    drawn |= (
+                        coins
+                        & ~seen
+                        & digit_value(digit, true, was, base, by_true, by_old, by_both)
+                    )
                     seen |= coins
                     at += blocks
                 left = ~seen
@@ -347,7 +438,9 @@ def _coin_machine(true_bits: Any, old_bits: Any, digit_value: Any) -> Any:
                     word = words[follows]
                     follows += _ONE
                     lowest = left & (~left + _ONE)
-                    kind = _TWO * np.uint64((was & lowest) != _ZERO) + np.uint64((true & lowest) != _ZERO)
+                    kind = _TWO * np.uint64((was & lowest) != _ZERO) + np.uint64(
+                        (true & lowest) != _ZERO
+                    )
                     if word > last or word - bounds[kind] < ties[kind]:
                         return row, start, True
                     if word < bounds[kind]:
@@ -377,23 +470,43 @@ def _no_bits(olds: Any, row: Any, block: Any) -> Any:  # noqa: ARG001 - nothing 
 
 
 @_compiled
-def _value_by_true(digit: Any, true: Any, was: Any, base: Any, by_true: Any, by_old: Any, by_both: Any) -> Any:  # noqa: ARG001 - nothing is out
+def _value_by_true(
+    digit: Any,
+    true: Any,
+    was: Any,  # noqa: ARG001 - nothing is out
+    base: Any,
+    by_true: Any,
+    by_old: Any,  # noqa: ARG001 - nothing is out
+    by_both: Any,  # noqa: ARG001 - nothing is out
+) -> Any:
     return base[digit] ^ (true & by_true[digit])
 
 
 @_compiled
-def _value_by_both(digit: Any, true: Any, was: Any, base: Any, by_true: Any, by_old: Any, by_both: Any) -> Any:
-    return base[digit] ^ (true & by_true[digit]) ^ (was & by_old[digit]) ^ (was & true & by_both[digit])
+def _value_by_both(
+    digit: Any, true: Any, was: Any, base: Any, by_true: Any, by_old: Any, by_both: Any
+) -> Any:
+    return (
+        base[digit]
+        ^ (true & by_true[digit])
+        ^ (was & by_old[digit])
+        ^ (was & true & by_both[digit])
+    )
 
 
 _toss_answers = _coin_machine(_answer_bit, _no_bits, _value_by_true)
 _toss_rows = _coin_machine(_bits_at, _bits_at, _value_by_both)
 
 
-def fill(words: WordArray, answers: Codes, own: Flags, wanted: Whole, out: Rows, picks: Picks) -> bool:
+def fill(
+    words: WordArray, answers: Codes, own: Flags, wanted: Whole, out: Rows, picks: Picks
+) -> bool:
     """Write sets of `wanted` others, with the answer where it is `own`; return False where a word is thrown away."""
     given = words, answers, own, wanted
-    others, division = np.uint64(picks.size - 1), (picks.divisors, picks.reciprocals, picks.shifts, picks.lasts)
+    others, division = (
+        np.uint64(picks.size - 1),
+        (picks.divisors, picks.reciprocals, picks.shifts, picks.lasts),
+    )
     if picks.size <= _TWO_WORDS and len(out) >= _ABREAST:
         return bool(_fill_abreast(*given, _in_units(out), others, *division))
     drawn = _as_words(out, -(-picks.size // 64))
@@ -438,7 +551,9 @@ def _fill_abreast(
     drawn, passed = np.empty(_ABREAST, np.uint64), np.empty(_ABREAST, np.uint64)
     thrown = start = _ZERO
     while start < rows:
-        start = min(start, rows - _ROWS)  # the last ones with some before them, which come out as they did
+        start = min(
+            start, rows - _ROWS
+        )  # the last ones with some before them, which come out as they did
         for lane in range(_ROWS):
             low[lane] = high[lane] = _ZERO
             passed[lane] = steps - np.uint64(wanted[start + lane])
@@ -446,15 +561,21 @@ def _fill_abreast(
             for lane in range(_ROWS):
                 drawn[lane] = words[start + lane, step]
             rule = divisors[step], reciprocals[step], shifts[step], lasts[step]
-            thrown |= _put_abreast(drawn, passed, low, high, step, others - steps + step, rule)
-        _make_room_abreast(low, high, answers[start : start + _ROWS], own[start : start + _ROWS])
+            thrown |= _put_abreast(
+                drawn, passed, low, high, step, others - steps + step, rule
+            )
+        _make_room_abreast(
+            low, high, answers[start : start + _ROWS], own[start : start + _ROWS]
+        )
         _write_abreast(low, high, out[start : start + _ROWS])
         start += _ROWS
     return thrown == _ZERO
 
 
 @_compiled
-def _put_abreast(drawn: Any, passed: Any, low: Any, high: Any, step: Any, at: Any, rule: Any) -> Any:
+def _put_abreast(
+    drawn: Any, passed: Any, low: Any, high: Any, step: Any, at: Any, rule: Any
+) -> Any:
     """Take one step of Floyd's sampling in all sets that are past the picks they forget."""
     divisor, reciprocal, shift, last = rule
     at_low, at_high = _bit(at), _bit(at - _WORD_BITS)
@@ -527,7 +648,9 @@ def _fill(
             word = words[row, step]
             thrown |= np.uint64(word > lasts[step])
             pick = ((word >> _HALF) * reciprocals[step]) >> shifts[step]
-            picks[step] = pick + np.uint64(word - pick * divisors[step] >= divisors[step])
+            picks[step] = pick + np.uint64(
+                word - pick * divisors[step] >= divisors[step]
+            )
         _sample(picks, steps, np.uint64(wanted[row]), others, out[row])
         _make_room(out[row], np.uint64(answers[row]), np.uint64(own[row]))
     return thrown == _ZERO
@@ -545,7 +668,9 @@ def _sample(picks: Any, end: Any, count: Any, pool: Any, members: Any) -> None:
         at = pool - end + step
         pick = min(picks[step], at)
         taken = (members[pick >> _SIX] >> (pick & _LOW_SIX)) & _ONE
-        pick ^= (pick ^ at) & (_ZERO - taken)  # without a branch, which nobody could foresee
+        pick ^= (pick ^ at) & (
+            _ZERO - taken
+        )  # without a branch, which nobody could foresee
         members[pick >> _SIX] |= _ONE << (pick & _LOW_SIX)
         picks[step] = pick
 
@@ -561,10 +686,14 @@ def _make_room(members: Any, answer: Any, own: Any) -> None:
     members[block] = _opened(members[block], _ONE << place, own)
 
 
-def nest(block: WordArray, olds: Rows, own: Whole, kinds: Whole, out: Rows, plans: Plans) -> bool:
+def nest(
+    block: WordArray, olds: Rows, own: Whole, kinds: Whole, out: Rows, plans: Plans
+) -> bool:
     """Draw a set from each row; `own` is the answer, or −1. Return False where a word does not decide."""
     ways = plans.bounds, plans.within, plans.beyond, plans.free, plans.inside
-    return bool(_nest(block, np.ascontiguousarray(olds), own, kinds, out, plans.size, *ways))
+    return bool(
+        _nest(block, np.ascontiguousarray(olds), own, kinds, out, plans.size, *ways)
+    )
 
 
 @_compiled
@@ -582,7 +711,10 @@ def _nest(
     inside: Any,
 ) -> Any:
     known, others = np.empty(size, np.int64), np.empty(size, np.int64)
-    picks, drawn = np.empty(block.shape[1], np.uint64), np.empty((size + 63) // 64, np.uint64)
+    picks, drawn = (
+        np.empty(block.shape[1], np.uint64),
+        np.empty((size + 63) // 64, np.uint64),
+    )
     for row in range(out.shape[0]):
         head, at = block[row, 0], kinds[row]
         way = 0
@@ -612,11 +744,23 @@ def _nest(
 
 
 @_compiled
-def _pick(block: Any, row: Any, first: Any, count: Any, picks: Any, pool: Any, size: Any, drawn: Any, out: Any) -> Any:
+def _pick(
+    block: Any,
+    row: Any,
+    first: Any,
+    count: Any,
+    picks: Any,
+    pool: Any,
+    size: Any,
+    drawn: Any,
+    out: Any,
+) -> Any:
     """Put so many of the first `size` members of a pool into a packed row; False where a word is thrown away."""
     for number in range(count):
         total = np.uint64(size - count + number + 1)
-        picks[number] = block[row, first + number] // _scale(total) if total > _ONE else _ZERO
+        picks[number] = (
+            block[row, first + number] // _scale(total) if total > _ONE else _ZERO
+        )
         if picks[number] >= total:
             return False
     _sample(picks, np.uint64(count), np.uint64(count), np.uint64(size), drawn)
@@ -647,13 +791,19 @@ def _decide(words: Any, like: Any, keep: Any, yes: Any, no: Any) -> Any:
     return ties == 0
 
 
-def decide_codes(words: WordArray, olds: Codes, answers: Codes, keep: Flags, yes: int, no: int) -> bool:
+def decide_codes(
+    words: WordArray, olds: Codes, answers: Codes, keep: Flags, yes: int, no: int
+) -> bool:
     """Do the same where the kind is whether two codes are equal."""
-    return bool(_decide_codes(words, olds, answers, keep, np.uint64(yes), np.uint64(no)))
+    return bool(
+        _decide_codes(words, olds, answers, keep, np.uint64(yes), np.uint64(no))
+    )
 
 
 @_compiled
-def _decide_codes(words: Any, olds: Any, answers: Any, keep: Any, yes: Any, no: Any) -> Any:
+def _decide_codes(
+    words: Any, olds: Any, answers: Any, keep: Any, yes: Any, no: Any
+) -> Any:
     ties = 0
     for i in range(words.size):
         bound = yes if olds[i] == answers[i] else no
@@ -673,7 +823,9 @@ def _merge(olds: Any, keep: Any, out: Any) -> None:
         out[i] = olds[i] if keep[i] else out[i]
 
 
-def raise_codes(block: WordArray, olds: Codes, answers: Codes, out: Codes, pair: DiagonalPair) -> bool:
+def raise_codes(
+    block: WordArray, olds: Codes, answers: Codes, out: Codes, pair: DiagonalPair
+) -> bool:
     """Keep the old code or draw a fresh one, in one pass over the words; return False where one decides nothing."""
     shift = pair.divisor.bit_length() - 1
     reciprocal = ((1 << 32 + shift) - 1) // pair.divisor
@@ -728,8 +880,12 @@ def count(coding: Coding, array: NDArray[Any]) -> Whole:
         return coding.count(array)
     counts = np.zeros((4, channel.cells), np.int64)
     for start in range(0, array.size, _CHECKED_CODES):
-        piece = np.ascontiguousarray(array[start : start + _CHECKED_CODES], dtype=array.dtype.newbyteorder("="))
-        piece = piece.view(piece.dtype.str.replace("i", "u"))  # negative numbers are the largest unsigned ones
+        piece = np.ascontiguousarray(
+            array[start : start + _CHECKED_CODES], dtype=array.dtype.newbyteorder("=")
+        )
+        piece = piece.view(
+            piece.dtype.str.replace("i", "u")
+        )  # negative numbers are the largest unsigned ones
         if piece.max() >= channel.cells:
             raise OverflowError
         _count_codes(piece, counts)
@@ -761,7 +917,10 @@ def _refuse_impossible(channel: Any, rows: Rows) -> None:
     behind = channel.size % 8 and (rows[:, -1] >> np.uint8(channel.size % 8)).any()
     allowed = np.zeros(8 * rows.shape[1] + 1, np.uint8)
     allowed[list(channel.sizes)] = 1
-    if behind or (len(channel.sizes) <= channel.size and not _allowed_sizes(_in_units(rows), allowed)):
+    if behind or (
+        len(channel.sizes) <= channel.size
+        and not _allowed_sizes(_in_units(rows), allowed)
+    ):
         raise OverflowError
 
 
@@ -794,7 +953,9 @@ def _count_packed(channel: Any, rows: Rows) -> Whole:
     places = np.zeros(channel.size + 1, np.int64)
     places[list(channel.sizes)] = np.arange(len(channel.sizes))
     table = counts.reshape(-1, channel.size + 1)
-    _count_by_size(rows, SPREAD, places, table, np.zeros((len(table), rows.shape[1]), np.uint64))
+    _count_by_size(
+        rows, SPREAD, places, table, np.zeros((len(table), rows.shape[1]), np.uint64)
+    )
     return counts
 
 
@@ -824,7 +985,14 @@ def _add_layers(layers: Any, counts: Any) -> None:
     planes, sixteens = np.zeros((4, width), np.uint64), np.empty(width, np.uint64)
     sums, held = np.zeros((8, width), np.uint64), 0
     for start in range(0, number, _SIXTEEN):
-        _add_sixteen(layers[start : start + _SIXTEEN], planes[0], planes[1], planes[2], planes[3], sixteens)
+        _add_sixteen(
+            layers[start : start + _SIXTEEN],
+            planes[0],
+            planes[1],
+            planes[2],
+            planes[3],
+            sixteens,
+        )
         for bit in range(np.uint64(8)):
             for word in range(width):
                 sums[bit, word] += (sixteens[word] >> bit) & _LOW_BITS
@@ -834,11 +1002,15 @@ def _add_layers(layers: Any, counts: Any) -> None:
             held = 0
     for digit in range(4):
         for place in range(np.uint64(counts.size)):
-            counts[place] += ((planes[digit, place >> _SIX] >> (place & _LOW_SIX)) & _ONE) << np.uint64(digit)
+            counts[place] += (
+                (planes[digit, place >> _SIX] >> (place & _LOW_SIX)) & _ONE
+            ) << np.uint64(digit)
 
 
 @_compiled
-def _add_sixteen(layers: Any, ones: Any, twos: Any, fours: Any, eights: Any, sixteens: Any) -> None:
+def _add_sixteen(
+    layers: Any, ones: Any, twos: Any, fours: Any, eights: Any, sixteens: Any
+) -> None:
     """Add sixteen layers to the binary digits of the counts; what is carried out of them goes to the last plane."""
     for at in range(layers.shape[1]):
         one, two_a = _carry(ones[at], layers[0, at], layers[1, at])
@@ -856,7 +1028,13 @@ def _add_sixteen(layers: Any, ones: Any, twos: Any, fours: Any, eights: Any, six
         two, four_b = _carry(two, two_a, two_b)
         four, eight_b = _carry(four, four_a, four_b)
         eight, sixteen = _carry(eights[at], eight_a, eight_b)
-        ones[at], twos[at], fours[at], eights[at], sixteens[at] = one, two, four, eight, sixteen
+        ones[at], twos[at], fours[at], eights[at], sixteens[at] = (
+            one,
+            two,
+            four,
+            eight,
+            sixteen,
+        )
 
 
 @_compiled
@@ -930,14 +1108,34 @@ def _flush(sums: Any, counts: Any) -> None:
         sums[byte] = _ZERO
 
 
-def ask(words: WordArray, edges: Edges, first: int, scale: int, item: Whole, answers: Rows) -> None:
+def ask(
+    words: WordArray, edges: Edges, first: int, scale: int, item: Whole, answers: Rows
+) -> None:
     """Draw an item for each of some people and round the weight of their edge to it."""
-    _ask(words, edges.start, edges.item, edges.weight, first, np.uint64(scale), edges.items - 1, item, answers)
+    _ask(
+        words,
+        edges.start,
+        edges.item,
+        edges.weight,
+        first,
+        np.uint64(scale),
+        edges.items - 1,
+        item,
+        answers,
+    )
 
 
 @_compiled
 def _ask(
-    words: Any, start: Any, owned: Any, weights: Any, first: Any, scale: Any, last: Any, item: Any, answers: Any
+    words: Any,
+    start: Any,
+    owned: Any,
+    weights: Any,
+    first: Any,
+    scale: Any,
+    last: Any,
+    item: Any,
+    answers: Any,
 ) -> None:  # pragma: no cover - compiled
     for row in range(item.size):
         wanted = min(np.int64(words[row, 0] // scale), last)
@@ -952,18 +1150,26 @@ def _ask(
         answers[row] = 0
         if low < start[first + row + 1] and owned[low] == wanted:
             weight = weights[low]
-            whole = np.int64(np.rint(weight * 9223372036854775808.0)) if weight < 1.0 else np.int64(0)
+            whole = (
+                np.int64(np.rint(weight * 9223372036854775808.0))
+                if weight < 1.0
+                else np.int64(0)
+            )
             plus = weight == 1.0 or words[row, 1] < (np.uint64(whole) ^ _SIGN)
             answers[row] = 1 if plus else 2
 
 
-def mark(words: WordArray, item: Whole, answers: Rows, steps: WordArray, out: Rows) -> None:
+def mark(
+    words: WordArray, item: Whole, answers: Rows, steps: WordArray, out: Rows
+) -> None:
     """Draw a symbol for every item of each person, with a word for each."""
     _mark(words, item, answers, steps, out)
 
 
 @_compiled
-def _mark(words: Any, item: Any, answers: Any, steps: Any, out: Any) -> None:  # pragma: no cover - compiled
+def _mark(
+    words: Any, item: Any, answers: Any, steps: Any, out: Any
+) -> None:  # pragma: no cover - compiled
     none, plus = steps[0, 0], steps[0, 1]
     for row in range(item.size):
         for place in range(words.shape[1]):
@@ -972,7 +1178,9 @@ def _mark(words: Any, item: Any, answers: Any, steps: Any, out: Any) -> None:  #
         own = item[row]
         if own >= 0:
             word = words[row, own]
-            out[row, own] = np.uint8(word > steps[answers[row], 0]) + np.uint8(word > steps[answers[row], 1])
+            out[row, own] = np.uint8(word > steps[answers[row], 0]) + np.uint8(
+                word > steps[answers[row], 1]
+            )
 
 
 def count_marks(symbols: Rows, counts: Whole) -> None:

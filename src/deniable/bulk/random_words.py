@@ -48,7 +48,9 @@ SPARE = 2
 MOST_FILLED = 1 << 18
 """Words that a keystream fills in one call of the cipher, during which other threads may run: 2 MiB."""
 
-_ZEROS = memoryview(bytes(WORD * MOST_FILLED))  # the plaintext: a keystream is the encryption of zeros
+_ZEROS = memoryview(
+    bytes(WORD * MOST_FILLED)
+)  # the plaintext: a keystream is the encryption of zeros
 _forks = 0
 
 
@@ -94,7 +96,9 @@ class _Stream(ABC):
             at += size
         if at < WORD * count:
             room[at : WORD * count] = self.read(WORD * count - at)
-        if sys.byteorder == "big":  # pragma: no cover - words are little-endian wherever they are drawn
+        if (
+            sys.byteorder == "big"
+        ):  # pragma: no cover - words are little-endian wherever they are drawn
             words[:count].byteswap(inplace=True)
 
     def _begin(self, key: bytes) -> None:
@@ -135,7 +139,9 @@ class Keystream(_Stream, threading.local):
         self._begin(os.urandom(KEY))
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a keystream is not copied: two copies would give the same bytes; build another one")
+        raise TypeError(
+            "a keystream is not copied: two copies would give the same bytes; build another one"
+        )
 
 
 class Derived(_Stream):
@@ -167,7 +173,11 @@ class Derived(_Stream):
         if self._unused == 0:
             place = json.dumps([*self._context, self._keys]).encode()
             self._keys += 1
-            self._begin(hmac.digest(self._secret, b"deniable/stream/1\0" + place, hashlib.sha256))
+            self._begin(
+                hmac.digest(
+                    self._secret, b"deniable/stream/1\0" + place, hashlib.sha256
+                )
+            )
         return self._unused
 
 
@@ -230,7 +240,11 @@ class Slots:
         self.width = sum(slot.words for slot in slots)
         starts = accumulate((slot.words for slot in slots), initial=0)
         # Most slots never throw a word away, and need not be looked at.
-        self._choosy = [(start, slot) for start, slot in zip(starts, slots, strict=False) if slot.limit < slot.scale]
+        self._choosy = [
+            (start, slot)
+            for start, slot in zip(starts, slots, strict=False)
+            if slot.limit < slot.scale
+        ]
 
     def first_rejected(self, block: WordArray) -> tuple[int, int] | None:
         """Return where the first words to be thrown away begin, counted in words, and how many they are."""
@@ -293,7 +307,9 @@ class Words(threading.local):
 
     def _copy(self, words: WordArray, count: int) -> None:
         piece = self.source.read(WORD * count)
-        if len(piece) != WORD * count:  # too few would be spread over all rows without a word
+        if (
+            len(piece) != WORD * count
+        ):  # too few would be spread over all rows without a word
             raise OutOfRandomness(
                 f"the source gave {len(piece):,} bytes; expected {WORD * count:,}, as many as were asked for."
             )
@@ -317,7 +333,9 @@ class Replay:
         """Return the next bytes."""
         piece = self._held[self._used : self._used + count]
         self._used += len(piece)
-        return piece + (self._source.read(count - len(piece)) if len(piece) < count else b"")
+        return piece + (
+            self._source.read(count - len(piece)) if len(piece) < count else b""
+        )
 
 
 def join(words: WordArray) -> int:
@@ -333,7 +351,9 @@ def join(words: WordArray) -> int:
     return number
 
 
-def below_all(total: int, rows: int, source: chance.Source | None = None) -> NDArray[np.int64]:
+def below_all(
+    total: int, rows: int, source: chance.Source | None = None
+) -> NDArray[np.int64]:
     """Draw a whole number below a total for each of so many rows, as `chance.below` does with totals of one word.
 
     Example:
@@ -341,7 +361,9 @@ def below_all(total: int, rows: int, source: chance.Source | None = None) -> NDA
         True
     """
     slot = Slot.of(total)
-    found = Words(source).take(rows, Slots([slot]))[:, 0] // np.uint64(slot.limit // total)
+    found = Words(source).take(rows, Slots([slot]))[:, 0] // np.uint64(
+        slot.limit // total
+    )
     return found.astype(np.int64)
 
 
@@ -360,12 +382,18 @@ def shuffled(count: int, source: chance.Source | None = None) -> NDArray[np.intp
     while True:
         keys = words.room(count)
         words.fill(keys, count)
-        order, differ = _sorted_along(keys[:count]) if count <= _SORTED_ALONG else _sorted_by(keys[:count])
+        order, differ = (
+            _sorted_along(keys[:count])
+            if count <= _SORTED_ALONG
+            else _sorted_by(keys[:count])
+        )
         if differ:
             return order
 
 
-_SORTED_ALONG = 1 << 20  # of as many, two have equal bits above their numbers once in 32 times
+_SORTED_ALONG = (
+    1 << 20
+)  # of as many, two have equal bits above their numbers once in 32 times
 
 
 def _sorted_along(keys: WordArray) -> tuple[NDArray[np.intp], bool]:

@@ -40,9 +40,13 @@ from deniable.order.sets import Nested, PickPlan
 from deniable.order.steps import Factors, KeepOrFresh, Recoded, Step, Tabulated
 
 _WORD = Slot(1, 1 << 64)  # one word, never thrown away
-_MOST_THRESHOLDS = 1 << 22  # beyond this they would take more memory than the rows that are compared with them
+_MOST_THRESHOLDS = (
+    1 << 22
+)  # beyond this they would take more memory than the rows that are compared with them
 _MOST_NESTED_CATEGORIES = 1 << 16  # plans hold a row for every size of set
-_CATEGORIES_A_WORD = 64  # for which NumPy holds a byte each while it draws, for each word of the chunk
+_CATEGORIES_A_WORD = (
+    64  # for which NumPy holds a byte each while it draws, for each word of the chunk
+)
 
 
 class PreparedStep(ABC):
@@ -70,13 +74,18 @@ class RowByRow(PreparedStep):
     def into(self, olds: Codes, answers: Codes, words: Words, out: Codes) -> None:
         self.draw(olds, answers, words.source, out)
 
-    def draw(self, olds: Codes, answers: Codes, source: chance.Source, out: Codes) -> None:
+    def draw(
+        self, olds: Codes, answers: Codes, source: chance.Source, out: Codes
+    ) -> None:
         """Draw row by row from any source."""
         numbers = self.was.coding.unpack(olds)
         if self.down:
             drawn = [self.step.degrade(old, source) for old in numbers]
         else:
-            drawn = [self.step.upgrade(*pair, source) for pair in zip(numbers, answers.tolist(), strict=True)]
+            drawn = [
+                self.step.upgrade(*pair, source)
+                for pair in zip(numbers, answers.tolist(), strict=True)
+            ]
         out[:] = self.becomes.coding.pack(drawn)
 
 
@@ -91,7 +100,11 @@ class EvenStep(PreparedStep):
     def into(self, olds: Codes, answers: Codes, words: Words, out: Codes) -> None:
         """Take the words of all rows and place the responses, or draw row by row."""
         block = words.unsettled(len(olds), self.slots)
-        held = Replay(block, words.source) if self.slots.first_rejected(block) is not None else None
+        held = (
+            Replay(block, words.source)
+            if self.slots.first_rejected(block) is not None
+            else None
+        )
         if held is None and not self.place(olds, answers, block, out):
             held = Replay(block, words.source)
         if held is not None:
@@ -115,7 +128,10 @@ class TableStep(EvenStep):
         ]
         self.possible = np.array([column[-1] > 0 for column in columns])
         # Two words of each threshold: the first decides, and where it is met the scalar draw looks further.
-        sums = [[(each << 128) // max(column[-1], 1) for each in column[:-1]] for column in columns]
+        sums = [
+            [(each << 128) // max(column[-1], 1) for each in column[:-1]]
+            for column in columns
+        ]
         self.thresholds = Thresholds(sums, 2)
         self.backend = backend
         self.down = down
@@ -140,7 +156,9 @@ class TableStep(EvenStep):
 class KeepStep(EvenStep):
     """Keep or fresh: one word decides whether to keep, the next ones draw afresh."""
 
-    def __init__(self, step: KeepOrFresh, fresh: EvenDraw, backend: Backend, *, down: bool) -> None:
+    def __init__(
+        self, step: KeepOrFresh, fresh: EvenDraw, backend: Backend, *, down: bool
+    ) -> None:
         super().__init__(step, Slots([_WORD, *fresh.slots.slots]), down=down)
         self.fresh = fresh
         self.backend = backend
@@ -152,7 +170,9 @@ class KeepStep(EvenStep):
 
     def _one_pass(self) -> DiagonalPair | None:
         """Return what is needed to raise codes in one pass, where a code has room for a mark."""
-        if not isinstance(self.fresh, Quotient) or code_type(self.fresh.size) != code_type(self.fresh.size + 1):
+        if not isinstance(self.fresh, Quotient) or code_type(
+            self.fresh.size
+        ) != code_type(self.fresh.size + 1):
             return None
         if self.fresh.divisor < SHORT_DIVISOR:
             return None
@@ -172,23 +192,36 @@ class KeepStep(EvenStep):
             out[keep] = olds[keep]
         return True
 
-    def _decide(self, olds: Codes, answers: Codes, heads: WordArray, keep: Flags) -> bool:
+    def _decide(
+        self, olds: Codes, answers: Codes, heads: WordArray, keep: Flags
+    ) -> bool:
         if self.down:
             return self.backend.decide(heads, keep, keep, self.yes, self.yes)
         if self.fresh.by_code and not any(self.impossible):
-            return self.backend.decide_codes(heads, olds, answers, keep, self.yes, self.no)
+            return self.backend.decide_codes(
+                heads, olds, answers, keep, self.yes, self.no
+            )
         like = self.fresh.supported(olds, answers)
-        if (self.impossible[0] and like.any()) or (self.impossible[1] and not like.all()):
+        if (self.impossible[0] and like.any()) or (
+            self.impossible[1] and not like.all()
+        ):
             raise _impossible()
         return self.backend.decide(heads, like, keep, self.yes, self.no)
 
 
-def _retentions(step: KeepOrFresh, fresh: EvenDraw) -> tuple[Fraction | None, Fraction | None]:
+def _retentions(
+    step: KeepOrFresh, fresh: EvenDraw
+) -> tuple[Fraction | None, Fraction | None]:
     """Return how often a response is kept that supports its answer, and one that does not; None for one never sent."""
     response, *pair = step.new.witness
     row = step.new.coding.pack([response])
-    answers = sorted(pair, key=lambda x: not fresh.supported(row, np.array([x], np.uint64))[0])
-    found = [step.retention(response, x) if step.old.probability(response, given=x) else None for x in answers]
+    answers = sorted(
+        pair, key=lambda x: not fresh.supported(row, np.array([x], np.uint64))[0]
+    )
+    found = [
+        step.retention(response, x) if step.old.probability(response, given=x) else None
+        for x in answers
+    ]
     return found[0], found[1]
 
 
@@ -196,7 +229,9 @@ class BitStep(PreparedStep):
     """A step bit by bit. How many words a row takes depends on the words, so that rows follow one after another."""
 
     def __init__(self, step: BitByBit, backend: Backend, *, down: bool) -> None:
-        chances = ((step.each.stray,) * 2, (step.each.hit,) * 2) if down else step.raised
+        chances = (
+            ((step.each.stray,) * 2, (step.each.hit,) * 2) if down else step.raised
+        )
         self.tosser = CoinTosser(coins_of(step.new.size, chances), backend)
         self.width = self.tosser.coins.blocks
         self.down = down
@@ -207,7 +242,9 @@ class BitStep(PreparedStep):
         trues = np.zeros((len(olds), blocks), np.uint64)
         if not self.down:
             place = answers.astype(np.uint64) & np.uint64(63)
-            trues[np.arange(len(olds)), (answers.astype(np.intp) >> 6)] = np.uint64(1) << place
+            trues[np.arange(len(olds)), (answers.astype(np.intp) >> 6)] = (
+                np.uint64(1) << place
+            )
         self.tosser.into(trues, _whole_words(olds, blocks), words, out)
 
 
@@ -241,7 +278,12 @@ def toss_rows(
     piece = max(1, CHUNK // blocks)
     for start in range(0, len(olds), piece):
         part = slice(start, start + piece)
-        tosser.into(_whole_words(trues[part], blocks), _whole_words(olds[part], blocks), words, out[part])
+        tosser.into(
+            _whole_words(trues[part], blocks),
+            _whole_words(olds[part], blocks),
+            words,
+            out[part],
+        )
     return out
 
 
@@ -256,7 +298,9 @@ class NestedStep(EvenStep):
     """Sets from sets: one word chooses a way, and one word picks each member."""
 
     def __init__(self, step: Nested, backend: Backend, *, down: bool) -> None:
-        plans, picks = (step.downwards, step.most_down) if down else (step.upwards, step.most_up)
+        plans, picks = (
+            (step.downwards, step.most_down) if down else (step.upwards, step.most_up)
+        )
         super().__init__(step, Slots([_WORD] * (1 + picks)), down=down)
         self.plans = plans_of(step.new.size, plans)
         self.width = max(self.slots.width, step.new.size // _CATEGORIES_A_WORD)
@@ -264,7 +308,9 @@ class NestedStep(EvenStep):
         self.backend = backend
 
     def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
-        own = np.full(len(olds), -1, np.int64) if self.down else answers.astype(np.int64)
+        own = (
+            np.full(len(olds), -1, np.int64) if self.down else answers.astype(np.int64)
+        )
         kinds = _set_kinds(olds, own)
         if not self.plans.known[kinds].all():
             raise _impossible()
@@ -283,7 +329,9 @@ def plans_of(size: int, plans: Mapping[Hashable, PickPlan]) -> Plans:
         at = 2 * int(ones) + int(held)
         known[at] = True
         total = plan.sums[-1]
-        bounds[at, : len(plan.sums) - 1] = [first_digit(Fraction(each, total)) for each in plan.sums[:-1]]
+        bounds[at, : len(plan.sums) - 1] = [
+            first_digit(Fraction(each, total)) for each in plan.sums[:-1]
+        ]
         for way, pick in enumerate(plan.picks):
             within[at, way], beyond[at, way] = pick.within, pick.beyond
             free[at, way], inside[at, way] = pick.free, pick.inside
@@ -312,12 +360,16 @@ class RecodedStep(EvenStep):
     def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
         """Write codes as sets, draw, and read sets as codes."""
         rows = _as_sets(olds, self.size) if self.was else olds
-        drawn = np.empty((len(olds), -(-self.size // 8)), np.uint8) if self.becomes else out
+        drawn = (
+            np.empty((len(olds), -(-self.size // 8)), np.uint8) if self.becomes else out
+        )
         if not self.nested.place(rows, answers, block, drawn):
             return False
         if self.becomes:
             byte = (drawn != 0).argmax(axis=1)
-            found = 8 * byte + np.log2(drawn[np.arange(len(drawn)), byte]).astype(np.intp)
+            found = 8 * byte + np.log2(drawn[np.arange(len(drawn)), byte]).astype(
+                np.intp
+            )
             np.copyto(out, found, casting="unsafe")
         return True
 
@@ -325,7 +377,9 @@ class RecodedStep(EvenStep):
 def _as_sets(codes: Codes, size: int) -> Rows:
     rows = np.zeros((len(codes), -(-size // 8)), np.uint8)
     places = codes.astype(np.intp)
-    rows[np.arange(len(codes)), places >> 3] = np.uint8(1) << (places & 7).astype(np.uint8)
+    rows[np.arange(len(codes)), places >> 3] = np.uint8(1) << (places & 7).astype(
+        np.uint8
+    )
     return rows
 
 
@@ -333,7 +387,11 @@ class FactorSteps(EvenStep):
     """Steps of several attributes: each row holds the words of the first, then those of the second, and so on."""
 
     def __init__(self, step: Factors, steps: list[EvenStep], *, down: bool) -> None:
-        super().__init__(step, Slots([slot for each in steps for slot in each.slots.slots]), down=down)
+        super().__init__(
+            step,
+            Slots([slot for each in steps for slot in each.slots.slots]),
+            down=down,
+        )
         self.steps = steps
         self.was = (step.new if down else step.old).factors
         self.becomes = (step.old if down else step.new).factors
@@ -344,8 +402,14 @@ class FactorSteps(EvenStep):
         parts: list[Codes] = []
         at = 0
         was = _split(olds, [channel.responses for channel in self.was])
-        given = _split(answers, [channel.answers for channel in self.asked]) if self.asked else [answers] * len(was)
-        for step, old, answer, channel in zip(self.steps, was, given, self.becomes, strict=True):
+        given = (
+            _split(answers, [channel.answers for channel in self.asked])
+            if self.asked
+            else [answers] * len(was)
+        )
+        for step, old, answer, channel in zip(
+            self.steps, was, given, self.becomes, strict=True
+        ):
             part = channel.coding.space(len(olds))
             # A copy: a factor that cannot decide must leave the words of the others untouched.
             if not step.place(old, answer, block[:, at : at + step.width].copy(), part):
@@ -360,7 +424,11 @@ def _split(codes: Codes, sizes: list[int]) -> list[Codes]:
     numbers: list[Codes] = []
     rest = codes
     for size in reversed(sizes):
-        rest, number = np.divmod(rest, rest.dtype.type(size)) if size <= np.iinfo(rest.dtype).max else (rest * 0, rest)
+        rest, number = (
+            np.divmod(rest, rest.dtype.type(size))
+            if size <= np.iinfo(rest.dtype).max
+            else (rest * 0, rest)
+        )
         numbers.append(number.astype(code_type(size)))
     return numbers[::-1]
 
@@ -375,11 +443,17 @@ def _join(parts: list[Codes], channels: tuple[Channel, ...], out: Codes) -> None
 def prepare_step(step: Step, backend: Backend, *, down: bool) -> PreparedStep:
     """Make a step ready for many draws."""
     fast = FAST_STEPS.get(type(step))
-    return (fast(step, backend, down=down) if fast else None) or RowByRow(step, down=down)
+    return (fast(step, backend, down=down) if fast else None) or RowByRow(
+        step, down=down
+    )
 
 
 def _tabulated(step: Tabulated, backend: Backend, *, down: bool) -> PreparedStep | None:
-    cells = step.channel.responses * step.channel.answers * (1 if down else step.new.answers)
+    cells = (
+        step.channel.responses
+        * step.channel.answers
+        * (1 if down else step.new.answers)
+    )
     if cells > _MOST_THRESHOLDS or step.old.coding.ndim > 1 or step.new.coding.ndim > 1:
         return None
     return TableStep(step, backend, down=down)
@@ -387,16 +461,26 @@ def _tabulated(step: Tabulated, backend: Backend, *, down: bool) -> PreparedStep
 
 def _keep(step: KeepOrFresh, backend: Backend, *, down: bool) -> PreparedStep | None:
     fresh = prepare(step.base if down else step.new, backend)
-    return KeepStep(step, fresh, backend, down=down) if isinstance(fresh, EvenDraw) else None
+    return (
+        KeepStep(step, fresh, backend, down=down)
+        if isinstance(fresh, EvenDraw)
+        else None
+    )
 
 
 def _nested(step: Nested, backend: Backend, *, down: bool) -> PreparedStep | None:
-    return NestedStep(step, backend, down=down) if step.new.size <= _MOST_NESTED_CATEGORIES else None
+    return (
+        NestedStep(step, backend, down=down)
+        if step.new.size <= _MOST_NESTED_CATEGORIES
+        else None
+    )
 
 
 def _recoded(step: Recoded, backend: Backend, *, down: bool) -> PreparedStep | None:
     nested = prepare_step(step.step, backend, down=down)
-    return RecodedStep(step, nested, down=down) if isinstance(nested, EvenStep) else None
+    return (
+        RecodedStep(step, nested, down=down) if isinstance(nested, EvenStep) else None
+    )
 
 
 def _factors(step: Factors, backend: Backend, *, down: bool) -> PreparedStep | None:

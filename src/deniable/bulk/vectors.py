@@ -36,7 +36,9 @@ CHUNK = MOST_FILLED // 4
 COIN_WORDS = CHUNK // 4
 """A quarter of a chunk, because `toss` makes several arrays of that length."""
 
-_ONE, _TWO, _SIX, _LOW, _TOP = (np.uint64(number) for number in (1, 2, 6, 63, (1 << 64) - 1))
+_ONE, _TWO, _SIX, _LOW, _TOP = (
+    np.uint64(number) for number in (1, 2, 6, 63, (1 << 64) - 1)
+)
 
 _TWO_WORDS = 128  # categories up to which a set is held in two words
 
@@ -47,11 +49,15 @@ def flip(words: WordArray, answers: Codes, out: Codes, below: int) -> None:
     np.bitwise_xor(answers, (words <= np.uint64(below - 1)).view(np.uint8), out=out)
 
 
-def divide(words: WordArray, answers: Codes, out: Codes, divisor: int, size: int) -> None:
+def divide(
+    words: WordArray, answers: Codes, out: Codes, divisor: int, size: int
+) -> None:
     """Send the q-th of the other categories with q = ⌊word / divisor⌋, or the answer where q ≥ size − 1."""
     np.floor_divide(words, np.uint64(divisor), out=words)
     np.minimum(words, np.uint64(size - 1), out=words)
-    np.copyto(out, words, casting="unsafe")  # at most size − 1, which the type of codes holds
+    np.copyto(
+        out, words, casting="unsafe"
+    )  # at most size − 1, which the type of codes holds
     send(out, answers, size)
 
 
@@ -67,7 +73,12 @@ def send(out: Codes, answers: Codes, size: int) -> None:
     out ^= change
 
 
-def climb(words: WordArray, columns: NDArray[np.intp], out: NDArray[np.intp], thresholds: Thresholds) -> None:
+def climb(
+    words: WordArray,
+    columns: NDArray[np.intp],
+    out: NDArray[np.intp],
+    thresholds: Thresholds,
+) -> None:
     """Count the thresholds of a column that lie below the word, by halving."""
     start = columns * thresholds.width
     at = start.copy()
@@ -114,12 +125,20 @@ def hashed(number: WordArray, answers: Codes, channel: HashForms) -> WordArray:
         form, a = np.divmod(form, side)
         rest, x = np.divmod(rest, side)
         more = channel.dots[a * side + x] if channel.dots.size else a * x % q
-        value = channel.sums[value * q + more].astype(np.uint64) if channel.sums.size else value + more
+        value = (
+            channel.sums[value * q + more].astype(np.uint64)
+            if channel.sums.size
+            else value + more
+        )
     return value % q
 
 
 def toss(
-    words: WordArray, true: Codes | WordArray, old: WordArray | None, out: WordArray, coins: Coins
+    words: WordArray,
+    true: Codes | WordArray,
+    old: WordArray | None,
+    out: WordArray,
+    coins: Coins,
 ) -> tuple[int, int, bool]:
     """Draw rows of bits until the words run out or do not decide."""
     undecided = _undecided(words, coins.blocks)
@@ -145,7 +164,9 @@ def _undecided(words: WordArray, blocks: int) -> WordArray:
     return ~seen
 
 
-def _starts(words: WordArray, rows: int, undecided: WordArray, coins: Coins) -> tuple[Whole, int]:
+def _starts(
+    words: WordArray, rows: int, undecided: WordArray, coins: Coins
+) -> tuple[Whole, int]:
     """Return where the rows begin, and where the next one would: each takes its coins and a word for each open bit."""
     blocks, end = coins.blocks, len(words)
     last = np.bitwise_count(undecided & ~coins.behind)[blocks - 1 :]
@@ -154,7 +175,10 @@ def _starts(words: WordArray, rows: int, undecided: WordArray, coins: Coins) -> 
         sums = np.cumsum(np.bitwise_count(undecided), dtype=np.int32)
         follows += sums[blocks - 2 : blocks - 2 + len(last)]
         follows[1:] -= sums[: len(last) - 1]
-    after, at = memoryview(follows), 0  # quicker to ask for single numbers than an array
+    after, at = (
+        memoryview(follows),
+        0,
+    )  # quicker to ask for single numbers than an array
     starts: list[int] = []
     for _ in range(rows):
         following = after[at] if at < len(last) else end + 1
@@ -166,17 +190,30 @@ def _starts(words: WordArray, rows: int, undecided: WordArray, coins: Coins) -> 
 
 
 def _decided(
-    words: WordArray, starts: Whole, true: Codes | WordArray, old: WordArray | None, coins: Coins
+    words: WordArray,
+    starts: Whole,
+    true: Codes | WordArray,
+    old: WordArray | None,
+    coins: Coins,
 ) -> WordArray:
     """Return the bits that the eight coins decide; open ones are 0."""
-    rows = words[starts[:, None] + np.arange(DIGITS * coins.blocks)].reshape(-1, DIGITS, coins.blocks)
+    rows = words[starts[:, None] + np.arange(DIGITS * coins.blocks)].reshape(
+        -1, DIGITS, coins.blocks
+    )
     if old is None:  # one bit is of another class than all others
         at, block = np.arange(len(rows)), (true >> 6).astype(np.intp)
-        drawn, own = _by_digits(rows, coins.heads[0]), _by_digits(rows[at, :, block], coins.heads[1])
-        drawn[at, block] ^= (drawn[at, block] ^ own) & (_ONE << (true.astype(np.uint64) & _LOW))
+        drawn, own = (
+            _by_digits(rows, coins.heads[0]),
+            _by_digits(rows[at, :, block], coins.heads[1]),
+        )
+        drawn[at, block] ^= (drawn[at, block] ^ own) & (
+            _ONE << (true.astype(np.uint64) & _LOW)
+        )
     else:
         drawn = np.zeros_like(old)
-        for kind, masks in enumerate((~old & ~true, ~old & true, old & ~true, old & true)):
+        for kind, masks in enumerate(
+            (~old & ~true, ~old & true, old & ~true, old & true)
+        ):
             drawn |= _by_digits(rows, coins.heads[kind]) & masks
     drawn[:, -1] &= ~coins.behind
     return drawn
@@ -215,29 +252,44 @@ def _decide_open(
     if old is None:
         kind = (64 * block + place == true[row]).astype(np.intp)
     else:
-        kind = ((old[row, block] >> shift & _ONE) * _TWO + (true[row, block] >> shift & _ONE)).astype(np.intp)
+        kind = (
+            (old[row, block] >> shift & _ONE) * _TWO
+            + (true[row, block] >> shift & _ONE)
+        ).astype(np.intp)
     bounds = coins.bounds[kind]
     np.bitwise_or.at(drawn, (row, block), (word < bounds).astype(np.uint64) << shift)
     doubtful = (word > coins.last) | (word - bounds < coins.ties[kind])
     return int(row[doubtful.argmax()]) if doubtful.any() else -1
 
 
-def fill(words: WordArray, answers: Codes, own: Flags, wanted: Whole, out: Rows, picks: Picks) -> bool:
+def fill(
+    words: WordArray, answers: Codes, own: Flags, wanted: Whole, out: Rows, picks: Picks
+) -> bool:
     """Write sets of `wanted` others, with the answer where it is `own`; return False where a word is thrown away."""
     if (words > picks.lasts).any():
         return False
     if picks.size <= _TWO_WORDS:
         low, high = _in_two_words(words, wanted, picks)
-        sets = np.stack(_make_room(low, high, answers, own), axis=1).astype("<u8", copy=False)
+        sets = np.stack(_make_room(low, high, answers, own), axis=1).astype(
+            "<u8", copy=False
+        )
         out[:] = sets.view(np.uint8)[:, : out.shape[1]]
     else:
-        out[:] = np.packbits(_in_flags(words, answers, own, wanted, picks), axis=1, bitorder="little")
+        out[:] = np.packbits(
+            _in_flags(words, answers, own, wanted, picks), axis=1, bitorder="little"
+        )
     return True
 
 
-def _in_two_words(words: WordArray, wanted: Whole, picks: Picks) -> tuple[WordArray, WordArray]:
+def _in_two_words(
+    words: WordArray, wanted: Whole, picks: Picks
+) -> tuple[WordArray, WordArray]:
     """Return sets of others, by number among them, of at most 128 categories: two words for each, lower and higher."""
-    steps, others, fewest = words.shape[1], picks.size - 1, int(wanted.min(initial=words.shape[1]))
+    steps, others, fewest = (
+        words.shape[1],
+        picks.size - 1,
+        int(wanted.min(initial=words.shape[1])),
+    )
     low, high = np.zeros(len(words), np.uint64), np.zeros(len(words), np.uint64)
     for step in range(steps):
         at = others - steps + step
@@ -256,7 +308,9 @@ def _in_two_words(words: WordArray, wanted: Whole, picks: Picks) -> tuple[WordAr
     return low, high
 
 
-def _make_room(low: WordArray, high: WordArray, answers: Codes, own: Flags) -> tuple[WordArray, WordArray]:
+def _make_room(
+    low: WordArray, high: WordArray, answers: Codes, own: Flags
+) -> tuple[WordArray, WordArray]:
     """Move others from the answer's number on up by one, and put the answer in or not."""
     place = answers.astype(np.uint64) & _LOW
     below, mine = (_ONE << place) - _ONE, own.astype(np.uint64) << place
@@ -270,13 +324,19 @@ def _make_room(low: WordArray, high: WordArray, answers: Codes, own: Flags) -> t
     return np.where(above, low, opened(low)), np.where(above, opened(high), moved)
 
 
-def _in_flags(words: WordArray, answers: Codes, own: Flags, wanted: Whole, picks: Picks) -> Flags:
+def _in_flags(
+    words: WordArray, answers: Codes, own: Flags, wanted: Whole, picks: Picks
+) -> Flags:
     """Return sets of any number of categories, a flag for each."""
     steps, others = words.shape[1], picks.size - 1
-    members = np.zeros((len(words), picks.size), np.bool_)  # by number among the others; the last place is nobody's
+    members = np.zeros(
+        (len(words), picks.size), np.bool_
+    )  # by number among the others; the last place is nobody's
     for step in range(steps):
         at = others - steps + step
-        pick = np.minimum(words[:, step] // picks.divisors[step], np.uint64(at)).astype(np.intp)
+        pick = np.minimum(words[:, step] // picks.divisors[step], np.uint64(at)).astype(
+            np.intp
+        )
         taking = wanted >= steps - step
         rows = np.arange(len(words)) if taking.all() else np.flatnonzero(taking)
         _put(members, rows, pick[rows], at)
@@ -290,12 +350,16 @@ def _in_flags(words: WordArray, answers: Codes, own: Flags, wanted: Whole, picks
     return sets
 
 
-def _put(members: Flags, rows: NDArray[np.intp], pick: NDArray[np.intp], at: Any) -> None:
+def _put(
+    members: Flags, rows: NDArray[np.intp], pick: NDArray[np.intp], at: Any
+) -> None:
     """Put a pick into each set, or `at` where it is in already: one step of Floyd's sampling."""
     members[rows, np.where(members[rows, pick], at, pick)] = True
 
 
-def nest(block: WordArray, olds: Rows, own: Whole, kinds: Whole, out: Rows, plans: Plans) -> bool:
+def nest(
+    block: WordArray, olds: Rows, own: Whole, kinds: Whole, out: Rows, plans: Plans
+) -> bool:
     """Draw a set from each row; `own` is the answer, or −1. Return False where a word does not decide."""
     heads = np.ascontiguousarray(block[:, 0])
     bounds = plans.bounds[kinds]
@@ -306,7 +370,10 @@ def nest(block: WordArray, olds: Rows, own: Whole, kinds: Whole, out: Rows, plan
     others = np.ones((len(olds), plans.size), np.bool_)
     rows, answered = np.arange(len(olds)), own >= 0
     others[rows[answered], own[answered]] = False
-    known = np.unpackbits(olds, axis=1, count=plans.size, bitorder="little").view(np.bool_) & others
+    known = (
+        np.unpackbits(olds, axis=1, count=plans.size, bitorder="little").view(np.bool_)
+        & others
+    )
     free = plans.free[kinds, way]
     known[free] = others[free]
     one = _picked(block[:, 1:], known, within, np.zeros_like(within))
@@ -323,12 +390,16 @@ def nest(block: WordArray, olds: Rows, own: Whole, kinds: Whole, out: Rows, plan
 def _picked(words: WordArray, pool: Flags, count: Whole, start: Whole) -> Flags | None:
     """Pick so many members of each pool, with the words from a place on; None where one of these is thrown away."""
     sizes = pool.sum(axis=1)
-    drawn = np.zeros((len(pool), pool.shape[1] + 1), np.bool_)  # by rank within the pool; the last place is nobody's
+    drawn = np.zeros(
+        (len(pool), pool.shape[1] + 1), np.bool_
+    )  # by rank within the pool; the last place is nobody's
     for number in range(int(count.max(initial=0))):
         rows = np.flatnonzero(number < count)
         at = sizes[rows] - count[rows] + number
         total = (at + 1).astype(np.uint64)
-        scale = _TOP // total + (total & (total - _ONE) == 0)  # ⌊2^64 / total⌋; of 1 it is 0 here, not 2^64
+        scale = _TOP // total + (
+            total & (total - _ONE) == 0
+        )  # ⌊2^64 / total⌋; of 1 it is 0 here, not 2^64
         scale[total == 1] = _TOP
         pick = words[rows, start[rows] + number] // scale
         # The words from scale·total on are thrown away; where that is 2^64 there are none.
@@ -358,7 +429,9 @@ def decide(words: WordArray, like: Flags, keep: Flags, yes: int, no: int) -> boo
     return True
 
 
-def decide_codes(words: WordArray, olds: Codes, answers: Codes, keep: Flags, yes: int, no: int) -> bool:
+def decide_codes(
+    words: WordArray, olds: Codes, answers: Codes, keep: Flags, yes: int, no: int
+) -> bool:
     """Do the same where the kind is whether two codes are equal."""
     return decide(words, olds == answers, keep, yes, no)
 
@@ -373,7 +446,9 @@ def merge(olds: Codes, keep: Flags, out: Codes) -> None:
     out ^= change
 
 
-def raise_codes(block: WordArray, olds: Codes, answers: Codes, out: Codes, pair: DiagonalPair) -> bool:
+def raise_codes(
+    block: WordArray, olds: Codes, answers: Codes, out: Codes, pair: DiagonalPair
+) -> bool:
     """Keep the old code or draw a fresh one; return False where a word decides nothing."""
     keep = np.empty(len(olds), np.bool_)
     if not decide_codes(block[:, 0], olds, answers, keep, pair.yes, pair.no):
@@ -393,10 +468,14 @@ def count(coding: Coding, array: NDArray[Any]) -> Whole:
     return coding.count(array)
 
 
-def ask(words: WordArray, edges: Edges, first: int, scale: int, item: Whole, answers: Rows) -> None:
+def ask(
+    words: WordArray, edges: Edges, first: int, scale: int, item: Whole, answers: Rows
+) -> None:
     """Draw an item for each of some people and round the weight of their edge to it."""
     np.floor_divide(words[:, 0], np.uint64(scale), out=item, casting="unsafe")
-    np.minimum(item, edges.items - 1, out=item)  # of one item alone every word is its own, and 2^64 is no word
+    np.minimum(
+        item, edges.items - 1, out=item
+    )  # of one item alone every word is its own, and 2^64 is no word
     wanted = (first + np.arange(len(item), dtype=np.int64)) * edges.items + item
     low, high = int(edges.start[first]), int(edges.start[first + len(item)])
     keys = edges.keys[low:high]
@@ -417,9 +496,17 @@ def rounded(words: WordArray, edges: Edges, edge: Whole, answers: Rows) -> None:
     answers[:] = np.where(edge < 0, 0, 2 - plus)
 
 
-def mark(words: WordArray, item: Whole, answers: Rows, steps: WordArray, out: Rows) -> None:
+def mark(
+    words: WordArray, item: Whole, answers: Rows, steps: WordArray, out: Rows
+) -> None:
     """Draw a symbol for every item of each person, with a word for each."""
-    np.add(words > steps[0, 0], words > steps[0, 1], out=out, casting="unsafe", dtype=np.uint8)
+    np.add(
+        words > steps[0, 0],
+        words > steps[0, 1],
+        out=out,
+        casting="unsafe",
+        dtype=np.uint8,
+    )
     rows = np.flatnonzero(item >= 0)
     own, bounds = words[rows, item[rows]], steps[answers[rows]]
     out[rows, item[rows]] = (own > bounds[:, 0]).astype(np.uint8) + (own > bounds[:, 1])

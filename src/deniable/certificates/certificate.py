@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 def subject_classes() -> dict[str, type[HashedDocument]]:
     """Return the classes of what can be certified, by the schema of its file: every type of design, and a survey."""
     subjects: list[type[HashedDocument]] = [*design_classes(), Survey]
-    return {kind.SCHEMA: kind for kind in reversed(subjects)}  # numbers are read as the categories that they are
+    return {
+        kind.SCHEMA: kind for kind in reversed(subjects)
+    }  # numbers are read as the categories that they are
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,15 +68,25 @@ class Certificate(HashedDocument):
 
     def to_body(self) -> dict[str, Any]:
         document = json.loads(self.subject.to_json())
-        return {"document": document, "claims": self.claims, "caveats": list(self.caveats)}
+        return {
+            "document": document,
+            "claims": self.claims,
+            "caveats": list(self.caveats),
+        }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Certificate:
         document = documents.field(body, "document", dict)
-        schema = documents.field(document, "schema", str).removeprefix("deniable/").rpartition("/")[0]
+        schema = (
+            documents.field(document, "schema", str)
+            .removeprefix("deniable/")
+            .rpartition("/")[0]
+        )
         classes = subject_classes()
         if schema not in classes:
-            raise UnreadableFile(f"the certificate is of a {quoted(schema)}; expected one of {', '.join(classes)}.")
+            raise UnreadableFile(
+                f"the certificate is of a {quoted(schema)}; expected one of {', '.join(classes)}."
+            )
         subject = classes[schema].from_json(json.dumps(document, ensure_ascii=False))
         return cls(subject, _prior_in(documents.field(body, "claims", dict)))
 
@@ -135,13 +147,22 @@ def certify(thing: HashedDocument, prior: Priors = None) -> Certificate:
         ('3', ['3/4', '1/4'])
     """
     is_prior = prior is None or isinstance(prior, Mapping | Sequence)
-    require(is_prior, prior, "the prior", "a number for each answer, or such numbers by attribute")
+    require(
+        is_prior,
+        prior,
+        "the prior",
+        "a number for each answer, or such numbers by attribute",
+    )
     return Certificate(thing, prior)
 
 
 def checker_source() -> str:
     """Return the program that checks certificates without this package: one file, the standard library alone."""
-    return resources.files("deniable.certificates").joinpath("checker.py").read_text(encoding="utf-8")
+    return (
+        resources.files("deniable.certificates")
+        .joinpath("checker.py")
+        .read_text(encoding="utf-8")
+    )
 
 
 def _prior_in(claims: object) -> Priors:
@@ -179,8 +200,13 @@ def claims_of(subject: object, prior: Priors = None) -> Claims:
 
 def _survey_claims(survey: Survey, prior: Priors) -> Claims:
     priors = priors_by_part(prior, [question.name for question in survey.questions])
-    parts = {question.name: claims_of(question.about, priors.get(question.name)) for question in survey.questions}
-    losses = [privacy_losses(question.designs[-1].channel) for question in survey.questions]
+    parts = {
+        question.name: claims_of(question.about, priors.get(question.name))
+        for question in survey.questions
+    }
+    losses = [
+        privacy_losses(question.designs[-1].channel) for question in survey.questions
+    ]
     return combine_claims(parts, losses, survey.each)
 
 
@@ -193,7 +219,11 @@ def caveats(subject: Any) -> tuple[str, ...]:
 
 
 def _survey_caveats(survey: Survey) -> tuple[str, ...]:
-    sentences = [f"{question.name}: {text}" for question in survey.questions for text in caveats(question.about)]
+    sentences = [
+        f"{question.name}: {text}"
+        for question in survey.questions
+        for text in caveats(question.about)
+    ]
     sentences += [
         f"{question.name}: a comprehension check, which is about the device; it is counted here all the same."
         for question in survey.questions
@@ -203,5 +233,7 @@ def _survey_caveats(survey: Survey) -> tuple[str, ...]:
         sentences.append(
             "Each respondent is asked the questions of one arm; all questions are counted here all the same."
         )
-    sentences.append("Other things that a survey learns, such as a group or the time of a response, are not covered.")
+    sentences.append(
+        "Other things that a survey learns, such as a group or the time of a response, are not covered."
+    )
     return tuple(sentences)

@@ -84,7 +84,9 @@ def _variant(certificate: Certificate) -> dict[str, Any]:
     return {
         "variant_name": "Pure DP" if finite else "Approximate DP",
         "data_domain": f"What one respondent answers: {certificate.subject!r}",
-        "unprotected_quantities": " ".join((*certificate.caveats, "How many people respond is not protected.")),
+        "unprotected_quantities": " ".join(
+            (*certificate.caveats, "How many people respond is not protected.")
+        ),
     }
 
 
@@ -99,7 +101,8 @@ def _loss(certificate: Certificate) -> dict[str, Any]:
             "delta": exact.float_above(Fraction(point["delta"])),
         }
         details = (
-            f"δ is exactly {point['delta']} at e^ε = {point['gamma']}; the certificate has more points of the curve."
+            f"δ is exactly {point['delta']} at e^ε = {point['gamma']}; the "
+            "certificate has more points of the curve."
         )
     return {
         "privacy_unit": "Person-level",
@@ -122,7 +125,9 @@ def _model(certificate: Certificate) -> dict[str, Any]:
         "actors": "",
         "release_type": "Many releases" if staged else "",
         "release_type_details": (
-            "One answer is released in stages; all stages together reveal what the last one does." if staged else ""
+            "One answer is released in stages; all stages together reveal what the last one does."
+            if staged
+            else ""
         ),
         "data_source_type": "",
         "data_source_type_details": "",

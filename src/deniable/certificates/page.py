@@ -49,36 +49,57 @@ class Section:
     depth: int
 
 
-def sections(title: str, subject: Any, claims: Claims, depth: int = 0) -> Iterator[Section]:
+def sections(
+    title: str, subject: Any, claims: Claims, depth: int = 0
+) -> Iterator[Section]:
     """Yield the section of what is certified, and then those of its parts."""
     if isinstance(subject, Survey):
         design = None
         parts = [
-            ClaimedPart(question.name, question.about, claims["parts"][question.name]) for question in subject.questions
+            ClaimedPart(question.name, question.about, claims["parts"][question.name])
+            for question in subject.questions
         ]
     else:
         design = operation(subject, "labelled_design")(subject)
         parts = operation(subject, "claimed_parts")(subject, claims)
     yield Section(title, claims, design, depth)
     for section_part in parts:
-        yield from sections(section_part.title, section_part.design, section_part.claims, depth + 1)
+        yield from sections(
+            section_part.title, section_part.design, section_part.claims, depth + 1
+        )
 
 
 def section_sentences(section: Section) -> list[str]:
     """Return the sentences of a part: its guarantee, its witness, whether it can be bettered."""
     claims, parity = section.claims, read_ratio(section.claims["parity"])
     if parity == math.inf:
-        lines = ["Parity infinite: there is no finite ε, and some response proves something about the answer."]
+        lines = [
+            "Parity infinite: there is no finite ε, and some response proves something about the answer."
+        ]
     else:
-        lines = [f"Parity {_format_ratio(parity)}: ε = {formats.epsilon(float(claims['epsilon']), 6)}, rounded up."]
-        lines += [f"The parity is exactly {claims['parity']}."] if _format_ratio(parity) != claims["parity"] else []
+        lines = [
+            f"Parity {_format_ratio(parity)}: ε = {formats.epsilon(float(claims['epsilon']), 6)}, rounded up."
+        ]
+        lines += (
+            [f"The parity is exactly {claims['parity']}."]
+            if _format_ratio(parity) != claims["parity"]
+            else []
+        )
     if "rule" in claims:
         lines.append(RULES[claims["rule"]].format(each=claims.get("each")))
     if section.design is not None:
-        response, likely, unlikely = (int(claims["witness"][name], 0) for name in ("response", "likely", "unlikely"))
+        response, likely, unlikely = (
+            int(claims["witness"][name], 0)
+            for name in ("response", "likely", "unlikely")
+        )
         symbol = _quote_label(section.design.symbols, response)
-        one, two = (_quote_label(section.design.categories, answer) for answer in (likely, unlikely))
-        lines.append(f"Attained by the response {symbol}, between the answers {one} and {two}.")
+        one, two = (
+            _quote_label(section.design.categories, answer)
+            for answer in (likely, unlikely)
+        )
+        lines.append(
+            f"Attained by the response {symbol}, between the answers {one} and {two}."
+        )
     if claims.get("admissible") is not None:
         lines.append(
             "Admissible: no other design of this parity tells more."
@@ -91,10 +112,19 @@ def section_sentences(section: Section) -> list[str]:
 def text_of(certificate: Certificate) -> str:
     """Return a certificate as plain text."""
     lines = ["CERTIFICATE", repr(certificate.subject), certificate.subject.hash, ""]
-    for section in sections(_title(certificate), certificate.subject, certificate.claims):
+    for section in sections(
+        _title(certificate), certificate.subject, certificate.claims
+    ):
         indent = "  " * section.depth
-        lines += [f"{indent}{section.title}", *(f"{indent}  {line}" for line in section_sentences(section))]
-        figures = (*_weight_lines(section), *_curve_lines(section.claims), *_table_lines(section))
+        lines += [
+            f"{indent}{section.title}",
+            *(f"{indent}  {line}" for line in section_sentences(section)),
+        ]
+        figures = (
+            *_weight_lines(section),
+            *_curve_lines(section.claims),
+            *_table_lines(section),
+        )
         lines += [f"{indent}  {line}" for line in figures]
         lines.append("")
     lines += [f"Caveat: {caveat}" for caveat in certificate.caveats]
@@ -106,7 +136,10 @@ def _title(certificate: Certificate) -> str:
 
 
 def _is_small(design: Design | None) -> bool:
-    return design is not None and max(design.channel.answers, design.channel.responses) <= _MOST_COLUMNS
+    return (
+        design is not None
+        and max(design.channel.answers, design.channel.responses) <= _MOST_COLUMNS
+    )
 
 
 def _weight_lines(section: Section) -> Iterator[str]:
@@ -115,16 +148,22 @@ def _weight_lines(section: Section) -> Iterator[str]:
         return
     assert section.design is not None
     table = section.design.channel.dense()
-    for category, column in zip(section.design.categories, zip(*table.weights, strict=True), strict=True):
+    for category, column in zip(
+        section.design.categories, zip(*table.weights, strict=True), strict=True
+    ):
         responses = ", ".join(
-            f"“{symbol}” {weight}" for symbol, weight in zip(section.design.symbols, column, strict=True)
+            f"“{symbol}” {weight}"
+            for symbol, weight in zip(section.design.symbols, column, strict=True)
         )
         yield f"“{category}” sends, of {table.total}: {responses}"
 
 
 def _curve_lines(claims: Claims) -> Iterator[str]:
     sign = "=" if claims["delta"]["exact"] else "≤"
-    points = [(read_ratio(point["gamma"]), Fraction(point["delta"])) for point in claims["delta"]["curve"]]
+    points = [
+        (read_ratio(point["gamma"]), Fraction(point["delta"]))
+        for point in claims["delta"]["curve"]
+    ]
     yield f"δ(ε) {sign} " + ", ".join(
         f"{formats.upper_bound(delta, 3)} at {formats.epsilon(exact.log_above(gamma), 3)}"
         for gamma, delta in points[::2]
@@ -141,7 +180,11 @@ def _table_lines(section: Section) -> Iterator[str]:
             for factor in row["factors"]
         )
         after = row.get("posterior")
-        posterior = f"; afterwards {', '.join(formats.percent(Fraction(share)) for share in after)}" if after else ""
+        posterior = (
+            f"; afterwards {', '.join(formats.percent(Fraction(share)) for share in after)}"
+            if after
+            else ""
+        )
         yield f"{_quote_label(design.symbols, int(row['response'], 0))}: odds times {factors}{posterior}"
 
 
@@ -193,7 +236,12 @@ text{fill:var(--dim);font:12px system-ui,sans-serif}
 
 def page_of(certificate: Certificate) -> str:
     """Return a certificate as one page of HTML: no script, no other file, light or dark as the reader has it."""
-    parts = "".join(map(_section, sections(_title(certificate), certificate.subject, certificate.claims)))
+    parts = "".join(
+        map(
+            _section,
+            sections(_title(certificate), certificate.subject, certificate.claims),
+        )
+    )
     caveats = "".join(f"<p>{escape(caveat)}</p>" for caveat in certificate.caveats)
     subject = escape(repr(certificate.subject))
     body = (
@@ -208,9 +256,15 @@ def page_of(certificate: Certificate) -> str:
 def _section(section: Section) -> str:
     sentences = "".join(f"<p>{escape(line)}</p>" for line in section_sentences(section))
     inner = ' class="inner"' if section.depth else ""
-    big = "" if section.depth else f'<p class="big">ε = {formats.epsilon(float(section.claims["epsilon"]))}</p>'
+    big = (
+        ""
+        if section.depth
+        else f'<p class="big">ε = {formats.epsilon(float(section.claims["epsilon"]))}</p>'
+    )
     pictures = f'<div class="figures">{_channel_picture(section)}{_curve_picture(section.claims)}</div>'
-    weights = "".join(f"<p><code>{escape(line)}</code></p>" for line in _weight_lines(section))
+    weights = "".join(
+        f"<p><code>{escape(line)}</code></p>" for line in _weight_lines(section)
+    )
     figures = f"{pictures}{_table(section)}{weights}"
     return f"<section{inner}><h2>{escape(section.title)}</h2>{big}{sentences}{figures}</section>"
 
@@ -225,7 +279,9 @@ def _channel_picture(section: Section) -> str:
     cell, left, top = 40, 14 + 7 * max(map(len, names)), 24
     cells = []
     for j in range(answers):
-        cells.append(f'<text x="{left - 8}" y="{top + cell * j + 25}" text-anchor="end">{escape(names[j])}</text>')
+        cells.append(
+            f'<text x="{left - 8}" y="{top + cell * j + 25}" text-anchor="end">{escape(names[j])}</text>'
+        )
         for i in range(responses):
             chance = float(design.channel.probability(i, given=j))
             x, y = left + cell * i, top + cell * j
@@ -256,9 +312,14 @@ def _curve_picture(claims: Claims) -> str:
     ]
     far, high = points[-1][0] or 1.0, max(delta for _, delta in points) or 1.0
     left, top, width, height = 56, 12, 260, 150
-    places = [(left + width * epsilon / far, top + height * (1 - delta / high)) for epsilon, delta in points]
+    places = [
+        (left + width * epsilon / far, top + height * (1 - delta / high))
+        for epsilon, delta in points
+    ]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
-    dots = "".join(f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places)
+    dots = "".join(
+        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="3"/>' for x, y in places
+    )
     sign = "δ at each ε" if claims["delta"]["exact"] else "δ is at most this at each ε"
     return (
         f'<figure><svg viewBox="0 0 340 210" width="340" role="img" aria-label="{sign}">'
@@ -280,7 +341,8 @@ def _table(section: Section) -> str:
     if design is None or not rows:
         return ""
     heads = "".join(
-        f"<th>{escape(_quote_label(design.categories, factor['answer']))}</th>" for factor in rows[0]["factors"]
+        f"<th>{escape(_quote_label(design.categories, factor['answer']))}</th>"
+        for factor in rows[0]["factors"]
     )
     body = "".join(_table_row(design, row) for row in rows)
     caption = "By how much a response multiplies the odds of an answer against any other: at least … at most"

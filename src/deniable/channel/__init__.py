@@ -59,5 +59,7 @@ def from_body(body: Mapping[str, Any]) -> Channel:
     """
     kind = documents.field(body, "kind", str)
     if kind not in KINDS:
-        raise UnreadableFile(f"the channel is of kind {quoted(kind)}; expected one of {sorted(KINDS)}.")
+        raise UnreadableFile(
+            f"the channel is of kind {quoted(kind)}; expected one of {sorted(KINDS)}."
+        )
     return KINDS[kind].from_body(body, from_body)

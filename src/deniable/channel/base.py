@@ -76,9 +76,15 @@ class Channel(ABC):
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
         """Draw a response to an answer, with exactly the probabilities of this channel."""
 
-    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
+    def extremes(
+        self, response: int, *, besides: int | None = None
+    ) -> tuple[Fraction, Fraction]:
         """Return the largest and the smallest probability of a response over all answers (besides one)."""
-        row = [self.probability(response, given=answer) for answer in range(self.answers) if answer != besides]
+        row = [
+            self.probability(response, given=answer)
+            for answer in range(self.answers)
+            if answer != besides
+        ]
         return max(row), min(row)
 
     @property
@@ -189,20 +195,38 @@ class Channel(ABC):
     def to_body(self) -> dict[str, Any]:
         """Return the channel for JSON, weights as decimal text."""
         sizes = {name: getattr(self, name) for name in self.SIZES}
-        return {"kind": self.KIND, **sizes, **{name: str(getattr(self, name)) for name in self.WEIGHTS}}
+        return {
+            "kind": self.KIND,
+            **sizes,
+            **{name: str(getattr(self, name)) for name in self.WEIGHTS},
+        }
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Self:  # noqa: ARG003 - for kinds with channels inside
+    def from_body(
+        cls,
+        body: Mapping[str, Any],
+        read: Callable[[Mapping[str, Any]], Channel],  # noqa: ARG003 - for kinds with channels inside
+    ) -> Self:
         """Read what `to_body` wrote; `read` reads channels inside."""
-        return cls(*(documents.integer_field(body, name) for name in (*cls.SIZES, *cls.WEIGHTS)))
+        return cls(
+            *(
+                documents.integer_field(body, name)
+                for name in (*cls.SIZES, *cls.WEIGHTS)
+            )
+        )
 
     @property
     def parity(self) -> exact.Ratio:
         """The largest ratio of the probabilities of one response given two answers; ε is its logarithm."""
         response, likely, unlikely = self.witness
-        return exact.ratio(self.probability(response, given=likely), self.probability(response, given=unlikely))
+        return exact.ratio(
+            self.probability(response, given=likely),
+            self.probability(response, given=unlikely),
+        )
 
-    def bayes_factors(self, response: int, answer: int) -> tuple[exact.Ratio, exact.Ratio]:
+    def bayes_factors(
+        self, response: int, answer: int
+    ) -> tuple[exact.Ratio, exact.Ratio]:
         """Return the smallest and the largest Bayes factor of a response for an answer against another.
 
         For two answers both are the Bayes factor of the response. The odds against any mixture of the other
@@ -227,7 +251,10 @@ class Channel(ABC):
                 "Ask it for single probabilities, or use fewer categories.",
             )
         return Dense.from_rows(
-            [[self.probability(i, given=j) for j in range(self.answers)] for i in range(self.responses)]
+            [
+                [self.probability(i, given=j) for j in range(self.answers)]
+                for i in range(self.responses)
+            ]
         )
 
     @cached_property
@@ -268,7 +295,9 @@ def check_total(total: int) -> None:
         InvalidDesign: below 1, or above 2^13,000.
     """
     if total < 1:
-        raise InvalidDesign("the weights of a column add up to 0; expected a positive total.")
+        raise InvalidDesign(
+            "the weights of a column add up to 0; expected a positive total."
+        )
     if total.bit_length() > _MOST_BITS:
         raise InvalidDesign(
             f"the probabilities have a common denominator of {total.bit_length():,} bits; "

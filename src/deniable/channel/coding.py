@@ -50,11 +50,17 @@ SPREAD: NDArray[np.uint64] = (
 )
 """For each byte its eight bits, each in a byte of its own: adding such words counts eight categories at a time."""
 
-_SPREAD_ROWS = 1 << 14  # packed rows that are spread out at a time: 128 KB for every eight categories
-_WIDENED_CODES = 1 << 16  # codes that are widened at a time: half a megabyte, which stays in the cache
+_SPREAD_ROWS = (
+    1 << 14
+)  # packed rows that are spread out at a time: 128 KB for every eight categories
+_WIDENED_CODES = (
+    1 << 16
+)  # codes that are widened at a time: half a megabyte, which stays in the cache
 _PAIRED_BYTES = 1 << 17  # from so many bytes on it pays to count them two at a time
 _EXAMPLE_CATEGORIES = 20  # categories up to which a message shows an example
-_LISTED_LABELS = 1 << 12  # symbols up to which all labels are written, whether or not they occur
+_LISTED_LABELS = (
+    1 << 12
+)  # symbols up to which all labels are written, whether or not they occur
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,9 @@ class Coding(ABC):
         """Return rows of bytes, as `to_bytes` writes them, as an array of responses."""
 
     @abstractmethod
-    def to_arrow(self, array: NDArray[Any], present: NDArray[np.bool_] | None = None) -> Any:
+    def to_arrow(
+        self, array: NDArray[Any], present: NDArray[np.bool_] | None = None
+    ) -> Any:
         """Return responses as a column of Arrow; `present` tells which rows are there, if not all."""
 
     @abstractmethod
@@ -167,7 +175,12 @@ class Coding(ABC):
         """
 
     @abstractmethod
-    def labels(self, array: NDArray[Any], symbols: Sequence[str], present: NDArray[np.bool_] | None = None) -> Any:
+    def labels(
+        self,
+        array: NDArray[Any],
+        symbols: Sequence[str],
+        present: NDArray[np.bool_] | None = None,
+    ) -> Any:
         """Return the labels of responses as a dictionary-encoded column of Arrow."""
 
     @abstractmethod
@@ -202,13 +215,18 @@ class Codes(Coding):
         return array
 
     def impossible(self, array: NDArray[Any]) -> int | None:
-        if len(array) and not 0 <= int(array.min()) <= int(array.max()) < self.channel.responses:
+        if (
+            len(array)
+            and not 0 <= int(array.min()) <= int(array.max()) < self.channel.responses
+        ):
             return int(((array < 0) | (array >= self.channel.responses)).argmax())
         if type(self.channel).possible is Channel.possible:
             return None
         distinct, first = np.unique(array, return_index=True)
         wrong = [
-            index for number, index in zip(distinct.tolist(), first, strict=True) if not self.channel.possible(number)
+            index
+            for number, index in zip(distinct.tolist(), first, strict=True)
+            if not self.channel.possible(number)
         ]
         return int(min(wrong)) if wrong else None
 
@@ -229,14 +247,18 @@ class Codes(Coding):
         return codes.astype(np.int64), counts
 
     def to_bytes(self, array: NDArray[Any]) -> Rows:
-        return np.ascontiguousarray(array.astype("<u8").view(np.uint8).reshape(len(array), 8)[:, : self.width])
+        return np.ascontiguousarray(
+            array.astype("<u8").view(np.uint8).reshape(len(array), 8)[:, : self.width]
+        )
 
     def from_bytes(self, rows: Rows) -> NDArray[Any]:
         wide = np.zeros((len(rows), 8), np.uint8)
         wide[:, : rows.shape[1]] = rows
         return wide.view("<u8")[:, 0].astype(code_type(self.channel.responses))
 
-    def to_arrow(self, array: NDArray[Any], present: NDArray[np.bool_] | None = None) -> Any:
+    def to_arrow(
+        self, array: NDArray[Any], present: NDArray[np.bool_] | None = None
+    ) -> Any:
         import pyarrow as pa
 
         return pa.array(array, mask=None if present is None else ~present)
@@ -245,10 +267,17 @@ class Codes(Coding):
         import pyarrow as pa
 
         if not pa.types.is_integer(column.type):
-            raise InvalidResponse(f"the codes are of type {column.type}; expected whole numbers, those of symbols.")
+            raise InvalidResponse(
+                f"the codes are of type {column.type}; expected whole numbers, those of symbols."
+            )
         return np.asarray(column.to_numpy())
 
-    def labels(self, array: NDArray[Any], symbols: Sequence[str], present: NDArray[np.bool_] | None = None) -> Any:
+    def labels(
+        self,
+        array: NDArray[Any],
+        symbols: Sequence[str],
+        present: NDArray[np.bool_] | None = None,
+    ) -> Any:
         import pyarrow as pa
 
         if self.channel.responses <= _LISTED_LABELS:
@@ -256,8 +285,12 @@ class Codes(Coding):
         else:
             used, indices = np.unique(array, return_inverse=True)
             distinct = used.tolist()
-        coded: Any = pa.array(indices.astype(np.int32), mask=None if present is None else ~present)
-        return pa.DictionaryArray.from_arrays(coded, pa.array([symbols[number] for number in distinct], pa.string()))
+        coded: Any = pa.array(
+            indices.astype(np.int32), mask=None if present is None else ~present
+        )
+        return pa.DictionaryArray.from_arrays(
+            coded, pa.array([symbols[number] for number in distinct], pa.string())
+        )
 
     def describe(self) -> str:
         return f"a whole number from 0 to {self.channel.responses - 1:,}"
@@ -300,13 +333,21 @@ class PackedRows(Coding):
         array = np.asarray(values)
         if array.ndim == 2 and array.shape[1] == self.width and array.dtype == np.uint8:
             return array
-        if array.ndim != 2 or array.shape[1] != self.channel.size or array.dtype.kind not in "biu":
+        if (
+            array.ndim != 2
+            or array.shape[1] != self.channel.size
+            or array.dtype.kind not in "biu"
+        ):
             raise InvalidResponse(
                 f"the responses are an array of shape {array.shape} and type {array.dtype}; expected {self.width} "
                 f"bytes of packed bits for each, or a 0 or 1 for each of {self.channel.size:,} categories.",
                 "Packed rows are what engines.local.draw_all returns: numpy.packbits(bits, axis=1, bitorder='little').",
             )
-        if array.dtype.kind != "b" and array.size and not 0 <= int(array.min()) <= int(array.max()) <= 1:
+        if (
+            array.dtype.kind != "b"
+            and array.size
+            and not 0 <= int(array.min()) <= int(array.max()) <= 1
+        ):
             raise InvalidResponse(
                 "a response holds a number other than 0 and 1; expected one of these for each category."
             )
@@ -338,7 +379,9 @@ class PackedRows(Coding):
         sizes = set_sizes(rows)
         order = np.argsort(sizes, kind="stable")
         present, starts = np.unique(sizes[order], return_index=True)
-        for size, group in zip(present.tolist(), np.split(order, starts[1:]), strict=True):
+        for size, group in zip(
+            present.tolist(), np.split(order, starts[1:]), strict=True
+        ):
             size_index = self.channel.sizes.index(size)
             table[size_index, 0] += len(group)
             table[size_index, 1:] += count_bits(rows[group])[: self.channel.size]
@@ -354,11 +397,15 @@ class PackedRows(Coding):
         if self.channel.own_cells:
             return super().add_up(counts, respondents)
         if not self.channel.by_size:
-            within = sizes[0] * respondents <= int(counts.sum()) <= sizes[-1] * respondents
+            within = (
+                sizes[0] * respondents <= int(counts.sum()) <= sizes[-1] * respondents
+            )
             return within and int(counts.max()) <= respondents
         table = counts.reshape(-1, self.channel.size + 1)
         responses, members = table[:, 0], table[:, 1:]
-        right = (members.sum(axis=1) == np.array(sizes) * responses) & (members.max(axis=1) <= responses)
+        right = (members.sum(axis=1) == np.array(sizes) * responses) & (
+            members.max(axis=1) <= responses
+        )
         return int(responses.sum()) == respondents and bool(right.all())
 
     @property
@@ -375,7 +422,9 @@ class PackedRows(Coding):
     def from_bytes(self, rows: Rows) -> NDArray[Any]:
         return rows
 
-    def to_arrow(self, array: NDArray[Any], present: NDArray[np.bool_] | None = None) -> Any:
+    def to_arrow(
+        self, array: NDArray[Any], present: NDArray[np.bool_] | None = None
+    ) -> Any:
         column = _to_binary_column(array, self.width)
         return column if present is None else _mask_column(column, present)
 
@@ -383,20 +432,33 @@ class PackedRows(Coding):
         import pyarrow as pa
 
         if column.type != pa.binary(self.width):
-            raise InvalidResponse(f"the codes are of type {column.type}; expected fixed_size_binary[{self.width}].")
-        array: Any = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+            raise InvalidResponse(
+                f"the codes are of type {column.type}; expected fixed_size_binary[{self.width}]."
+            )
+        array: Any = (
+            column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+        )
         start = array.offset * self.width
         content = np.frombuffer(array.buffers()[1], np.uint8)
         return content[start : start + len(array) * self.width].reshape(-1, self.width)
 
-    def labels(self, array: NDArray[Any], symbols: Sequence[str], present: NDArray[np.bool_] | None = None) -> Any:  # noqa: ARG002 - the bits are the labels
+    def labels(
+        self,
+        array: NDArray[Any],
+        symbols: Sequence[str],  # noqa: ARG002 - the bits are the labels
+        present: NDArray[np.bool_] | None = None,
+    ) -> Any:
         import pyarrow as pa
 
         size = self.channel.size
         text = np.full((len(array), size + 1), ord("b"), np.uint8)
-        text[:, 1:] = np.unpackbits(array, axis=1, bitorder="little")[:, :size] + ord("0")
+        text[:, 1:] = np.unpackbits(array, axis=1, bitorder="little")[:, :size] + ord(
+            "0"
+        )
         written = _to_binary_column(text, size + 1).cast(pa.binary()).cast(pa.string())
-        return (written if present is None else _mask_column(written, present)).dictionary_encode()
+        return (
+            written if present is None else _mask_column(written, present)
+        ).dictionary_encode()
 
     def describe(self) -> str:
         """Return in words what a response looks like.
@@ -409,7 +471,9 @@ class PackedRows(Coding):
         size, sizes = self.channel.size, self.channel.sizes
         text = f"the letter b and {size:,} digits 0 or 1"
         if len(sizes) <= size:
-            size_text = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+            size_text = (
+                f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+            )
             text += f", of which {size_text} are 1"
         if size > _EXAMPLE_CATEGORIES:
             return text
@@ -467,7 +531,9 @@ def _count_codes(counts: Counts, codes: NDArray[Any]) -> None:
         OverflowError: a code is out of range.
     """
     size = len(counts)
-    step = max(_WIDENED_CODES, 4 * size)  # so that adding up the parts costs less than counting them
+    step = max(
+        _WIDENED_CODES, 4 * size
+    )  # so that adding up the parts costs less than counting them
     small = codes.dtype.kind == "u" and codes.dtype.itemsize <= 2
     for start in range(0, len(codes), step):
         chunk = codes[start : start + step].astype(np.intp, copy=False)
@@ -505,7 +571,9 @@ def _to_binary_column(rows: Rows, width: int) -> Any:
     import pyarrow as pa
 
     content: Any = np.ascontiguousarray(rows)
-    return pa.Array.from_buffers(pa.binary(width), len(rows), [None, pa.py_buffer(content)])
+    return pa.Array.from_buffers(
+        pa.binary(width), len(rows), [None, pa.py_buffer(content)]
+    )
 
 
 def _mask_column(column: Any, present: NDArray[np.bool_]) -> Any:

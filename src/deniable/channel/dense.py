@@ -38,23 +38,35 @@ class Dense(Channel):
         check_total(self.total)
         for j, column in enumerate(zip(*self.weights, strict=True)):
             if min(column) < 0:
-                raise InvalidDesign(f"column {j} holds a negative probability; expected 0 or more.")
+                raise InvalidDesign(
+                    f"column {j} holds a negative probability; expected 0 or more."
+                )
             if sum(column) != self.total:
                 missing = 1 - Fraction(sum(column), self.total)
                 raise InvalidDesign(
                     f"the probabilities in column {j} sum to {1 - missing}; expected exactly 1.",
                     f"Add {missing} to one of them. Columns are answers: P[response][answer].",
                 )
-        common = math.gcd(self.total, *(weight for row in self.weights for weight in row))
+        common = math.gcd(
+            self.total, *(weight for row in self.weights for weight in row)
+        )
         if common > 1:
-            object.__setattr__(self, "weights", tuple(tuple(w // common for w in r) for r in self.weights))
+            object.__setattr__(
+                self,
+                "weights",
+                tuple(tuple(w // common for w in r) for r in self.weights),
+            )
             object.__setattr__(self, "total", self.total // common)
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[Fraction]]) -> Dense:
         """Build from a table of probabilities, P[response][answer]."""
-        total = math.lcm(*(cell.denominator for row in rows for cell in row)) if rows else 1
-        return cls(tuple(tuple(int(cell * total) for cell in row) for row in rows), total)
+        total = (
+            math.lcm(*(cell.denominator for row in rows for cell in row)) if rows else 1
+        )
+        return cls(
+            tuple(tuple(int(cell * total) for cell in row) for row in rows), total
+        )
 
     @property
     def answers(self) -> int:
@@ -67,20 +79,28 @@ class Dense(Channel):
     @cached_property
     def sums(self) -> tuple[tuple[int, ...], ...]:
         """Running sums of each column: the integers that a drawn position is compared with."""
-        return tuple(tuple(accumulate(column)) for column in zip(*self.weights, strict=True))
+        return tuple(
+            tuple(accumulate(column)) for column in zip(*self.weights, strict=True)
+        )
 
     def probability(self, response: int, *, given: int) -> Fraction:
         return Fraction(self.weights[response][given], self.total)
 
-    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
-        row = [weight for j, weight in enumerate(self.weights[response]) if j != besides]
+    def extremes(
+        self, response: int, *, besides: int | None = None
+    ) -> tuple[Fraction, Fraction]:
+        row = [
+            weight for j, weight in enumerate(self.weights[response]) if j != besides
+        ]
         return Fraction(max(row), self.total), Fraction(min(row), self.total)
 
     @cached_property
     def witness(self) -> Witness:
         # A row that never occurs attains nothing, and would hide the other factors of a product behind 0/0.
         rows = (i for i, row in enumerate(self.weights) if any(row))
-        best = max(rows, key=lambda i: exact.ratio(max(self.weights[i]), min(self.weights[i])))
+        best = max(
+            rows, key=lambda i: exact.ratio(max(self.weights[i]), min(self.weights[i]))
+        )
         row = self.weights[best]
         return Witness(best, row.index(max(row)), row.index(min(row)))
 
@@ -104,7 +124,10 @@ class Dense(Channel):
     def after(self, first: Dense) -> Dense:
         """Return the channel that sends the response of `first` through this one."""
         columns = tuple(zip(*first.weights, strict=True))
-        rows = tuple(tuple(sum(map(int.__mul__, row, column)) for column in columns) for row in self.weights)
+        rows = tuple(
+            tuple(sum(map(int.__mul__, row, column)) for column in columns)
+            for row in self.weights
+        )
         return Dense(rows, self.total * first.total)
 
     def merged(self) -> tuple[Dense, tuple[tuple[int, ...], ...]]:
@@ -115,9 +138,12 @@ class Dense(Channel):
         groups: dict[tuple[int, ...], list[int]] = {}
         for i, row in enumerate(self.weights):
             if any(row):
-                groups.setdefault(tuple(weight // math.gcd(*row) for weight in row), []).append(i)
+                groups.setdefault(
+                    tuple(weight // math.gcd(*row) for weight in row), []
+                ).append(i)
         rows = tuple(
-            tuple(sum(self.weights[i][j] for i in group) for j in range(self.answers)) for group in groups.values()
+            tuple(sum(self.weights[i][j] for i in group) for j in range(self.answers))
+            for group in groups.values()
         )
         return Dense(rows, self.total), tuple(map(tuple, groups.values()))
 
@@ -126,7 +152,17 @@ class Dense(Channel):
         return {"kind": self.KIND, "total": str(self.total), "weights": weights}
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Dense:  # noqa: ARG003 - no channels inside
-        rows = [documents.field({"row": row}, "row", list) for row in documents.field(body, "weights", list)]
-        weights = tuple(tuple(documents.integer_field({"weight": cell}, "weight") for cell in row) for row in rows)
+    def from_body(
+        cls,
+        body: Mapping[str, Any],
+        read: Callable[[Mapping[str, Any]], Channel],  # noqa: ARG003 - no channels inside
+    ) -> Dense:
+        rows = [
+            documents.field({"row": row}, "row", list)
+            for row in documents.field(body, "weights", list)
+        ]
+        weights = tuple(
+            tuple(documents.integer_field({"weight": cell}, "weight") for cell in row)
+            for row in rows
+        )
         return cls(weights, documents.integer_field(body, "total"))

@@ -37,7 +37,9 @@ class Field:
         polynomial: modulo which products are taken; 0 where q is prime.
     """
 
-    EXPECTED: ClassVar[str] = "a prime below 2^31, or a power of a prime up to 256, such as 2, 3, 4, 5, 7, 8 or 9"
+    EXPECTED: ClassVar[str] = (
+        "a prime below 2^31, or a power of a prime up to 256, such as 2, 3, 4, 5, 7, 8 or 9"
+    )
     values: int
     prime: int
     polynomial: int
@@ -101,7 +103,11 @@ def field(values: int) -> Field:
 
 def is_field(values: object) -> bool:
     """Whether there is a field of so many values here."""
-    if isinstance(values, bool) or not isinstance(values, int) or not 2 <= values < MOST_VALUES:
+    if (
+        isinstance(values, bool)
+        or not isinstance(values, int)
+        or not 2 <= values < MOST_VALUES
+    ):
         return False
     return values in POWERS or is_prime(values)
 

@@ -30,7 +30,9 @@ class Product(Channel):
 
     def __post_init__(self) -> None:
         if len(self.factors) < 2:
-            raise InvalidDesign(f"a product of {len(self.factors)} channels; expected at least 2.")
+            raise InvalidDesign(
+                f"a product of {len(self.factors)} channels; expected at least 2."
+            )
 
     @property
     def answers(self) -> int:
@@ -54,15 +56,27 @@ class Product(Channel):
         return split(response, [factor.responses for factor in self.factors])
 
     def probability(self, response: int, *, given: int) -> Fraction:
-        factors = zip(self.factors, self.split_response(response), self.split_answer(given), strict=True)
-        return math.prod((factor.probability(i, given=j) for factor, i, j in factors), start=Fraction(1))
+        factors = zip(
+            self.factors,
+            self.split_response(response),
+            self.split_answer(given),
+            strict=True,
+        )
+        return math.prod(
+            (factor.probability(i, given=j) for factor, i, j in factors),
+            start=Fraction(1),
+        )
 
-    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
+    def extremes(
+        self, response: int, *, besides: int | None = None
+    ) -> tuple[Fraction, Fraction]:
         """Return the largest and the smallest probability of a response over all answers (besides one).
 
         Why: an answer other than the excluded one differs from it in at least one factor; the rest is free.
         """
-        factor_responses = list(zip(self.factors, self.split_response(response), strict=True))
+        factor_responses = list(
+            zip(self.factors, self.split_response(response), strict=True)
+        )
         free = [factor.extremes(i) for factor, i in factor_responses]
         if besides is None:
             candidates = [free]
@@ -72,17 +86,32 @@ class Product(Channel):
                 [*free[:f], factor.extremes(i, besides=excluded[f]), *free[f + 1 :]]
                 for f, (factor, i) in enumerate(factor_responses)
             ]
-        largest = max(math.prod((high for high, _ in candidate), start=Fraction(1)) for candidate in candidates)
-        smallest = min(math.prod((low for _, low in candidate), start=Fraction(1)) for candidate in candidates)
+        largest = max(
+            math.prod((high for high, _ in candidate), start=Fraction(1))
+            for candidate in candidates
+        )
+        smallest = min(
+            math.prod((low for _, low in candidate), start=Fraction(1))
+            for candidate in candidates
+        )
         return largest, smallest
 
     @property
     def witness(self) -> Witness:
         witnesses = [factor.witness for factor in self.factors]
         return Witness(
-            join([w.response for w in witnesses], [factor.responses for factor in self.factors]),
-            join([w.likely for w in witnesses], [factor.answers for factor in self.factors]),
-            join([w.unlikely for w in witnesses], [factor.answers for factor in self.factors]),
+            join(
+                [w.response for w in witnesses],
+                [factor.responses for factor in self.factors],
+            ),
+            join(
+                [w.likely for w in witnesses],
+                [factor.answers for factor in self.factors],
+            ),
+            join(
+                [w.unlikely for w in witnesses],
+                [factor.answers for factor in self.factors],
+            ),
         )
 
     def floats(self) -> Matrix:
@@ -92,17 +121,26 @@ class Product(Channel):
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
         factor_responses = [
-            factor.draw(answer, source) for factor, answer in zip(self.factors, self.split_answer(given), strict=True)
+            factor.draw(answer, source)
+            for factor, answer in zip(
+                self.factors, self.split_answer(given), strict=True
+            )
         ]
         return join(factor_responses, [factor.responses for factor in self.factors])
 
     def to_body(self) -> dict[str, Any]:
-        return {"kind": self.KIND, "factors": [factor.to_body() for factor in self.factors]}
+        return {
+            "kind": self.KIND,
+            "factors": [factor.to_body() for factor in self.factors],
+        }
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Product:
+    def from_body(
+        cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]
+    ) -> Product:
         factors = [
-            documents.field({"factor": entry}, "factor", dict) for entry in documents.field(body, "factors", list)
+            documents.field({"factor": entry}, "factor", dict)
+            for entry in documents.field(body, "factors", list)
         ]
         return cls(tuple(read(factor) for factor in factors))
 

@@ -18,7 +18,14 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from deniable import chance, documents, exact
-from deniable.channel.base import Channel, MergedRows, Witness, check_gamma, check_total, lowest_terms
+from deniable.channel.base import (
+    Channel,
+    MergedRows,
+    Witness,
+    check_gamma,
+    check_total,
+    lowest_terms,
+)
 from deniable.channel.two_level import TwoLevel, same_sizes
 from deniable.errors import InvalidDesign, UnreadableFile, quoted
 
@@ -77,7 +84,9 @@ class Sets(TwoLevel):
         if not self.possible(response):
             return Fraction(0), Fraction(0)
         inside = self.level(ones, inside=True) if ones else Fraction(0)
-        return inside, self.level(ones, inside=False) if ones < self.size else Fraction(0)
+        return inside, self.level(ones, inside=False) if ones < self.size else Fraction(
+            0
+        )
 
     def probability(self, response: int, *, given: int) -> Fraction:
         if not self.possible(response):
@@ -98,7 +107,10 @@ class Sets(TwoLevel):
 
     @property
     def hit_rate(self) -> Fraction:
-        return sum((self.weight(ones) * self.inclusion(ones) for ones in self.sizes), Fraction(0))
+        return sum(
+            (self.weight(ones) * self.inclusion(ones) for ones in self.sizes),
+            Fraction(0),
+        )
 
     @property
     def stray_rate(self) -> Fraction:
@@ -107,11 +119,20 @@ class Sets(TwoLevel):
 
     @property
     def joint(self) -> tuple[Fraction, Fraction]:
-        k, components = self.size, [(ones, self.weight(ones), self.inclusion(ones)) for ones in self.sizes]
+        k, components = (
+            self.size,
+            [(ones, self.weight(ones), self.inclusion(ones)) for ones in self.sizes],
+        )
         p_both = sum((w * p * (t - 1) for t, w, p in components), Fraction(0)) / (k - 1)
         if k == 2:  # there are no two others, and q² is what makes their term vanish
             return p_both, self.stray_rate**2
-        pairs = sum((w * (p * (t - 1) * (t - 2) + (1 - p) * t * (t - 1)) for t, w, p in components), Fraction(0))
+        pairs = sum(
+            (
+                w * (p * (t - 1) * (t - 2) + (1 - p) * t * (t - 1))
+                for t, w, p in components
+            ),
+            Fraction(0),
+        )
         return p_both, pairs / ((k - 1) * (k - 2))
 
     @property
@@ -120,13 +141,17 @@ class Sets(TwoLevel):
 
         if self.own_cells:
             return EachSet(self.size)
-        return OverSizes(self.size, len(self.sizes)) if self.by_size else Each(self.size)
+        return (
+            OverSizes(self.size, len(self.sizes)) if self.by_size else Each(self.size)
+        )
 
     def float_levels(self) -> tuple[Vector | float, Vector | float]:
         """Return the lower level of each set as floats, and the difference of the two levels: constant for one size."""
         from deniable.channel.support import level_arrays, set_sizes
 
-        low, step = level_arrays([self.levels((1 << ones) - 1) for ones in range(self.size + 1)])
+        low, step = level_arrays(
+            [self.levels((1 << ones) - 1) for ones in range(self.size + 1)]
+        )
         sizes = set_sizes(self.size)
         return low[sizes], step[sizes]
 
@@ -143,17 +168,29 @@ class Sets(TwoLevel):
 
         return round_to_floats([self.weight(ones) for ones in self.sizes])
 
-    def bayes_factors(self, response: int, answer: int) -> tuple[exact.Ratio, exact.Ratio]:
+    def bayes_factors(
+        self, response: int, answer: int
+    ) -> tuple[exact.Ratio, exact.Ratio]:
         ones = response.bit_count()
         if not self.possible(response) or not 0 < ones < self.size:
             return Fraction(1), Fraction(1)
         odds = self.odds(ones)
-        levels = (Fraction(1), Fraction(0)) if odds == math.inf else (Fraction(odds), Fraction(1))
+        levels = (
+            (Fraction(1), Fraction(0))
+            if odds == math.inf
+            else (Fraction(odds), Fraction(1))
+        )
         p_answer = levels[not self.supports(response, answer)]
         other_levels = [
-            level for level, answers in zip(levels, self._support_counts(response, answer), strict=True) if answers
+            level
+            for level, answers in zip(
+                levels, self._support_counts(response, answer), strict=True
+            )
+            if answers
         ]
-        return exact.ratio(p_answer, max(other_levels)), exact.ratio(p_answer, min(other_levels))
+        return exact.ratio(p_answer, max(other_levels)), exact.ratio(
+            p_answer, min(other_levels)
+        )
 
     @property
     def witness(self) -> Witness:
@@ -171,7 +208,10 @@ class Sets(TwoLevel):
         return _larger_odds(self.odds(ones)) if 0 < ones < self.size else Fraction(1)
 
     def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
-        return [(((1 << ones) - 1,), {Fraction(1), self._odds_or_zero(ones)}) for ones in self.sizes]
+        return [
+            (((1 << ones) - 1,), {Fraction(1), self._odds_or_zero(ones)})
+            for ones in self.sizes
+        ]
 
     def _odds_or_zero(self, ones: int) -> Fraction:
         odds = self.odds(ones) if 0 < ones < self.size else Fraction(1)
@@ -194,13 +234,19 @@ class Sets(TwoLevel):
     def delta(self, gamma: Fraction) -> Fraction:
         """Return the exact δ: two answers differ in the sets that hold one of them and not the other."""
         check_gamma(gamma)
-        return sum((self.weight(ones) * self._excess(ones, gamma) for ones in self.sizes), Fraction(0))
+        return sum(
+            (self.weight(ones) * self._excess(ones, gamma) for ones in self.sizes),
+            Fraction(0),
+        )
 
     def _excess(self, ones: int, gamma: Fraction) -> Fraction:
         p_included = self.inclusion(ones)
         # Given the first answer, the set holds it and not the second; and the other way round.
         first, second = p_included * (self.size - ones), (1 - p_included) * ones
-        return (max(Fraction(0), first - gamma * second) + max(Fraction(0), second - gamma * first)) / (self.size - 1)
+        return (
+            max(Fraction(0), first - gamma * second)
+            + max(Fraction(0), second - gamma * first)
+        ) / (self.size - 1)
 
     @property
     def coding(self) -> PackedRows:
@@ -245,7 +291,15 @@ def _larger_odds(odds: exact.Ratio) -> exact.Ratio:
     return max(odds, 1 / Fraction(odds))
 
 
-def fill(size: int, ones: int, answer: int, source: chance.Source, *, inside: bool, steps: int) -> int:
+def fill(
+    size: int,
+    ones: int,
+    answer: int,
+    source: chance.Source,
+    *,
+    inside: bool,
+    steps: int,
+) -> int:
     """Return a set of `ones` categories that holds the answer or not; the others in it are drawn evenly.
 
     The fewer are drawn: those in the set, or where that is more than half of all, those left out. The others are
@@ -280,7 +334,9 @@ def check_size(size: int) -> None:
         InvalidDesign: otherwise.
     """
     if not 2 <= size <= MOST_CATEGORIES:
-        raise InvalidDesign(f"there are {exact.shown(size)} categories; expected 2 to {MOST_CATEGORIES:,}.")
+        raise InvalidDesign(
+            f"there are {exact.shown(size)} categories; expected 2 to {MOST_CATEGORIES:,}."
+        )
 
 
 @dataclass(frozen=True)
@@ -307,7 +363,9 @@ class Subset(Sets):
             )
         check_total(self.total)
         if not 0 <= self.inside <= self.total:
-            raise InvalidDesign(f"the weight inside is {self.inside}; expected 0 to the total of {self.total}.")
+            raise InvalidDesign(
+                f"the weight inside is {self.inside}; expected 0 to the total of {self.total}."
+            )
         lowest_terms(self, *self.WEIGHTS)
 
     def has_supports_of(self, other: Channel) -> bool:
@@ -343,7 +401,9 @@ class Subset(Sets):
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
         inside = chance.below(self.total, source) < self.inside
-        return fill(self.size, self.ones, given, source, inside=inside, steps=self.steps)
+        return fill(
+            self.size, self.ones, given, source, inside=inside, steps=self.steps
+        )
 
 
 @dataclass(frozen=True)
@@ -370,7 +430,9 @@ class Bits(Sets):
         check_total(self.total)
         for name in ("hit", "stray"):
             if not 0 <= getattr(self, name) <= self.total:
-                raise InvalidDesign(f"the weight {name} is {getattr(self, name)}; expected 0 to {self.total}.")
+                raise InvalidDesign(
+                    f"the weight {name} is {getattr(self, name)}; expected 0 to {self.total}."
+                )
         lowest_terms(self, "hit", "stray", "total")
         if self.sized:
             self._check_cells()
@@ -404,12 +466,22 @@ class Bits(Sets):
             >>> Bits(2, 3, 1, 4).digits(3), Bits(2, 3, 1, 4).digits(4)
             ((192, 0), (255, 4))
         """
-        head = min((weight << DIGITS) // self.total, (1 << DIGITS) - 1)  # 1 is 0.1111… here, not 1.0000…
+        head = min(
+            (weight << DIGITS) // self.total, (1 << DIGITS) - 1
+        )  # 1 is 0.1111… here, not 1.0000…
         return head, (weight << DIGITS) - head * self.total
 
     def weight(self, ones: int) -> Fraction:
-        inside = math.comb(self.size - 1, ones - 1) * self.level(ones, inside=True) if ones else Fraction(0)
-        outside = math.comb(self.size - 1, ones) * self.level(ones, inside=False) if ones < self.size else Fraction(0)
+        inside = (
+            math.comb(self.size - 1, ones - 1) * self.level(ones, inside=True)
+            if ones
+            else Fraction(0)
+        )
+        outside = (
+            math.comb(self.size - 1, ones) * self.level(ones, inside=False)
+            if ones < self.size
+            else Fraction(0)
+        )
         return inside + outside
 
     def inclusion(self, ones: int) -> Fraction:
@@ -423,7 +495,9 @@ class Bits(Sets):
     def level(self, ones: int, *, inside: bool) -> Fraction:
         answer_weight = self.hit if inside else self.total - self.hit
         strays = ones - inside
-        other_weight = self.stray**strays * (self.total - self.stray) ** (self.size - 1 - strays)
+        other_weight = self.stray**strays * (self.total - self.stray) ** (
+            self.size - 1 - strays
+        )
         return Fraction(answer_weight * other_weight, self.total**self.size)
 
     def odds(self, ones: int) -> exact.Ratio:  # noqa: ARG002 - the same for every size
@@ -446,27 +520,41 @@ class Bits(Sets):
         """Return the probability of each size; exact ones of a thousand bits have tens of thousands of digits."""
         from deniable.channel.support import bit_count_law
 
-        return bit_count_law(self.size, self.hit / self.total, self.stray / self.total, self.sizes)
+        return bit_count_law(
+            self.size, self.hit / self.total, self.stray / self.total, self.sizes
+        )
 
     def _own_odds(self) -> tuple[int, int]:
-        return self.hit * (self.total - self.stray), self.stray * (self.total - self.hit)
+        return self.hit * (self.total - self.stray), self.stray * (
+            self.total - self.hit
+        )
 
     @property
     def witness(self) -> Witness:
         """A set and a pair of answers that attain the parity: one bit alone, or all but one."""
         if self.hit > self.stray:
             return Witness(1, 0, 1)
-        return Witness((1 << self.size) - 2 if self.hit < self.stray else (1 << self.sizes[0]) - 1, 0, 1)
+        return Witness(
+            (1 << self.size) - 2 if self.hit < self.stray else (1 << self.sizes[0]) - 1,
+            0,
+            1,
+        )
 
     def delta(self, gamma: Fraction) -> Fraction:
         """Return the exact δ: of two answers only their own two bits tell, and only where these differ."""
         check_gamma(gamma)
         inside, outside = self._own_odds()
-        return max(Fraction(0), inside - gamma * outside, outside - gamma * inside) / self.total**2
+        return (
+            max(Fraction(0), inside - gamma * outside, outside - gamma * inside)
+            / self.total**2
+        )
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
         words, every, answer_bit = -(-self.size // 64), (1 << self.size) - 1, 1 << given
-        (hit, hit_rest), (stray, stray_rest) = self.digits(self.hit), self.digits(self.stray)
+        (hit, hit_rest), (stray, stray_rest) = (
+            self.digits(self.hit),
+            self.digits(self.stray),
+        )
         bits, undecided = 0, every
         for digit in reversed(range(DIGITS)):
             now = chance.bits(words, source) & undecided
@@ -493,11 +581,20 @@ class Bits(Sets):
         }
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Bits:  # noqa: ARG003 - no channels inside
+    def from_body(
+        cls,
+        body: Mapping[str, Any],
+        read: Callable[[Mapping[str, Any]], Channel],  # noqa: ARG003 - no channels inside
+    ) -> Bits:
         tally = documents.field(body, "tally", str)
         if tally not in ("by size", "by category"):
-            raise UnreadableFile(f"the tally is {quoted(tally)}; expected 'by size' or 'by category'.")
-        size, hit, stray, total = (documents.integer_field(body, name) for name in ("size", "hit", "stray", "total"))
+            raise UnreadableFile(
+                f"the tally is {quoted(tally)}; expected 'by size' or 'by category'."
+            )
+        size, hit, stray, total = (
+            documents.integer_field(body, name)
+            for name in ("size", "hit", "stray", "total")
+        )
         return cls(size, hit, stray, total, tally == "by size")
 
 
@@ -529,20 +626,36 @@ class Mixture(Sets):
         check_size(self.size)
         check_total(self.total)
         sizes = [component.ones for component in self.parts]
-        if sizes != sorted(set(sizes)) or not sizes or not 0 <= sizes[0] <= sizes[-1] <= self.size:
-            raise InvalidDesign(f"the sizes of sets are not all different, rising, and from 0 to {self.size}.")
+        if (
+            sizes != sorted(set(sizes))
+            or not sizes
+            or not 0 <= sizes[0] <= sizes[-1] <= self.size
+        ):
+            raise InvalidDesign(
+                f"the sizes of sets are not all different, rising, and from 0 to {self.size}."
+            )
         if (
             min(component.weight for component in self.parts) < 1
             or sum(component.weight for component in self.parts) != self.total
         ):
-            raise InvalidDesign("the weights of the sizes do not add up; expected positive ones with sum 1.")
+            raise InvalidDesign(
+                "the weights of the sizes do not add up; expected positive ones with sum 1."
+            )
         if any(self._ill_filled(component) for component in self.parts):
-            raise InvalidDesign("an answer is in a set more or less often than there is room for.")
+            raise InvalidDesign(
+                "an answer is in a set more or less often than there is room for."
+            )
         common = math.gcd(
-            self.total, *(weight for component in self.parts for weight in (component.weight, component.inside))
+            self.total,
+            *(
+                weight
+                for component in self.parts
+                for weight in (component.weight, component.inside)
+            ),
         )
         lowest = tuple(
-            Part(component.ones, component.weight // common, component.inside // common) for component in self.parts
+            Part(component.ones, component.weight // common, component.inside // common)
+            for component in self.parts
         )
         object.__setattr__(self, "parts", lowest)
         object.__setattr__(self, "total", self.total // common)
@@ -565,7 +678,9 @@ class Mixture(Sets):
     @cached_property
     def steps(self) -> int:
         """Number of draws that fill a set: the maximum over the components."""
-        return max(min(component.ones, self.size - component.ones) for component in self.parts)
+        return max(
+            min(component.ones, self.size - component.ones) for component in self.parts
+        )
 
     @cached_property
     def sums(self) -> tuple[int, ...]:
@@ -583,21 +698,46 @@ class Mixture(Sets):
         return Fraction(self._by_size[ones].inside, self.total)
 
     def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        component = self.parts[bisect_right(self.sums, chance.below(self.total, source))]
+        component = self.parts[
+            bisect_right(self.sums, chance.below(self.total, source))
+        ]
         inside = chance.below(self.total, source) < component.inside
-        return fill(self.size, component.ones, given, source, inside=inside, steps=self.steps)
+        return fill(
+            self.size, component.ones, given, source, inside=inside, steps=self.steps
+        )
 
     def to_body(self) -> dict[str, Any]:
         components = [
-            {"ones": component.ones, "weight": str(component.weight), "inside": str(component.inside)}
+            {
+                "ones": component.ones,
+                "weight": str(component.weight),
+                "inside": str(component.inside),
+            }
             for component in self.parts
         ]
-        return {"kind": self.KIND, "size": self.size, "total": str(self.total), "parts": components}
+        return {
+            "kind": self.KIND,
+            "size": self.size,
+            "total": str(self.total),
+            "parts": components,
+        }
 
     @classmethod
-    def from_body(cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]) -> Mixture:  # noqa: ARG003 - no channels inside
-        components = [documents.field({"part": entry}, "part", dict) for entry in documents.field(body, "parts", list)]
+    def from_body(
+        cls,
+        body: Mapping[str, Any],
+        read: Callable[[Mapping[str, Any]], Channel],  # noqa: ARG003 - no channels inside
+    ) -> Mixture:
+        components = [
+            documents.field({"part": entry}, "part", dict)
+            for entry in documents.field(body, "parts", list)
+        ]
         read_parts = tuple(
-            Part(*(documents.integer_field(component, name) for name in Part._fields)) for component in components
+            Part(*(documents.integer_field(component, name) for name in Part._fields))
+            for component in components
         )
-        return cls(documents.integer_field(body, "size"), read_parts, documents.integer_field(body, "total"))
+        return cls(
+            documents.integer_field(body, "size"),
+            read_parts,
+            documents.integer_field(body, "total"),
+        )

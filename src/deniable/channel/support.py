@@ -99,7 +99,9 @@ class OverSizes(Support):
         return self.stretches * (self.size + 1)
 
     def gather(self, cells: Vector) -> Vector:
-        return np.asarray(cells.reshape(-1, self.size + 1)[:, 1:].sum(axis=0), np.float64)
+        return np.asarray(
+            cells.reshape(-1, self.size + 1)[:, 1:].sum(axis=0), np.float64
+        )
 
     def scatter(self, answers: Vector) -> Vector:
         return np.tile(np.concatenate([[0.0], answers]), self.stretches)
@@ -122,12 +124,16 @@ class EachSet(Support):
         return answers @ self.table()
 
     def table(self) -> Matrix:
-        return np.array([np.arange(self.cells) >> j & 1 for j in range(self.size)], np.float64)
+        return np.array(
+            [np.arange(self.cells) >> j & 1 for j in range(self.size)], np.float64
+        )
 
     def by_size(self, cells: NDArray[Any], sizes: Sequence[int]) -> NDArray[Any]:
         """Return for each size the number of sets, and the number with each category: sizes × (1 + categories)."""
         of = set_sizes(self.size) == np.array(sizes)[:, None]
-        cells_by_size = np.vstack([np.ones(self.cells, np.int64), self.table().astype(np.int64)])
+        cells_by_size = np.vstack(
+            [np.ones(self.cells, np.int64), self.table().astype(np.int64)]
+        )
         return np.where(of, cells, 0) @ cells_by_size.T
 
 
@@ -150,7 +156,10 @@ class Table(Support):
                 f"out; expected at most {MOST_CELLS:,} cells."
             )
         responses = range(channel.responses)
-        rows = [[channel.supports(response, answer) for response in responses] for answer in range(channel.answers)]
+        rows = [
+            [channel.supports(response, answer) for response in responses]
+            for answer in range(channel.answers)
+        ]
         return cls(np.array(rows, np.float64))
 
     @property
@@ -222,7 +231,10 @@ class Forms(Support):
         forms[0] = cells.sum()
         for t, rows, duals in self._multiples():
             forms[duals] = transform[rows, t]
-        return np.asarray(_fourier(forms, self._over.prime, back=True)[: self.size] / self.values, np.float64)
+        return np.asarray(
+            _fourier(forms, self._over.prime, back=True)[: self.size] / self.values,
+            np.float64,
+        )
 
     def scatter(self, answers: Vector) -> Vector:
         padded = np.zeros(self.values**self.digits)
@@ -234,7 +246,10 @@ class Forms(Support):
         transform[:, 0] = forms[0]
         for t, rows, duals in self._multiples():
             transform[rows, t] = forms[duals]
-        return np.asarray(_fourier(transform, self._over.prime, back=True).reshape(-1) / self.values, np.float64)
+        return np.asarray(
+            _fourier(transform, self._over.prime, back=True).reshape(-1) / self.values,
+            np.float64,
+        )
 
     @property
     def _over(self) -> Field:
@@ -244,8 +259,14 @@ class Forms(Support):
         """Yield t̂, a stretch of hashes whose highest digit is the same, and where the duals of their t-folds are."""
         q, over, dual = self.values, self._over, self._dual
         for t in range(1, q):
-            scaled = dual[np.arange(q) * t % q if over.prime == q else [over.times(t, element) for element in range(q)]]
-            lower = np.zeros(1, np.int64)  # the duals of the t-folds of all vectors of the lower digits
+            scaled = dual[
+                np.arange(q) * t % q
+                if over.prime == q
+                else [over.times(t, element) for element in range(q)]
+            ]
+            lower = np.zeros(
+                1, np.int64
+            )  # the duals of the t-folds of all vectors of the lower digits
             start, power = 0, 1
             for digit in range(self.digits):
                 yield int(dual[t]), slice(start, start + power), dual[t] * power + lower
@@ -261,7 +282,12 @@ class Forms(Support):
         if p == q:
             return np.arange(q)
         powers = [p**digit for digit in range(over.degree)]
-        return np.array([sum(over.times(u, power) % p * power for power in powers) for u in range(q)])
+        return np.array(
+            [
+                sum(over.times(u, power) % p * power for power in powers)
+                for u in range(q)
+            ]
+        )
 
 
 def _fourier(values: NDArray[Any], prime: int, *, back: bool = False) -> NDArray[Any]:
@@ -277,7 +303,9 @@ def _fourier(values: NDArray[Any], prime: int, *, back: bool = False) -> NDArray
     digits = digits_of(size - 1, prime)
     shaped, axes = values.reshape(rows, *(prime,) * digits), range(1, digits + 1)
     if back:
-        return np.asarray(fft.ifftn(shaped, axes=axes, norm="forward").real.reshape(values.shape))
+        return np.asarray(
+            fft.ifftn(shaped, axes=axes, norm="forward").real.reshape(values.shape)
+        )
     return np.asarray(fft.fftn(shaped, axes=axes).reshape(values.shape))
 
 
@@ -320,7 +348,9 @@ def round_to_floats(numbers: Iterable[Fraction]) -> Vector:
 
 def level_arrays(levels: Sequence[tuple[Fraction, Fraction]]) -> tuple[Vector, Vector]:
     """Return the second level of each response, and the difference to the first."""
-    return round_to_floats(low for _, low in levels), round_to_floats(high - low for high, low in levels)
+    return round_to_floats(low for _, low in levels), round_to_floats(
+        high - low for high, low in levels
+    )
 
 
 def set_sizes(size: int) -> NDArray[np.int64]:
@@ -333,7 +363,9 @@ def set_sizes(size: int) -> NDArray[np.int64]:
     return np.bitwise_count(np.arange(1 << size)).astype(np.int64)
 
 
-def two_level_floats(low: Vector | float, step: Vector | float, support: Support) -> Matrix:
+def two_level_floats(
+    low: Vector | float, step: Vector | float, support: Support
+) -> Matrix:
     """Write a two-level channel out: responses × answers."""
     return np.asarray((low + step * support.table()).T, np.float64)
 
@@ -343,5 +375,7 @@ def bit_count_law(size: int, hit: float, stray: float, counts: Sequence[int]) ->
     from scipy.stats import binom
 
     ones = np.array(counts)
-    law = hit * binom.pmf(ones - 1, size - 1, stray) + (1 - hit) * binom.pmf(ones, size - 1, stray)
+    law = hit * binom.pmf(ones - 1, size - 1, stray) + (1 - hit) * binom.pmf(
+        ones, size - 1, stray
+    )
     return np.asarray(law, np.float64)

@@ -15,7 +15,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from deniable import chance
-from deniable.channel.base import Channel, MergedRows, Witness, check_gamma, check_total, lowest_terms
+from deniable.channel.base import (
+    Channel,
+    MergedRows,
+    Witness,
+    check_gamma,
+    check_total,
+    lowest_terms,
+)
 from deniable.channel.fields import digits_of, field
 from deniable.errors import InvalidDesign
 
@@ -91,13 +98,19 @@ class TwoLevel(Channel):
         """
         from deniable.channel.support import level_arrays
 
-        return level_arrays([self.levels(response) for response in range(self.responses)])
+        return level_arrays(
+            [self.levels(response) for response in range(self.responses)]
+        )
 
     def probability(self, response: int, *, given: int) -> Fraction:
         return self.levels(response)[not self.supports(response, given)]
 
-    def extremes(self, response: int, *, besides: int | None = None) -> tuple[Fraction, Fraction]:
-        levels_and_counts = zip(self.levels(response), self._support_counts(response, besides), strict=True)
+    def extremes(
+        self, response: int, *, besides: int | None = None
+    ) -> tuple[Fraction, Fraction]:
+        levels_and_counts = zip(
+            self.levels(response), self._support_counts(response, besides), strict=True
+        )
         levels = [level for level, answers in levels_and_counts if answers]
         return max(levels), min(levels)
 
@@ -149,7 +162,9 @@ class TwoWeights(TwoLevel):
     @property
     def stray_rate(self) -> Fraction:
         large, small = self.weights
-        return Fraction((self.backing - self.apart) * large + self.apart * small, self.total)
+        return Fraction(
+            (self.backing - self.apart) * large + self.apart * small, self.total
+        )
 
     def has_supports_of(self, other: Channel) -> bool:
         return same_sizes(self, other)
@@ -157,7 +172,9 @@ class TwoWeights(TwoLevel):
     @property
     def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """Those of the responses that support the one answer and not the other."""
-        large, small = (Fraction(self.apart * weight, self.total) for weight in self.weights)
+        large, small = (
+            Fraction(self.apart * weight, self.total) for weight in self.weights
+        )
         return ((large, small),)
 
     def delta(self, gamma: Fraction) -> Fraction:
@@ -178,7 +195,9 @@ class TwoWeights(TwoLevel):
     def _check_weights(self, *, inverted: bool = False) -> None:
         """Refuse fewer than two categories and weights that do not fit, then take the weights in lowest terms."""
         if self.size < 2:
-            raise InvalidDesign(f"there are {self.size} categories; expected at least 2.")
+            raise InvalidDesign(
+                f"there are {self.size} categories; expected at least 2."
+            )
         (large, small), (more, less) = self.weights, self.WEIGHTS
         if inverted and (large < 0 or small < 1):
             raise InvalidDesign(
@@ -186,7 +205,9 @@ class TwoWeights(TwoLevel):
                 "Without weight on the other categories every response gives the answer away.",
             )
         if not inverted and not large > small >= 1:
-            raise InvalidDesign(f"the weights are {large} ({more}) and {small} ({less}); expected {more} > {less} ≥ 1.")
+            raise InvalidDesign(
+                f"the weights are {large} ({more}) and {small} ({less}); expected {more} > {less} ≥ 1."
+            )
         lowest_terms(self, *self.WEIGHTS)
         check_total(self.total)
 
@@ -266,9 +287,17 @@ class Diagonal(TwoWeights):
         if not isinstance(first, Diagonal) or first.size != self.size:
             return super().__matmul__(first)
         same = self.same * first.same + (self.size - 1) * self.other * first.other
-        off_diagonal = self.same * first.other + self.other * first.same + (self.size - 2) * self.other * first.other
+        off_diagonal = (
+            self.same * first.other
+            + self.other * first.same
+            + (self.size - 2) * self.other * first.other
+        )
         # Two answers swapped twice: the identity, which only a table holds.
-        return Diagonal(self.size, same, off_diagonal) if off_diagonal else super().__matmul__(first)
+        return (
+            Diagonal(self.size, same, off_diagonal)
+            if off_diagonal
+            else super().__matmul__(first)
+        )
 
 
 @dataclass(frozen=True)
@@ -430,7 +459,9 @@ class Hashing(TwoWeights):
     @property
     def collisions(self) -> int:
         """Number of hashes under which two different answers collide."""
-        return self.hashes // self.values  # q·N' + 1 = N, where N' counts the hashes of one digit less
+        return (
+            self.hashes // self.values
+        )  # q·N' + 1 = N, where N' counts the hashes of one digit less
 
     @property
     def responses(self) -> int:
@@ -495,7 +526,10 @@ class Hashing(TwoWeights):
             if form % power:
                 n_supporters += digit * (power // q)
             else:
-                n_supporters += power * sum(self.hashed(number, prefix + d * power) == value for d in range(digit))
+                n_supporters += power * sum(
+                    self.hashed(number, prefix + d * power) == value
+                    for d in range(digit)
+                )
             prefix += digit * power
         # A size of q^m exactly has all its digits above the m that were looked at.
         return n_supporters if prefix == self.size else self.size // q

@@ -34,12 +34,19 @@ def privacy_losses(channel: Channel) -> LossSet | None:
     if channel.separations:
         return frozenset({_symmetric_groups(channel.separations)})
     if channel.product is not None:
-        return combine_losses([privacy_losses(factor) for factor in channel.product.factors])
+        return combine_losses(
+            [privacy_losses(factor) for factor in channel.product.factors]
+        )
     if count_comparisons(channel) > MOST_COMPARED:
         return None
     table = channel.dense()
-    columns = [[Fraction(weight, table.total) for weight in column] for column in zip(*table.weights, strict=True)]
-    return frozenset(_merge_ratios(zip(*pair, strict=True)) for pair in permutations(columns, 2))
+    columns = [
+        [Fraction(weight, table.total) for weight in column]
+        for column in zip(*table.weights, strict=True)
+    ]
+    return frozenset(
+        _merge_ratios(zip(*pair, strict=True)) for pair in permutations(columns, 2)
+    )
 
 
 def count_comparisons(channel: Channel) -> int:
@@ -57,7 +64,10 @@ def bit_losses(hit: Fraction, stray: Fraction, first: int, second: int) -> Losse
         second: bits that are true for the second answer alone.
     """
     return _merge_ratios(
-        (_binomial(first, a, hit) * _binomial(second, b, stray), _binomial(first, a, stray) * _binomial(second, b, hit))
+        (
+            _binomial(first, a, hit) * _binomial(second, b, stray),
+            _binomial(first, a, stray) * _binomial(second, b, hit),
+        )
         for a in range(first + 1)
         for b in range(second + 1)
     )
@@ -72,7 +82,10 @@ def combine_losses(parts: Sequence[LossSet | None]) -> LossSet | None:
     """Return the groups of responses that leave together, drawn independently; None where there are too many."""
     combined: LossSet = frozenset({((Fraction(1), Fraction(1)),)})
     for losses in parts:
-        if losses is None or sum(map(len, combined)) * sum(map(len, losses)) > MOST_TERMS:
+        if (
+            losses is None
+            or sum(map(len, combined)) * sum(map(len, losses)) > MOST_TERMS
+        ):
             return None
         combined = frozenset(
             _merge_ratios((p * r, q * s) for p, q in first for r, s in second)
@@ -84,13 +97,18 @@ def combine_losses(parts: Sequence[LossSet | None]) -> LossSet | None:
 
 def compute_delta(losses: Iterable[Losses], gamma: Fraction) -> Fraction:
     """Return the smallest δ at γ: the largest Σ (p − γ·q)₊ over all pairs of answers."""
-    return max(sum((max(Fraction(0), p - gamma * q) for p, q in groups), Fraction(0)) for groups in losses)
+    return max(
+        sum((max(Fraction(0), p - gamma * q) for p, q in groups), Fraction(0))
+        for groups in losses
+    )
 
 
 def _symmetric_groups(pairs: Sequence[tuple[Fraction, Fraction]]) -> Losses:
     """Return the groups of a pair of answers that are exchangeable: each group both ways, and the uninformative one."""
     uninformative = 1 - sum((p + q for p, q in pairs), Fraction(0))
-    return _merge_ratios([*pairs, *((q, p) for p, q in pairs), (uninformative, uninformative)])
+    return _merge_ratios(
+        [*pairs, *((q, p) for p, q in pairs), (uninformative, uninformative)]
+    )
 
 
 def _merge_ratios(entries: Iterable[tuple[Fraction, Fraction]]) -> Losses:

@@ -37,11 +37,16 @@ class ResponseLaw:
         if self.sets is None:
             return np.bincount(rows, minlength=len(self.events))
         sizes = np.bincount(set_sizes(rows), minlength=self.sets.size + 1)
-        return np.concatenate([count_bits(rows)[: self.sets.size], sizes[list(self.sets.sizes)]])
+        return np.concatenate(
+            [count_bits(rows)[: self.sets.size], sizes[list(self.sets.sizes)]]
+        )
 
 
 def list_probabilities(channel: Channel) -> Vector:
     """Return the probability of each response given each answer: answers × responses."""
     return np.array(
-        [[float(channel.probability(y, given=x)) for y in range(channel.responses)] for x in range(channel.answers)]
+        [
+            [float(channel.probability(y, given=x)) for y in range(channel.responses)]
+            for x in range(channel.answers)
+        ]
     )

@@ -40,7 +40,15 @@ MOST_LISTED = 256
 MOST_ANSWERS = 100_000
 """Answers over which one response is compared."""
 
-CHECKED_KINDS = ("bits", "dense", "diagonal", "hadamard", "hashing", "mixture", "subset")
+CHECKED_KINDS = (
+    "bits",
+    "dense",
+    "diagonal",
+    "hadamard",
+    "hashing",
+    "mixture",
+    "subset",
+)
 """Kinds of channel that the checker can read; a product is certified as its parts and their composition."""
 
 UNLISTED_KINDS = ("hashing",)
@@ -63,11 +71,19 @@ def channel_claims(design: Design, prior: Priors) -> Claims:
     """
     channel = design.channel
     _check_kind(channel)
-    is_small = channel.answers * channel.responses <= MOST_LISTED and channel.KIND not in UNLISTED_KINDS
-    is_exact = channel.two_level is not None or count_comparisons(channel) <= MOST_COMPARED
+    is_small = (
+        channel.answers * channel.responses <= MOST_LISTED
+        and channel.KIND not in UNLISTED_KINDS
+    )
+    is_exact = (
+        channel.two_level is not None or count_comparisons(channel) <= MOST_COMPARED
+    )
     claims: Claims = {
         **guarantee(channel.parity, None, channel if is_exact else None),
-        "witness": {name: index_text(number) for name, number in channel.witness._asdict().items()},
+        "witness": {
+            name: index_text(number)
+            for name, number in channel.witness._asdict().items()
+        },
         "admissible": _admissible(channel),
     }
     shares = None if prior is None else read_prior(design, prior)
@@ -75,24 +91,45 @@ def channel_claims(design: Design, prior: Priors) -> Claims:
         claims["prior"] = [ratio_text(share) for share in shares]
     response, *pair = channel.witness
     if is_small:
-        rows = [(number, list(range(channel.answers))) for number in range(channel.responses)]
+        rows = [
+            (number, list(range(channel.answers)))
+            for number in range(channel.responses)
+        ]
     else:
         rows = [(response, pair)] if channel.answers <= MOST_ANSWERS else []
-    claims["table"] = [_bayes_factors(channel, number, answers, shares) for number, answers in rows]
+    claims["table"] = [
+        _bayes_factors(channel, number, answers, shares) for number, answers in rows
+    ]
     return claims
 
 
-def _bayes_factors(channel: Channel, response: int, answers: Sequence[int], prior: Sequence[Fraction] | None) -> Claims:
+def _bayes_factors(
+    channel: Channel,
+    response: int,
+    answers: Sequence[int],
+    prior: Sequence[Fraction] | None,
+) -> Claims:
     """Return both Bayes factors of a response for each of some answers, and with a prior their posterior."""
-    factors = [(answer, *map(ratio_text, channel.bayes_factors(response, answer))) for answer in answers]
+    factors = [
+        (answer, *map(ratio_text, channel.bayes_factors(response, answer)))
+        for answer in answers
+    ]
     row: Claims = {
         "response": index_text(response),
-        "factors": [{"answer": answer, "least": least, "most": most} for answer, least, most in factors],
+        "factors": [
+            {"answer": answer, "least": least, "most": most}
+            for answer, least, most in factors
+        ],
     }
     if prior is not None:
-        possible = any(share and channel.probability(response, given=j) for j, share in enumerate(prior))
+        possible = any(
+            share and channel.probability(response, given=j)
+            for j, share in enumerate(prior)
+        )
         after = posterior(channel, prior, response) if possible else ()
-        row["posterior"] = [ratio_text(after[answer]) for answer in answers] if possible else None
+        row["posterior"] = (
+            [ratio_text(after[answer]) for answer in answers] if possible else None
+        )
     return row
 
 
@@ -111,7 +148,9 @@ def priors_by_part(prior: Priors, names: Sequence[str]) -> Mapping[str, Priors]:
     return priors
 
 
-def factor_claims(factors: Mapping[str, Design], prior: Priors, per_respondent: int | None = None) -> Claims:
+def factor_claims(
+    factors: Mapping[str, Design], prior: Priors, per_respondent: int | None = None
+) -> Claims:
     """Return the claims of attributes that are asked together, each with a design of its own.
 
     Args:
@@ -123,13 +162,18 @@ def factor_claims(factors: Mapping[str, Design], prior: Priors, per_respondent: 
         InvalidRequest: a prior that does not fit, or a kind of channel that the checker cannot read.
     """
     priors = priors_by_part(prior, tuple(factors))
-    claims = {name: channel_claims(design, priors.get(name)) for name, design in factors.items()}
+    claims = {
+        name: channel_claims(design, priors.get(name))
+        for name, design in factors.items()
+    }
     losses = [privacy_losses(design.channel) for design in factors.values()]
     return combine_claims(claims, losses, per_respondent)
 
 
 def combine_claims(
-    parts: Mapping[str, Claims], losses: Sequence[LossSet | None], per_respondent: int | None = None
+    parts: Mapping[str, Claims],
+    losses: Sequence[LossSet | None],
+    per_respondent: int | None = None,
 ) -> Claims:
     """Return the claims of parts that are asked together: all of them, or a fixed number that is drawn.
 
@@ -138,25 +182,43 @@ def combine_claims(
         losses: the privacy losses of each part, in the same order; None for a part that has too many.
         per_respondent: how many parts are drawn for each respondent; None if all are asked.
     """
-    parities = sorted((read_ratio(claims["parity"]) for claims in parts.values()), reverse=True)[:per_respondent]
-    parity = math.inf if math.inf in parities else math.prod((Fraction(ratio) for ratio in parities), start=Fraction(1))
+    parities = sorted(
+        (read_ratio(claims["parity"]) for claims in parts.values()), reverse=True
+    )[:per_respondent]
+    parity = (
+        math.inf
+        if math.inf in parities
+        else math.prod((Fraction(ratio) for ratio in parities), start=Fraction(1))
+    )
     if per_respondent is None:
         combined = guarantee(parity, combine_losses(losses))
     elif per_respondent == 1 and None not in losses:
         # One part is drawn, evenly and independently of the answers: δ is the mean, each part at its own worst pair.
         deltas = [
-            (gamma, sum(compute_delta(loss_set, gamma) for loss_set in losses if loss_set))
+            (
+                gamma,
+                sum(compute_delta(loss_set, gamma) for loss_set in losses if loss_set),
+            )
             for gamma in gamma_grid(parity)
         ]
-        curve = [{"gamma": ratio_text(gamma), "delta": ratio_text(total / len(losses))} for gamma, total in deltas]
+        curve = [
+            {"gamma": ratio_text(gamma), "delta": ratio_text(total / len(losses))}
+            for gamma, total in deltas
+        ]
         combined = {**guarantee(parity, None), "delta": {"exact": True, "curve": curve}}
     else:
         combined = guarantee(parity, None)
-    rule = {"rule": "all"} if per_respondent is None else {"rule": "some", "each": per_respondent}
+    rule = (
+        {"rule": "all"}
+        if per_respondent is None
+        else {"rule": "some", "each": per_respondent}
+    )
     return {**rule, **combined, "parts": dict(parts)}
 
 
-def guarantee(parity: exact.Ratio, losses: LossSet | None, channel: Channel | None = None) -> Claims:
+def guarantee(
+    parity: exact.Ratio, losses: LossSet | None, channel: Channel | None = None
+) -> Claims:
     """Return parity, ε and the curve of δ: from a channel or from losses, else the bound that the parity gives."""
     is_exact = channel is not None or losses is not None
     curve = []
@@ -166,10 +228,18 @@ def guarantee(parity: exact.Ratio, losses: LossSet | None, channel: Channel | No
         elif losses is not None:
             delta = compute_delta(losses, gamma)
         else:
-            delta = Fraction(1) if parity == math.inf else (Fraction(parity) - gamma) / (Fraction(parity) + 1)
+            delta = (
+                Fraction(1)
+                if parity == math.inf
+                else (Fraction(parity) - gamma) / (Fraction(parity) + 1)
+            )
         curve.append({"gamma": ratio_text(gamma), "delta": ratio_text(delta)})
     epsilon = repr(exact.log_above(parity))
-    return {"parity": ratio_text(parity), "epsilon": epsilon, "delta": {"exact": is_exact, "curve": curve}}
+    return {
+        "parity": ratio_text(parity),
+        "epsilon": epsilon,
+        "delta": {"exact": is_exact, "curve": curve},
+    }
 
 
 def gamma_grid(parity: exact.Ratio) -> list[Fraction]:
@@ -177,7 +247,9 @@ def gamma_grid(parity: exact.Ratio) -> list[Fraction]:
     if parity == math.inf:
         return [Fraction(1 << step) for step in range(POINTS + 1)]
     # Squares, because ε is a logarithm: even steps of γ would crowd where ε is large.
-    return [1 + (Fraction(parity) - 1) * step**2 / POINTS**2 for step in range(POINTS + 1)]
+    return [
+        1 + (Fraction(parity) - 1) * step**2 / POINTS**2 for step in range(POINTS + 1)
+    ]
 
 
 def _admissible(channel: Channel) -> bool | None:

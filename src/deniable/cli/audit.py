@@ -13,8 +13,21 @@ from deniable.auditor import audit as run_audit
 from deniable.auditor import of_command, of_endpoint, of_pairs
 from deniable.auditor.check_context import Progress
 from deniable.auditor.findings import Audit
-from deniable.cli.common import REFUTED, check_out, exit_codes, messages, print_json, say, write
-from deniable.cli.options import LibraryCommand, command_help, set_parameters, typer_parameters
+from deniable.cli.common import (
+    REFUTED,
+    check_out,
+    exit_codes,
+    messages,
+    print_json,
+    say,
+    write,
+)
+from deniable.cli.options import (
+    LibraryCommand,
+    command_help,
+    set_parameters,
+    typer_parameters,
+)
 from deniable.cli.reading import read_any_design, read_labels
 from deniable.designs import FAMILIES
 from deniable.errors import InvalidRequest, quoted
@@ -42,7 +55,9 @@ def _find_mechanism(
         epsilon: the ε that is claimed; of a design by default its own.
     """
     if sum(map(bool, (design, command, endpoint, pairs))) != 1:
-        raise InvalidRequest("expected one of: a design, --command, --endpoint, --pairs.")
+        raise InvalidRequest(
+            "expected one of: a design, --command, --endpoint, --pairs."
+        )
     if command:
         mechanism: object = of_command(command)
     elif endpoint:
@@ -62,9 +77,13 @@ def _build_design(family: str, categories: str, epsilon: float | None) -> Any:
             f"there is no file and no family of designs called {quoted(family, 80)}; expected one of them.",
             "Build a design first: deniable design --help.",
         )
-    options: dict[str, Any] = {"categories": read_labels(categories)} if categories else {}
+    options: dict[str, Any] = (
+        {"categories": read_labels(categories)} if categories else {}
+    )
     try:
-        return FAMILIES[family].build(**options, **({} if epsilon is None else {"epsilon": epsilon}))
+        return FAMILIES[family].build(
+            **options, **({} if epsilon is None else {"epsilon": epsilon})
+        )
     except TypeError:
         raise InvalidRequest(
             f"{family} is not built from --categories and --epsilon alone; expected a design file.",
@@ -92,7 +111,13 @@ def _progress() -> Iterator[Progress]:
         yield lambda check, share: bar.update(task, completed=share, description=check)
 
 
-def _show(report: Audit, *, out: Path | None = None, force: bool = False, as_json: bool = False) -> None:
+def _show(
+    report: Audit,
+    *,
+    out: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
+) -> None:
     """Print a report, and write it where that is asked for.
 
     Args:
@@ -125,7 +150,9 @@ def audit(**values: Any) -> None:
     options = {parameter.name: values[parameter.name] for parameter in _OUTPUTS}
     out: Path | None = options["out"]
     if out is not None and out.suffix not in _FORMS:
-        raise InvalidRequest(f"a report ends in {out.suffix!r}; expected one of {', '.join(_FORMS)}.")
+        raise InvalidRequest(
+            f"a report ends in {out.suffix!r}; expected one of {', '.join(_FORMS)}."
+        )
     check_out(out, force=options["force"])
     with _progress() as report_progress:
         report = _LIBRARY.run(values, progress=report_progress)

@@ -45,22 +45,32 @@ def certify(
         return
     if file is None:
         raise InvalidRequest(
-            "nothing to certify was named; expected a file.", "For example design.json, or survey.toml."
+            "nothing to certify was named; expected a file.",
+            "For example design.json, or survey.toml.",
         )
     check_out(out, force=force)
     certificate = certified(_read(file), _priors(prior or []))
     if registry:
         text = certificate.to_registry()
     else:
-        kinds = {".html": certificate.to_html, ".htm": certificate.to_html, ".txt": certificate.to_text}
-        text = kinds.get(out.suffix.lower() if out else ".json", lambda: certificate.to_json(indent=1))()
+        kinds = {
+            ".html": certificate.to_html,
+            ".htm": certificate.to_html,
+            ".txt": certificate.to_text,
+        }
+        text = kinds.get(
+            out.suffix.lower() if out else ".json",
+            lambda: certificate.to_json(indent=1),
+        )()
     if out is not None:
         write(out, text.rstrip("\n"), force=force)
         say(f"wrote {out}")
     if as_json:
         print_json(certificate.to_json(indent=1))
     elif out is None:
-        console().print(text if registry else certificate.to_text(), markup=False, soft_wrap=True)
+        console().print(
+            text if registry else certificate.to_text(), markup=False, soft_wrap=True
+        )
 
 
 def _read(path: Path) -> HashedDocument:
@@ -74,7 +84,9 @@ def _read(path: Path) -> HashedDocument:
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
-        raise UnreadableFile(f"{path.name} is not JSON; expected a design, a ladder, a deck or a survey.") from None
+        raise UnreadableFile(
+            f"{path.name} is not JSON; expected a design, a ladder, a deck or a survey."
+        ) from None
     schema = document.get("schema") if isinstance(document, dict) else None
     kind = str(schema).removeprefix("deniable/").rpartition("/")[0]
     classes = subject_classes()
@@ -88,6 +100,10 @@ def _priors(given: list[str]) -> Any:
     parts = [text.partition(":") for text in given]
     if len(given) == 1 and not parts[0][1]:
         return read_numbers(given[0])
-    if not all(colon for _, colon, _ in parts) or len({name for name, _, _ in parts}) < len(parts):
-        raise InvalidRequest("the priors do not fit; expected one, or PART:A,B,C for some parts, each once.")
+    if not all(colon for _, colon, _ in parts) or len(
+        {name for name, _, _ in parts}
+    ) < len(parts):
+        raise InvalidRequest(
+            "the priors do not fit; expected one, or PART:A,B,C for some parts, each once."
+        )
     return {name: read_numbers(text) for name, _, text in parts}

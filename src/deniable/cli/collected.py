@@ -59,9 +59,18 @@ class ColumnOptions:
 
         if known is not None:
             (column,) = self.columns
-            return {column: CollectedColumn(known, self._meant(), tuple(self.missing), self.codes)}  # type: ignore[arg-type]
+            return {
+                column: CollectedColumn(
+                    known,  # type: ignore[arg-type]
+                    self._meant(),
+                    tuple(self.missing),
+                    self.codes,
+                )
+            }
         if self.values or self.missing or self.codes:
-            raise InvalidRequest("a mapping file says what values mean; expected no --value, --missing or --codes.")
+            raise InvalidRequest(
+                "a mapping file says what values mean; expected no --value, --missing or --codes."
+            )
         columns = read_mapping(self.design)
         absent = [name for name in self.columns if name not in columns]
         if absent:
@@ -76,12 +85,16 @@ class ColumnOptions:
         for pair in self.values:
             value, equals, symbol = pair.partition("=")
             if not equals or not value or value in symbols:
-                raise InvalidRequest(f"--value {pair:.80}: expected VALUE=SYMBOL, each value once.")
+                raise InvalidRequest(
+                    f"--value {pair:.80}: expected VALUE=SYMBOL, each value once."
+                )
             symbols[value] = symbol
         return symbols
 
 
-def named_question(given: Any, column: str, design: AnyDesign, sheet: str | None) -> str | None:
+def named_question(
+    given: Any, column: str, design: AnyDesign, sheet: str | None
+) -> str | None:
     """Return which question of a file is meant that names the design of its responses; None where it does not."""
     from deniable.files.columns import DESIGN, RESPONSE, open_columns
     from deniable.files.inputs import find_inputs
@@ -90,9 +103,14 @@ def named_question(given: Any, column: str, design: AnyDesign, sheet: str | None
     first = find_inputs(given)[0].path if isinstance(given, str) else given
     with open_columns(first, sheet=sheet) as opened:
         question: str | None = None
-        if opened.has(f"{column}.{design.columns[0]}") or opened.named_design(metadata_key(column)) is not None:
+        if (
+            opened.has(f"{column}.{design.columns[0]}")
+            or opened.named_design(metadata_key(column)) is not None
+        ):
             question = column
-        elif column == RESPONSE and (opened.has(DESIGN) or opened.named_design(metadata_key()) is not None):
+        elif column == RESPONSE and (
+            opened.has(DESIGN) or opened.named_design(metadata_key()) is not None
+        ):
             question = ""
     if not isinstance(given, str):
         given.seek(0)
@@ -105,7 +123,11 @@ def read_designs(path: Path) -> list[Any]:
         return [read_any_design(path)]
     from deniable.groups.collected import read_mapping
 
-    return [design for column in read_mapping(path).values() for design in column.designs.values()]
+    return [
+        design
+        for column in read_mapping(path).values()
+        for design in column.designs.values()
+    ]
 
 
 def read_stream(*, whole: bool) -> IO[bytes]:
@@ -121,8 +143,15 @@ def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> Any:
 
     if _has_schema(text, SeparateTallies):
         return SeparateTallies.from_json(text, designs)
-    design = next((candidate for candidate in designs if candidate.hash.encode() in text), designs[0])
-    return GroupedTally.from_json(text, design) if _has_schema(text, GroupedTally) else read_whole(text, design)
+    design = next(
+        (candidate for candidate in designs if candidate.hash.encode() in text),
+        designs[0],
+    )
+    return (
+        GroupedTally.from_json(text, design)
+        if _has_schema(text, GroupedTally)
+        else read_whole(text, design)
+    )
 
 
 def _has_schema(text: bytes, kind: Any) -> bool:
@@ -157,12 +186,25 @@ def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> No
 
     if not unknown:
         return  # also of designs that have no list of symbols
-    symbols = {symbol.casefold(): symbol for design in designs for symbol in design.symbols[:1000]}
+    symbols = {
+        symbol.casefold(): symbol
+        for design in designs
+        for symbol in design.symbols[:1000]
+    }
     for column, counted in unknown.items():
-        say(f"Warning: {column}: {told_values(counted)}. They are counted apart, and take no part.")
-        near = {value: symbols[value.strip().casefold()] for value in counted if value.strip().casefold() in symbols}
+        say(
+            f"Warning: {column}: {told_values(counted)}. They are counted apart, and take no part."
+        )
+        near = {
+            value: symbols[value.strip().casefold()]
+            for value in counted
+            if value.strip().casefold() in symbols
+        }
         if near:
-            words = " ".join(f"--value {shlex.quote(f'{value}={symbol}')}" for value, symbol in near.items())
+            words = " ".join(
+                f"--value {shlex.quote(f'{value}={symbol}')}"
+                for value, symbol in near.items()
+            )
             say(f"If they are meant so, say it, with all other values: {words:.400}")
 
 
@@ -171,7 +213,9 @@ def tell_declared(tally: Any) -> None:
     declared = [getattr(count, "declared", None) for _, count in _titled(tally)]
     rows = sum(count.rows for count in declared if count is not None)
     if rows:
-        say(f"The design of {rows:,} rows is the one you named: their file does not say what it was.")
+        say(
+            f"The design of {rows:,} rows is the one you named: their file does not say what it was."
+        )
 
 
 def print_tallies(tally: Any, *, as_json: bool) -> None:
@@ -191,7 +235,11 @@ def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:
 
     if isinstance(tally, SeparateTallies):
         for key, count in tally.tallies.items():
-            yield from _titled(count, key.column, *([] if key.device is None else [f"asked with {key.device}"]))
+            yield from _titled(
+                count,
+                key.column,
+                *([] if key.device is None else [f"asked with {key.device}"]),
+            )
     elif hasattr(tally, "by"):
         for group, count in tally.items():
             yield ", ".join([*words, group_title(tally.by, group)]), count
@@ -242,7 +290,9 @@ class SeparateResults:
     def print(self, show: Callable[[Any], None]) -> None:
         """Print every estimate under what it is of."""
         for column, group, result in self.rows:
-            console().print(", ".join([column, *_words(group)]), markup=False, style="bold")
+            console().print(
+                ", ".join([column, *_words(group)]), markup=False, style="bold"
+            )
             if isinstance(result, NotEstimable):
                 console().print(f"No estimate: {result.problem}", markup=False)
             else:
@@ -275,7 +325,9 @@ class SeparateResults:
         if ending == ".json":
             return self.to_json(told)
         if ending != ".csv":
-            raise InvalidRequest(f"cannot write several estimates to {path.name}; expected .json or .csv.")
+            raise InvalidRequest(
+                f"cannot write several estimates to {path.name}; expected .json or .csv."
+            )
         return self._csv(told)
 
     def _csv(self, told: dict[str, Any]) -> str:
@@ -284,8 +336,16 @@ class SeparateResults:
         lines: list[dict[str, Any]] = []
         for column, group, result in self.rows:
             if not isinstance(result, NotEstimable):
-                labels = {"column": safe_cell(column), "group": safe_cell(", ".join(_words(group)))}
-                lines += [labels | line for line in csv.DictReader(io.StringIO(result.summary(**told).to_csv()))]
+                labels = {
+                    "column": safe_cell(column),
+                    "group": safe_cell(", ".join(_words(group))),
+                }
+                lines += [
+                    labels | line
+                    for line in csv.DictReader(
+                        io.StringIO(result.summary(**told).to_csv())
+                    )
+                ]
         out = io.StringIO()
         names = list(dict.fromkeys(name for line in lines for name in line))
         writer = csv.DictWriter(out, names, restval="", lineterminator="\n")
@@ -294,7 +354,9 @@ class SeparateResults:
         return out.getvalue().removesuffix("\n")
 
 
-def _fitted(tallies: SeparateTallies, fit: Callable[[Any], Any]) -> Iterator[tuple[str, dict[str, Any], Any]]:
+def _fitted(
+    tallies: SeparateTallies, fit: Callable[[Any], Any]
+) -> Iterator[tuple[str, dict[str, Any], Any]]:
     for column in tallies.columns:
         for group, counted in _groups(tallies, column):
             try:
@@ -303,12 +365,18 @@ def _fitted(tallies: SeparateTallies, fit: Callable[[Any], Any]) -> Iterator[tup
                 yield column, group, error
 
 
-def _groups(tallies: SeparateTallies, column: str) -> Iterator[tuple[dict[str, Any], Any]]:
+def _groups(
+    tallies: SeparateTallies, column: str
+) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield what is estimated of a column: all of it at once, but groups with several devices one by one."""
     counts = tallies[column]
     if not isinstance(counts, dict):
         yield {}, counts
         return
-    by = next(count.by for key, count in tallies.tallies.items() if key.column == column)  # type: ignore[attr-defined]  # groups
+    by = next(
+        count.by  # type: ignore[attr-defined]  # groups
+        for key, count in tallies.tallies.items()
+        if key.column == column
+    )
     for group, devices in counts.items():
         yield _valued(by, group), devices

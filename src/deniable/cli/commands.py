@@ -14,28 +14,64 @@ import typer
 from deniable.cli.common import PLAIN, SuggestingGroup, fail, in_words
 
 COMMANDS = {
-    "design": ("designs", "Choose how answers are turned into responses, and see what that promises."),
-    "plan": ("plans", "Before anybody is asked: how many people, how wide an interval, how sure, which design."),
+    "design": (
+        "designs",
+        "Choose how answers are turned into responses, and see what that promises.",
+    ),
+    "plan": (
+        "plans",
+        "Before anybody is asked: how many people, how wide an interval, how sure, which design.",
+    ),
     "respond": ("respond", "Draw a response for each answer, with secure randomness."),
     "tally": ("tally", "Count the responses of one file or of several, which add up."),
-    "tally-query": ("warehouses", "Print the SQL query that counts the responses in a table of a database."),
-    "tally-result": ("warehouses", "Read the counts that the query of `deniable tally-query` returned."),
-    "estimate": ("estimates", "Estimate the share of each category, with intervals and with what privacy cost."),
+    "tally-query": (
+        "warehouses",
+        "Print the SQL query that counts the responses in a table of a database.",
+    ),
+    "tally-result": (
+        "warehouses",
+        "Read the counts that the query of `deniable tally-query` returned.",
+    ),
+    "estimate": (
+        "estimates",
+        "Estimate the share of each category, with intervals and with what privacy cost.",
+    ),
     "crosstab": (
         "crosstab",
         "Estimate the share of each pair of answers to two questions, and test whether they hang together.",
     ),
-    "release": ("releases", "Give out an answer in stages, and never pay twice: a ledger on your own machine."),
-    "graph": ("graphs", "Who has which items, and how much of each: design → respond → tally → estimate."),
-    "certify": ("certify", "Certify what a design, a ladder or a survey promises, in exact numbers."),
+    "release": (
+        "releases",
+        "Give out an answer in stages, and never pay twice: a ledger on your own machine.",
+    ),
+    "graph": (
+        "graphs",
+        "Who has which items, and how much of each: design → respond → tally → estimate.",
+    ),
+    "certify": (
+        "certify",
+        "Certify what a design, a ladder or a survey promises, in exact numbers.",
+    ),
     "fieldkit": (
         "fieldkit",
         "Write a kit for asking on paper: the nearest spinner, cards, dice and coins, and the pages around them.",
     ),
-    "survey": ("survey", "Surveys in a collector's database: check, create, open, close, export …"),
-    "serve": ("serve", "Run the collector: surveys in the browser, responses in a database, estimates on pages."),
-    "audit": ("audit", "Look at a mechanism from outside: does it keep the privacy that it claims?"),
-    "demo": ("demo", "Field a survey: simulated people respond to a collector on this machine."),
+    "survey": (
+        "survey",
+        "Surveys in a collector's database: check, create, open, close, export …",
+    ),
+    "serve": (
+        "serve",
+        "Run the collector: surveys in the browser, responses in a database, estimates on pages.",
+    ),
+    "audit": (
+        "audit",
+        "Look at a mechanism from outside: does it keep the privacy that it claims?",
+    ),
+    "demo": (
+        "demo",
+        "Field a survey: simulated people respond to a collector on this machine.",
+    ),
 }
 """The commands in the order in which they are used: the module of each, and what it does in a line."""
 
@@ -66,7 +102,9 @@ class Commands(SuggestingGroup):
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
-    def main(self, args: Any = None, *more: Any, standalone_mode: bool = True, **options: Any) -> Any:
+    def main(
+        self, args: Any = None, *more: Any, standalone_mode: bool = True, **options: Any
+    ) -> Any:
         """Run, and tell a mistake in the words of a command as every other error is told."""
         run: Any = super().main
         if COMPLETE in os.environ:
@@ -112,12 +150,17 @@ def _version(wanted: bool) -> None:
         from deniable import __version__
         from deniable.extras import EXTRAS
 
-        installed = [name for name, modules in EXTRAS.items() if all(map(find_spec, modules))]
+        installed = [
+            name for name, modules in EXTRAS.items() if all(map(find_spec, modules))
+        ]
         missing = [name for name in EXTRAS if name not in installed]
         typer.echo(f"deniable {__version__}")
-        typer.echo(f"Python {platform.python_version()}, {platform.system()} {platform.machine()}")
         typer.echo(
-            f"extras: {', '.join(installed) or 'none'}" + (f"; not installed: {', '.join(missing)}" if missing else "")
+            f"Python {platform.python_version()}, {platform.system()} {platform.machine()}"
+        )
+        typer.echo(
+            f"extras: {', '.join(installed) or 'none'}"
+            + (f"; not installed: {', '.join(missing)}" if missing else "")
         )
         raise typer.Exit
 
@@ -126,7 +169,11 @@ def _show_completion(shell: str | None) -> None:
     if shell is not None:
         from typer._completion_shared import get_completion_script
 
-        typer.echo(get_completion_script(prog_name="deniable", complete_var=COMPLETE, shell=_known(shell)))
+        typer.echo(
+            get_completion_script(
+                prog_name="deniable", complete_var=COMPLETE, shell=_known(shell)
+            )
+        )
         raise typer.Exit
 
 
@@ -134,14 +181,18 @@ def _install_completion(shell: str | None) -> None:
     if shell is not None:
         from typer._completion_shared import install
 
-        _, path = install(shell=_known(shell), prog_name="deniable", complete_var=COMPLETE)
+        _, path = install(
+            shell=_known(shell), prog_name="deniable", complete_var=COMPLETE
+        )
         typer.echo(f"wrote {path}; a new {shell} completes `deniable`")
         raise typer.Exit
 
 
 def _known(shell: str) -> str:
     if shell not in SHELLS:
-        raise typer.BadParameter(f"there is no completion for {shell!r}; expected one of {', '.join(SHELLS)}")
+        raise typer.BadParameter(
+            f"there is no completion for {shell!r}; expected one of {', '.join(SHELLS)}"
+        )
     return shell
 
 
@@ -149,7 +200,9 @@ SHELLS = ("bash", "zsh", "fish")
 COMPLETE = "_DENIABLE_COMPLETE"
 """The variable by which a shell asks the program what could come next."""
 
-app = typer.Typer(name="deniable", cls=Commands, epilog=EPILOG, no_args_is_help=True, **PLAIN)
+app = typer.Typer(
+    name="deniable", cls=Commands, epilog=EPILOG, no_args_is_help=True, **PLAIN
+)
 
 
 @app.callback()
@@ -157,7 +210,10 @@ def root(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Print the version and what is installed, and stop."
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Print the version and what is installed, and stop.",
         ),
     ] = False,
     show_completion: Annotated[

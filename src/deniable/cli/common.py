@@ -18,7 +18,13 @@ import typer
 from typer.core import TyperGroup
 
 from deniable.cli.options import describe
-from deniable.errors import DeniableError, ImplausibleResponses, Incompatible, UnreadableFile, nearest
+from deniable.errors import (
+    DeniableError,
+    ImplausibleResponses,
+    Incompatible,
+    UnreadableFile,
+    nearest,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,7 +40,10 @@ PLAIN: dict[str, Any] = {
     "add_completion": False,  # which the program has once, not each of its commands
     "pretty_exceptions_enable": False,  # pretty tracebacks print the values of variables, and one could be an answer
     "rich_markup_mode": None,
-    "context_settings": {"max_content_width": 100, "help_option_names": ["-h", "--help"]},
+    "context_settings": {
+        "max_content_width": 100,
+        "help_option_names": ["-h", "--help"],
+    },
 }
 """How every command's help looks."""
 
@@ -56,9 +65,16 @@ class CommandList(SuggestingGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """List the commands; a sentence that is cut off in the middle tells nobody what a command does."""
-        commands: dict[str, Any] = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        commands: dict[str, Any] = {
+            name: self.get_command(ctx, name) for name in self.list_commands(ctx)
+        }
         with formatter.section("Commands"):
-            formatter.write_dl([(name, command.get_short_help_str(WHOLE)) for name, command in commands.items()])
+            formatter.write_dl(
+                [
+                    (name, command.get_short_help_str(WHOLE))
+                    for name, command in commands.items()
+                ]
+            )
 
 
 def in_words(command: Any) -> Any:
@@ -110,7 +126,11 @@ def exit_codes(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def run(**values: Any) -> None:
         try:
-            writes = any(values.get(name) is not None for name in ("out", "chart") if name in optional)
+            writes = any(
+                values.get(name) is not None
+                for name in ("out", "chart")
+                if name in optional
+            )
             with _warnings_in_words(), hold_output() if writes else nullcontext():
                 command(**values)
         except DeniableError as error:
@@ -118,12 +138,20 @@ def exit_codes(command: Callable[..., None]) -> Callable[..., None]:
         except BrokenPipeError:
             raise  # whoever read our stdout has gone; Typer leaves quietly
         except OSError as error:
-            reason = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+            reason = (
+                f"{error.filename}: {error.strerror}"
+                if error.filename
+                else str(error.strerror or error)
+            )
             raise fail(f"cannot read or write {reason}.", code=UNREADABLE) from None
         except MemoryError:
-            raise fail("this does not fit into the memory of this machine.", code=OURS) from None
+            raise fail(
+                "this does not fit into the memory of this machine.", code=OURS
+            ) from None
         except KeyboardInterrupt:
-            raise fail("interrupted; nothing was left half-written.", code=INTERRUPTED) from None
+            raise fail(
+                "interrupted; nothing was left half-written.", code=INTERRUPTED
+            ) from None
 
     parameters = inspect.signature(command).parameters.values()
     optional = {parameter.name for parameter in parameters if parameter.default is None}
@@ -134,7 +162,9 @@ def exit_codes(command: Callable[..., None]) -> Callable[..., None]:
 def _warnings_in_words() -> Iterator[None]:
     """Print a warning as a message, without the line of our source; what a result tells itself is not told twice."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImplausibleResponses)  # stands among the warnings of the result
+        warnings.simplefilter(
+            "ignore", ImplausibleResponses
+        )  # stands among the warnings of the result
         warnings.showwarning = lambda message, *_, **__: say(f"Warning: {message}")
         yield
 
@@ -204,7 +234,14 @@ def write(path: Path, text: str, *, force: bool, private: bool = False) -> None:
         file.write(text.encode() + b"\n")
 
 
-def deliver(document: str, show: Callable[[], None], out: Path | None, *, force: bool, as_json: bool) -> None:
+def deliver(
+    document: str,
+    show: Callable[[], None],
+    out: Path | None,
+    *,
+    force: bool,
+    as_json: bool,
+) -> None:
     """Show a design that was built, or print its JSON, and write it where that is asked for."""
     check_out(out, force=force)
     if as_json:
@@ -220,7 +257,11 @@ def deliver(document: str, show: Callable[[], None], out: Path | None, *, force:
 
 def print_json(document: str | dict[str, Any]) -> None:
     """Print JSON on stdout, exactly as it is."""
-    text = document if isinstance(document, str) else json.dumps(document, ensure_ascii=False, indent=2)
+    text = (
+        document
+        if isinstance(document, str)
+        else json.dumps(document, ensure_ascii=False, indent=2)
+    )
     typer.echo(text)
 
 
@@ -251,7 +292,13 @@ def progress(title: str, *, unit: str = "rows") -> Iterator[Progress]:
 
         def told(rows: int, share: float | None) -> None:
             rate = rows / max(time.monotonic() - began, 1e-9)
-            bar.update(task, rows=rows, rate=rate, total=None if share is None else 1.0, completed=share or 0.0)
+            bar.update(
+                task,
+                rows=rows,
+                rate=rate,
+                total=None if share is None else 1.0,
+                completed=share or 0.0,
+            )
 
         yield told
 
@@ -269,9 +316,14 @@ def quiet_crashes(command: Callable[_P, _R]) -> Callable[_P, _R]:
             trace = sys.exc_info()[2]
             while trace and trace.tb_next:
                 trace = trace.tb_next
-            location = f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}" if trace else "?"
+            location = (
+                f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+                if trace
+                else "?"
+            )
             problem = (
-                f"unexpected {type(error).__name__} at {location}; its words are withheld, they could hold an answer."
+                f"unexpected {type(error).__name__} at {location}; its words are "
+                "withheld, they could hold an answer."
             )
             raise fail(problem, "Please report it.", code=OURS) from None
 

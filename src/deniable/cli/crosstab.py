@@ -47,10 +47,14 @@ def crosstab(
 
     check_files(out, None, force=force)
     if rows == columns:
-        raise InvalidRequest(f"the column {quoted(rows, 80)} is named twice; expected two columns.")
+        raise InvalidRequest(
+            f"the column {quoted(rows, 80)} is named twice; expected two columns."
+        )
     words = collected.ColumnOptions(mapping, (rows, columns), sheet=sheet)
     if not words.mapped:
-        raise InvalidRequest(f"{mapping.name} is no mapping file; expected a name that ends in .toml.")
+        raise InvalidRequest(
+            f"{mapping.name} is no mapping file; expected a name that ends in .toml."
+        )
     questions = words.questions(None)
     (first, vouched), (second, also) = (
         _responses(questions[column], file, column, sheet) for column in (rows, columns)
@@ -67,7 +71,9 @@ def crosstab(
         write_result(table, out, level=level, force=force)
 
 
-def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | None) -> tuple[Responses[Any], bool]:
+def _responses(
+    asked: CollectedColumn, file: Path, column: str, sheet: str | None
+) -> tuple[Responses[Any], bool]:
     """Read a column row by row, and say whether its design was declared; where the file names one, it is under that."""
     from deniable.engines.files import tally_file
     from deniable.files.columns import RESPONSE, TYPED, guess
@@ -78,13 +84,25 @@ def _responses(asked: CollectedColumn, file: Path, column: str, sheet: str | Non
             f"the rows of {quoted(column, 80)} differ in their device; expected one design for all of them."
         )
     design = asked.designs[None]
-    options: dict[str, Any] = {"values": asked.values, "missing": asked.missing, "codes": asked.codes, "sheet": sheet}
+    options: dict[str, Any] = {
+        "values": asked.values,
+        "missing": asked.missing,
+        "codes": asked.codes,
+        "sheet": sheet,
+    }
     question = collected.named_question(str(file), column, design, sheet)
     if question is not None:
-        tally_file(design, file, question=question)  # which refuses rows of another design
-        column, options = f"{question}.{RESPONSE}" if question else RESPONSE, {"codes": guess(file.name) in TYPED}
+        tally_file(
+            design, file, question=question
+        )  # which refuses rows of another design
+        column, options = (
+            f"{question}.{RESPONSE}" if question else RESPONSE,
+            {"codes": guess(file.name) in TYPED},
+        )
     else:
-        say(f"The design of {column} is declared in the mapping file: {file.name} does not name it.")
+        say(
+            f"The design of {column} is declared in the mapping file: {file.name} does not name it."
+        )
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnknownValues)
         responses = read_responses(design, file, column, **options)

@@ -21,7 +21,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.cli.common import check_out, console, guarded, messages, print_json, progress, write
+from deniable.cli.common import (
+    check_out,
+    console,
+    guarded,
+    messages,
+    print_json,
+    progress,
+    write,
+)
 from deniable.cli.estimates import save_picture
 from deniable.cli.serve import installed
 from deniable.errors import DeniableError, InvalidRequest
@@ -39,7 +47,9 @@ PEOPLE = 10_000
 _LIMITS = ("RATE", "RATE_RESPONSES", "RATE_BYTES", "DEVICE_RESPONSES", "DEVICE_BYTES")
 _GRACE = 30  # seconds that the collector has to stop
 _STEP = 250  # people whose responses travel together
-_FEWER = 0.4  # each answer is held by so many times the people who hold the one before it
+_FEWER = (
+    0.4  # each answer is held by so many times the people who hold the one before it
+)
 _REACHED = 3  # of those who reach a stage, one in so many goes on to the next
 
 
@@ -91,7 +101,9 @@ def demo(
         if not as_json:
             _introduce(survey, people)
         _ask(survey, people, address, tokens["device"])
-        _turn(survey, address, "close", tokens["admin"])  # what is shown before the end lags a step behind
+        _turn(
+            survey, address, "close", tokens["admin"]
+        )  # what is shown before the end lags a step behind
         results = [
             _read(question, people, f"{address}/a/{survey.name}/{question.name}", token)
             for question in survey.questions
@@ -110,7 +122,11 @@ def _files(survey: Survey) -> list[str]:
     subjects = [_about(question) for question in survey.questions]
     return [
         DATABASE,
-        *(f"{name}{end}" for name, about in subjects for end in (f"-{about}.json", "-tally.json", ".png")),
+        *(
+            f"{name}{end}"
+            for name, about in subjects
+            for end in (f"-{about}.json", "-tally.json", ".png")
+        ),
     ]
 
 
@@ -134,33 +150,54 @@ def _prepare(survey: Survey, database: Path) -> tuple[Survey, dict[str, str]]:
     from deniable.collector.store import Token, open_store
     from deniable.collector.store.base import SCOPES
 
-    for path in database.parent.glob(f"{database.name}*"):  # what SQLite keeps beside it, too
+    for path in database.parent.glob(
+        f"{database.name}*"
+    ):  # what SQLite keeps beside it, too
         path.unlink()
     store = open_store(database)
     try:
         store.create(survey)
         fielded = store.open(survey.name).survey
-        return fielded, {scope: store.issue_token(Token(f"demo-{scope}", scope)) for scope in SCOPES}
+        return fielded, {
+            scope: store.issue_token(Token(f"demo-{scope}", scope)) for scope in SCOPES
+        }
     finally:
         store.shut()
 
 
 @contextmanager
-def _collector(database: Path, port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
+def _collector(
+    database: Path, port: int
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Run `deniable serve` beside us until the end, whatever ends us, and say where it listens."""
     from deniable.collector.settings import PREFIX
 
-    words = [sys.executable, "-m", "deniable.cli", "serve", "--database", str(database), "--port", str(port)]
+    words = [
+        sys.executable,
+        "-m",
+        "deniable.cli",
+        "serve",
+        "--database",
+        str(database),
+        "--port",
+        str(port),
+    ]
     # Nobody's settings but ours; and everybody comes from this one address.
-    ours = {name: value for name, value in os.environ.items() if not name.startswith(PREFIX)}
+    ours = {
+        name: value for name, value in os.environ.items() if not name.startswith(PREFIX)
+    }
     ours |= {f"{PREFIX}{name}": "0" for name in _LIMITS}
     before = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=ours) as running:
+        with subprocess.Popen(
+            words, stderr=subprocess.PIPE, text=True, env=ours
+        ) as running:
             try:
                 address = _listening(running)
                 # Read on: it would stop when nobody takes its lines.
-                threading.Thread(target=deque, args=(running.stderr, 0), daemon=True).start()
+                threading.Thread(
+                    target=deque, args=(running.stderr, 0), daemon=True
+                ).start()
                 yield running, address
             finally:
                 _stop(running)
@@ -188,7 +225,9 @@ def _listening(running: subprocess.Popen[str]) -> str:
         event = json.loads(line) if line.startswith("{") else {}
         if event.get("event") == "listening":
             return str(event["address"])
-    raise NotRunning(f"the collector did not start; it said: {' '.join(lines).strip() or 'nothing'}")
+    raise NotRunning(
+        f"the collector did not start; it said: {' '.join(lines).strip() or 'nothing'}"
+    )
 
 
 def _ask(survey: Survey, people: int, address: str, token: str) -> None:
@@ -216,7 +255,9 @@ def _read(question: Question, people: int, address: str, token: str) -> Shown:
 
     text = download(f"{address}/tally.json", token)
     if question.ladder:
-        result: Estimate | Combined = combine(StageTallies.from_json(text, question.ladder))
+        result: Estimate | Combined = combine(
+            StageTallies.from_json(text, question.ladder)
+        )
     else:
         result = estimate(Tally.from_json(text, question.design))
     return Shown(question, text, result, truth(question, people))
@@ -227,30 +268,56 @@ def _write(shown: list[Shown], folder: Path, *, force: bool) -> None:
 
     for result in shown:
         name, about = _about(result.question)
-        write(folder / f"{name}-{about}.json", result.question.about.to_json(indent=2), force=force)
+        write(
+            folder / f"{name}-{about}.json",
+            result.question.about.to_json(indent=2),
+            force=force,
+        )
         write(folder / f"{name}-tally.json", result.tally, force=force)
         title = next(iter(result.question.texts.values())).text
-        save_picture(chart(result.estimate, truth=result.truth, title=title), folder / f"{name}.png")
+        save_picture(
+            chart(result.estimate, truth=result.truth, title=title),
+            folder / f"{name}.png",
+        )
 
 
 def _told(survey: Survey, shown: list[Shown], written: list[Path]) -> dict[str, Any]:
     questions = {
-        result.question.name: {**json.loads(result.estimate.to_json()), "truth": result.truth} for result in shown
+        result.question.name: {
+            **json.loads(result.estimate.to_json()),
+            "truth": result.truth,
+        }
+        for result in shown
     }
-    return {"survey": survey.name, "questions": questions, "files": [str(path) for path in written]}
+    return {
+        "survey": survey.name,
+        "questions": questions,
+        "files": [str(path) for path in written],
+    }
 
 
 def _introduce(survey: Survey, people: int) -> None:
     from rich.panel import Panel
 
-    questions = "\n".join(f"  • {question.texts[survey.language].text}" for question in survey.questions)
+    questions = "\n".join(
+        f"  • {question.texts[survey.language].text}" for question in survey.questions
+    )
     text = (
         f"[bold]{survey.texts[survey.language].title}[/]\n{questions}\n\n"
         f"{people:,} simulated people are asked, and nobody hands over an answer. A random device at each one's own "
         "side sometimes keeps the answer and otherwise replaces it, so that no response proves anything about anybody. "
         "Its odds are known: the shares among all of them can still be estimated."
     )
-    console().print(Panel(text, title="deniable", title_align="left", border_style="cyan", padding=(1, 2), width=80))
+    console().print(
+        Panel(
+            text,
+            title="deniable",
+            title_align="left",
+            border_style="cyan",
+            padding=(1, 2),
+            width=80,
+        )
+    )
 
 
 def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
@@ -265,16 +332,25 @@ def _show(survey: Survey, shown: list[Shown], folder: Path) -> None:
         out.print(promise(last)[0], markup=False)
         out.print(to_rich(truth_sheet(result.estimate.summary(), result.truth)))
         # What privacy cost; and of stages, how many people are at which.
-        for note in result.estimate.summary().notes[: 2 if result.question.ladder else 1]:
+        for note in result.estimate.summary().notes[
+            : 2 if result.question.ladder else 1
+        ]:
             out.print(note, style="dim", markup=False)
-    out.print("\nOf such intervals 95 in 100 hold the truth; run it again and the dice fall differently.", style="dim")
+    out.print(
+        "\nOf such intervals 95 in 100 hold the truth; run it again and the dice fall differently.",
+        style="dim",
+    )
     out.print(f"In {folder}: {', '.join(_files(survey))}", style="dim", markup=False)
 
 
-def _stay(running: subprocess.Popen[str], survey: Survey, address: str, token: str) -> None:
+def _stay(
+    running: subprocess.Popen[str], survey: Survey, address: str, token: str
+) -> None:
     out = messages()
     out.print("\nThe collector goes on until Ctrl-C:", style="bold")
-    out.print(f"  take part yourself: {address}/s/{survey.name}", markup=False, soft_wrap=True)
+    out.print(
+        f"  take part yourself: {address}/s/{survey.name}", markup=False, soft_wrap=True
+    )
     out.print(f"  the results:        {address}/a", markup=False, soft_wrap=True)
     out.print(f"  sign in there with: {token}", markup=False, soft_wrap=True)
     try:
@@ -308,7 +384,10 @@ class SimulatedPeople:
         for stage, going in enumerate(self.going):
             for start in range(0, len(going), _STEP):
                 people = going[start : start + _STEP]
-                yield len(people), "\n".join(self._line(person, stage) for person in people).encode()
+                yield (
+                    len(people),
+                    "\n".join(self._line(person, stage) for person in people).encode(),
+                )
 
     def _line(self, person: int, stage: int) -> str:
         groups = self.survey.groups
@@ -321,7 +400,11 @@ class SimulatedPeople:
             for number, question in enumerate(self.survey.questions)
             if stage < question.stages
         ]
-        body: dict[str, Any] = {"survey": self.survey.hash, "key": self.keys[person], "responses": responses}
+        body: dict[str, Any] = {
+            "survey": self.survey.hash,
+            "key": self.keys[person],
+            "responses": responses,
+        }
         if groups:
             body["group"] = groups[person % len(groups)]
         return json.dumps(body)
@@ -338,12 +421,18 @@ def truth(question: Question, people: int) -> dict[str, float]:
 def gather(survey: Survey, people: int) -> SimulatedPeople:
     """Let people hold answers in the shares of `truth` and draw their responses, with real randomness."""
     keys = [secrets.token_hex(16) for _ in range(people)]
-    return SimulatedPeople(survey, keys, [_drawn(question, people) for question in survey.questions])
+    return SimulatedPeople(
+        survey, keys, [_drawn(question, people) for question in survey.questions]
+    )
 
 
 def send(address: str, body: bytes, token: str) -> None:
     """Post lines of JSON to our own collector, as a device that holds a token."""
-    _fetch(address, body, {"Content-Type": "application/x-ndjson", "Authorization": f"Bearer {token}"})
+    _fetch(
+        address,
+        body,
+        {"Content-Type": "application/x-ndjson", "Authorization": f"Bearer {token}"},
+    )
 
 
 def download(address: str, token: str) -> str:
@@ -367,7 +456,10 @@ def _drawn(question: Question, people: int) -> list[Sequence[str]]:
     columns = [draw_all(question.design, answers, codes=True)]
     if question.ladder:
         columns = list(release_planned(question.ladder, answers, codes=True))
-    return [_symbols(design, column) for design, column in zip(question.designs, columns, strict=True)]
+    return [
+        _symbols(design, column)
+        for design, column in zip(question.designs, columns, strict=True)
+    ]
 
 
 def _symbols(design: Design, column: NDArray[Any]) -> list[str]:

@@ -27,8 +27,21 @@ from deniable.cli.common import (
     say,
     write,
 )
-from deniable.cli.options import Kind, flag_of, parameter_help, set_parameters, typer_parameters
-from deniable.cli.reading import MAX_DIGITS, read_any_design, read_design, read_labels, read_numbers, read_rows
+from deniable.cli.options import (
+    Kind,
+    flag_of,
+    parameter_help,
+    set_parameters,
+    typer_parameters,
+)
+from deniable.cli.reading import (
+    MAX_DIGITS,
+    read_any_design,
+    read_design,
+    read_labels,
+    read_numbers,
+    read_rows,
+)
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.rendering import MOST_ROWS
 
@@ -48,19 +61,26 @@ def _read_importance(text: str) -> Any:
 
 def _read_whole(text: str) -> int:
     if not text.strip().isdecimal() or len(text) >= MAX_DIGITS:
-        raise InvalidRequest(f"{quoted(text)} is no whole number; expected digits alone.")
+        raise InvalidRequest(
+            f"{quoted(text)} is no whole number; expected digits alone."
+        )
     return int(text)
 
 
 def _read_designs(files: list[str]) -> Any:
     """Read FILE … or NAME=FILE …"""
-    pairs = [("", name) if Path(name).exists() else name.rpartition("=")[::2] for name in files]
+    pairs = [
+        ("", name) if Path(name).exists() else name.rpartition("=")[::2]
+        for name in files
+    ]
     designs = [read_design(Path(path)) for _, path in pairs]
     names = [name for name, _ in pairs]
     if all(names) and len(set(names)) == len(names):
         return dict(zip(names, designs, strict=True))
     if any(names):
-        raise InvalidRequest("expected a name of its own for each design, NAME=FILE, or none for any.")
+        raise InvalidRequest(
+            "expected a name of its own for each design, NAME=FILE, or none for any."
+        )
     return designs
 
 
@@ -103,7 +123,10 @@ class FamilyCommands(CommandList, ABC):
         ungrouped = [name for name in self.list_commands(ctx) if name not in grouped]
         for title, names in {"Commands": ungrouped, **purposes}.items():
             with formatter.section(title):
-                lines = [(name, self.get_command(ctx, name).get_short_help_str(WHOLE)) for name in names]
+                lines = [
+                    (name, self.get_command(ctx, name).get_short_help_str(WHOLE))
+                    for name in names
+                ]
                 formatter.write_dl(lines)
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -124,7 +147,10 @@ class Families(FamilyCommands):
         from deniable.designs import FAMILIES, number_design
         from deniable.types.drawn.design import drawn_items
 
-        further: dict[str, Callable[..., Any]] = {"drawn_items": drawn_items, "number_design": number_design}
+        further: dict[str, Callable[..., Any]] = {
+            "drawn_items": drawn_items,
+            "number_design": number_design,
+        }
         return {name: family.build for name, family in FAMILIES.items()} | further
 
     def show(self, design: Design | DrawnDesign) -> None:
@@ -151,7 +177,13 @@ app = typer.Typer(
 )
 
 
-def _outputs(*, file: Path | None = None, out: Path | None = None, force: bool = False, as_json: bool = False) -> None:
+def _outputs(
+    *,
+    file: Path | None = None,
+    out: Path | None = None,
+    force: bool = False,
+    as_json: bool = False,
+) -> None:
     """State the options that every family has.
 
     Args:
@@ -160,23 +192,44 @@ def _outputs(*, file: Path | None = None, out: Path | None = None, force: bool =
     """
 
 
-def family_command(name: str, family: Callable[..., Any], show: Callable[[Any], None]) -> Any:
+def family_command(
+    name: str, family: Callable[..., Any], show: Callable[[Any], None]
+) -> Any:
     """Return the command that builds a design of a family."""
     parameters = inspect.signature(family).parameters
 
-    def build(out: Path | None, force: bool, as_json: bool, file: Path | None, **values: Any) -> None:
+    def build(
+        out: Path | None, force: bool, as_json: bool, file: Path | None, **values: Any
+    ) -> None:
         check_out(out, force=force)
         settings = {} if file is None else _read_settings(file, list(parameters))
-        settings |= {key: _load(parameters[key], value) for key, value in values.items() if value not in (None, [])}
-        needed = [key for key, parameter in parameters.items() if parameter.default is parameter.empty]
+        settings |= {
+            key: _load(parameters[key], value)
+            for key, value in values.items()
+            if value not in (None, [])
+        }
+        needed = [
+            key
+            for key, parameter in parameters.items()
+            if parameter.default is parameter.empty
+        ]
         absent = [flag_of(key) for key in needed if key not in settings]
         if absent:
             raise InvalidRequest(f"{name} needs {' and '.join(absent)} too.")
         design = family(**settings)
-        deliver(design.to_json(indent=2), lambda: show(design), out, force=force, as_json=as_json)
+        deliver(
+            design.to_json(indent=2),
+            lambda: show(design),
+            out,
+            force=force,
+            as_json=as_json,
+        )
 
     texts = parameter_help(family)
-    options = [_option(parameter, texts[key].text if key in texts else "") for key, parameter in parameters.items()]
+    options = [
+        _option(parameter, texts[key].text if key in texts else "")
+        for key, parameter in parameters.items()
+    ]
     set_parameters(build, [*options, *typer_parameters(_outputs)])
     build.__doc__ = (inspect.getdoc(family) or "").partition("\n\n")[0]
     alone = typer.Typer(**PLAIN)
@@ -189,9 +242,13 @@ def _option(parameter: inspect.Parameter, text: str) -> inspect.Parameter:
     text, flag = f"{text[:1].upper()}{text[1:]}", flag_of(parameter.name)
     if _annotation(parameter) == "bool":
         flags = flag if parameter.default is False else f"{flag}/--no-{flag[2:]}"
-        annotation: Any = Annotated[bool | None, typer.Option(flags, help=text, show_default=False)]
+        annotation: Any = Annotated[
+            bool | None, typer.Option(flags, help=text, show_default=False)
+        ]
     elif parameter.annotation == _DESIGNS:
-        argument = typer.Argument(metavar=_KINDS[_DESIGNS].metavar, help=text, show_default=False)
+        argument = typer.Argument(
+            metavar=_KINDS[_DESIGNS].metavar, help=text, show_default=False
+        )
         annotation = Annotated[list[str] | None, argument]
     else:
         info: Any = typer.Option(
@@ -202,13 +259,22 @@ def _option(parameter: inspect.Parameter, text: str) -> inspect.Parameter:
             show_default=False,
         )
         annotation = Annotated[str | None, info]
-    return inspect.Parameter(parameter.name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=None)
+    return inspect.Parameter(
+        parameter.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        annotation=annotation,
+        default=None,
+    )
 
 
 def _default(parameter: inspect.Parameter) -> str:
     if parameter.default is parameter.empty:
         return "  [required]"
-    default = ",".join(parameter.default) if isinstance(parameter.default, tuple) else parameter.default
+    default = (
+        ",".join(parameter.default)
+        if isinstance(parameter.default, tuple)
+        else parameter.default
+    )
     return "" if default is None else f"  [default: {default}]"
 
 
@@ -226,11 +292,15 @@ def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
     try:
         settings = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
-        raise UnreadableFile(f"{path.name} is not JSON; expected an object with {', '.join(names)}.") from None
+        raise UnreadableFile(
+            f"{path.name} is not JSON; expected an object with {', '.join(names)}."
+        ) from None
     if isinstance(settings, list):
         return {names[0]: settings}
     if not isinstance(settings, dict) or not set(settings) <= set(names):
-        raise UnreadableFile(f"{path.name} holds other things; expected an object with some of {', '.join(names)}.")
+        raise UnreadableFile(
+            f"{path.name} holds other things; expected an object with some of {', '.join(names)}."
+        )
     return settings
 
 
@@ -241,14 +311,21 @@ def list_families(*, as_json: bool = False) -> None:
     families = Families(name="design")
     builders, purposes = families.builders(), families.purposes()
     names = [name for group in purposes.values() for name in group]
-    lines = {name: (inspect.getdoc(builders[name]) or "").splitlines()[0] for name in names}
+    lines = {
+        name: (inspect.getdoc(builders[name]) or "").splitlines()[0] for name in names
+    }
     if as_json:
         print_json(lines)
         return
     for title, group in purposes.items():
         console().print(f"{title}:", markup=False, style="bold")
         for name in group:
-            console().print(f"  {name:<20} {lines[name]}", markup=False, highlight=False, soft_wrap=True)
+            console().print(
+                f"  {name:<20} {lines[name]}",
+                markup=False,
+                highlight=False,
+                soft_wrap=True,
+            )
 
 
 @app.command("show")
@@ -290,10 +367,14 @@ def read(
     check_out(out, force=force)
     pairs = [parameter.partition("=")[::2] for parameter in parameters]
     if not all(numbers for _, numbers in pairs) or len(dict(pairs)) < len(pairs):
-        raise InvalidRequest("expected parameters with names, each once, such as p=0.1,0.2.")
+        raise InvalidRequest(
+            "expected parameters with names, each once, such as p=0.1,0.2."
+        )
     arguments = {name: _read_parameter(numbers) for name, numbers in pairs}
     labels = None if categories is None else read_labels(categories)
-    design = survey_design(package, model, reading=reading, categories=labels, **arguments)
+    design = survey_design(
+        package, model, reading=reading, categories=labels, **arguments
+    )
 
     def told() -> None:
         if design.channel.answers == design.channel.responses == 2:
@@ -306,7 +387,10 @@ def read(
 def _read_parameter(text: str) -> object:
     """Read 0.1,0.2 as a list, 3 as a whole number, and anything else as one number."""
     if "," in text:
-        return [int(cell) if cell.strip().isdecimal() else cell.strip() for cell in text.split(",")]
+        return [
+            int(cell) if cell.strip().isdecimal() else cell.strip()
+            for cell in text.split(",")
+        ]
     return _read_whole(text) if text.strip().isdecimal() else text
 
 
@@ -336,7 +420,13 @@ def optimal(
     from deniable.plan import optimal as choose
 
     check_out(out, force=force)
-    choice = choose(read_labels(categories), epsilon, goal=goal, category=category, most_bytes=most_bytes)
+    choice = choose(
+        read_labels(categories),
+        epsilon,
+        goal=goal,
+        category=category,
+        most_bytes=most_bytes,
+    )
     if as_json:
         print_json(_reasons(choice))
     else:
@@ -370,11 +460,19 @@ def optimal_items(
     check_out(out, force=force)
     pairs = [question.partition("=")[::2] for question in questions]
     if not all(answers for _, answers in pairs) or len(dict(pairs)) < len(pairs):
-        raise InvalidRequest("expected questions with names of their own, such as smokes=no,yes age=5.")
-    choice = choose({name: read_labels(answers) for name, answers in pairs}, epsilon, goal=goal)
+        raise InvalidRequest(
+            "expected questions with names of their own, such as smokes=no,yes age=5."
+        )
+    choice = choose(
+        {name: read_labels(answers) for name, answers in pairs}, epsilon, goal=goal
+    )
     document = choice.design.to_json(indent=2)
     deliver(
-        document, lambda: console().print(str(choice), markup=False, soft_wrap=True), out, force=force, as_json=as_json
+        document,
+        lambda: console().print(str(choice), markup=False, soft_wrap=True),
+        out,
+        force=force,
+        as_json=as_json,
     )
 
 
@@ -391,13 +489,20 @@ def _show(design: Design | DrawnDesign) -> None:
         for sentence in operation(design, "privacy_text")(design):
             out.print(sentence, markup=False)
         return
-    if design.channel.answers <= _MOST_COLUMNS and design.channel.responses <= MOST_ROWS:
+    if (
+        design.channel.answers <= _MOST_COLUMNS
+        and design.channel.responses <= MOST_ROWS
+    ):
         sheet = operation(design, "sheet")(design)
         out.print(to_rich(replace(sheet, title=sheet.notes[0]), main_column=0))
     alarms = warnings(design)
     for sentence in alarms:
         out.print(sentence, style="bold yellow", markup=False)
-    for sentence in (*(() if alarms else promise(design)), *odds(design), *frequencies(design)):
+    for sentence in (
+        *(() if alarms else promise(design)),
+        *odds(design),
+        *frequencies(design),
+    ):
         out.print(sentence, markup=False)
 
 
@@ -427,9 +532,14 @@ def _facts(design: Design | DrawnDesign) -> dict[str, Any]:
     }
     if small:
         cells = range(design.channel.responses), range(design.channel.answers)
-        facts["rows"] = [[str(design.channel.probability(i, given=j)) for j in cells[1]] for i in cells[0]]
+        facts["rows"] = [
+            [str(design.channel.probability(i, given=j)) for j in cells[1]]
+            for i in cells[0]
+        ]
         ratios = [exact.ratio(*design.channel.extremes(i)) for i in cells[0]]
-        facts["bayes_factors"] = [None if ratio == math.inf else str(ratio) for ratio in ratios]
+        facts["bayes_factors"] = [
+            None if ratio == math.inf else str(ratio) for ratio in ratios
+        ]
     return facts
 
 

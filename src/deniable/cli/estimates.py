@@ -38,11 +38,20 @@ PICTURES = (".png", ".svg", ".pdf")
 
 Chart = Annotated[
     Path | None,
-    typer.Option("--chart", metavar="FILE", help=f"Save a picture; its name ends in {', '.join(PICTURES)}."),
+    typer.Option(
+        "--chart",
+        metavar="FILE",
+        help=f"Save a picture; its name ends in {', '.join(PICTURES)}.",
+    ),
 ]
 ResultFile = Annotated[
     Path | None,
-    typer.Option("--out", "-o", metavar="FILE", help=f"Write the result; its name ends in {', '.join(ENDINGS)}."),
+    typer.Option(
+        "--out",
+        "-o",
+        metavar="FILE",
+        help=f"Write the result; its name ends in {', '.join(ENDINGS)}.",
+    ),
 ]
 
 
@@ -86,7 +95,11 @@ def estimate(
 
     check_files(out, chart, force=force)
     counts = collected.read_tally(read_counts(tally), collected.read_designs(design))
-    summary_options: dict[str, Any] = {"level": level, "method": interval, "simultaneous": simultaneous}
+    summary_options: dict[str, Any] = {
+        "level": level,
+        "method": interval,
+        "simultaneous": simultaneous,
+    }
     options: dict[str, Any] = {"method": method, "population": population}
     if isinstance(counts, SeparateTallies):
         results = collected.SeparateResults.of(
@@ -110,7 +123,9 @@ def check_files(out: Path | None, chart: Path | None, *, force: bool) -> None:
     if out is not None:
         check_ending(out)
     if chart is not None and chart.suffix.lower() not in PICTURES:
-        raise InvalidRequest(f"cannot draw {chart.name}; expected a name that ends in {', '.join(PICTURES)}.")
+        raise InvalidRequest(
+            f"cannot draw {chart.name}; expected a name that ends in {', '.join(PICTURES)}."
+        )
     for path in (out, chart):
         check_out(path, force=force)
 
@@ -121,7 +136,13 @@ def read_counts(path: Path) -> bytes:
     Raises:
         InvalidRequest: these are responses.
     """
-    text = sys.stdin.buffer.read() if str(path) == "-" else b"" if path.is_dir() else path.read_bytes()
+    text = (
+        sys.stdin.buffer.read()
+        if str(path) == "-"
+        else b""
+        if path.is_dir()
+        else path.read_bytes()
+    )
     if path.is_dir() or guess(path.name) is not None or _are_responses(text[:4096]):
         name = "what stdin holds" if str(path) == "-" else path.name
         raise InvalidRequest(
@@ -136,23 +157,43 @@ def _are_responses(head: bytes) -> bool:
     """Tell whether something begins as files of responses do, whatever its name is."""
     first = head.partition(b"\n")[0]
     header = {cell.strip(b'" \r') for cell in re.split(b"[,;\t]", first)}
-    return head.startswith(BINARY) or b'"response":' in first or {b"response", b"design"} <= header
+    return (
+        head.startswith(BINARY)
+        or b'"response":' in first
+        or {b"response", b"design"} <= header
+    )
 
 
-def _estimate(counts: Any, options: dict[str, Any], candidates: Path | None, differences: str | None) -> Any:
+def _estimate(
+    counts: Any,
+    options: dict[str, Any],
+    candidates: Path | None,
+    differences: str | None,
+) -> Any:
     design = getattr(counts, "design", None)  # None of several devices
-    if design is not None and "candidates" in inspect.signature(operation(design, "estimate")).parameters:
-        listed = None if candidates is None else candidates.read_text(encoding="utf-8").splitlines()
+    if (
+        design is not None
+        and "candidates" in inspect.signature(operation(design, "estimate")).parameters
+    ):
+        listed = (
+            None
+            if candidates is None
+            else candidates.read_text(encoding="utf-8").splitlines()
+        )
         options = {**options, "candidates": listed}
     try:
         result: Any = fit(counts, **options)
     except InvalidRequest as error:
         if options.get("candidates", ...) is not None:
             raise
-        raise InvalidRequest(error.problem, "Name a file with one on each line: --candidates FILE.") from None
+        raise InvalidRequest(
+            error.problem, "Name a file with one on each line: --candidates FILE."
+        ) from None
     if differences is None:
         return result
-    compare = getattr(result, {"pairs": "pairwise", "rest": "against_rest"}.get(differences, ""), None)
+    compare = getattr(
+        result, {"pairs": "pairwise", "rest": "against_rest"}.get(differences, ""), None
+    )
     if compare is None:
         raise InvalidRequest(
             f"--differences {differences:.40}: expected pairs or rest, with a tally by groups.",
@@ -168,9 +209,15 @@ def _show_result(result: Any, options: dict[str, Any]) -> None:
     groups = getattr(result, "groups", ()) if hasattr(result, "pairwise") else ()
     if 1 < len(groups) <= _MOST_COMPARED:
         console().print()
-        differences = result.pairwise() if len(groups) <= _FEW_GROUPS else result.against_rest()
-        compared = differences.summary(level=options["level"], simultaneous=options["simultaneous"])
-        notes = tuple(note for note in compared.notes if note not in summary.notes)  # the others stand above
+        differences = (
+            result.pairwise() if len(groups) <= _FEW_GROUPS else result.against_rest()
+        )
+        compared = differences.summary(
+            level=options["level"], simultaneous=options["simultaneous"]
+        )
+        notes = tuple(
+            note for note in compared.notes if note not in summary.notes
+        )  # the others stand above
         show(replace(compared, notes=notes, warnings=()))
 
 
@@ -184,7 +231,9 @@ def _show_apart(
     as_json: bool,
 ) -> None:
     if chart is not None:
-        raise InvalidRequest("a picture shows one estimate, and these are several; expected no --chart.")
+        raise InvalidRequest(
+            "a picture shows one estimate, and these are several; expected no --chart."
+        )
     text = "" if out is None else results.written(out, options)
     if as_json:
         print_json(results.to_json(options))
@@ -219,10 +268,20 @@ def print_notes(summary: Summary[Row]) -> None:
 
 
 def write_result(
-    made: Result, path: Path, *, level: float, method: str | None = None, simultaneous: bool = False, force: bool
+    made: Result,
+    path: Path,
+    *,
+    level: float,
+    method: str | None = None,
+    simultaneous: bool = False,
+    force: bool,
 ) -> None:
     """Write a result as the ending of the file's name says."""
-    write(path, written(made, path, level=level, method=method, simultaneous=simultaneous), force=force)
+    write(
+        path,
+        written(made, path, level=level, method=method, simultaneous=simultaneous),
+        force=force,
+    )
     say(f"wrote {path}")
 
 

@@ -48,9 +48,13 @@ def fieldkit(
         _show(devices)
     card = any(isinstance(name, TwoQuestions) for name in devices)
     for kind in [
-        name for name in (device or SIZES) if not card and name not in {physical.kind for physical in devices}
+        name
+        for name in (device or SIZES)
+        if not card and name not in {physical.kind for physical in devices}
     ]:
-        say(f"left out: no {kind} is fine enough to reveal no more than this design, and still something.")
+        say(
+            f"left out: no {kind} is fine enough to reveal no more than this design, and still something."
+        )
     if card:
         say(
             f"wrote {out}: a card with both questions; nobody needs a device. Count the responses with its design.json."
@@ -70,7 +74,11 @@ def _facts(device: PhysicalDevice | TwoQuestions) -> dict[str, object]:
         "outcomes": device.outcomes,
         "epsilon": epsilon_words(device.design.epsilon),
         "asked": epsilon_words(device.asked.epsilon),
-        "distance": str(device.distance if device.distance.denominator < 10**9 else float(device.distance)),
+        "distance": str(
+            device.distance
+            if device.distance.denominator < 10**9
+            else float(device.distance)
+        ),
         "design": device.design.hash,
     }
 
@@ -78,9 +86,23 @@ def _facts(device: PhysicalDevice | TwoQuestions) -> dict[str, object]:
 def _show(made: tuple[PhysicalDevice | TwoQuestions, ...]) -> None:
     from rich.table import Table
 
-    table = Table("device", "outcomes", "ε", "ε asked for", "probabilities differ by at most", box=None)
+    table = Table(
+        "device",
+        "outcomes",
+        "ε",
+        "ε asked for",
+        "probabilities differ by at most",
+        box=None,
+    )
     for device in made:
         facts = _facts(device)
-        far = "nothing" if device.exact else f"{100 * float(device.distance):.2g} percentage points"
-        table.add_row(*(str(facts[name]) for name in ("device", "outcomes", "epsilon", "asked")), far)
+        far = (
+            "nothing"
+            if device.exact
+            else f"{100 * float(device.distance):.2g} percentage points"
+        )
+        table.add_row(
+            *(str(facts[name]) for name in ("device", "outcomes", "epsilon", "asked")),
+            far,
+        )
     console().print(table)

@@ -64,7 +64,8 @@ class GraphFamilies(FamilyCommands):
         families = {
             name: value
             for name, value in public.items()
-            if getattr(value, "__annotations__", {}).get("return") == designs.KeyValueDesign.__name__
+            if getattr(value, "__annotations__", {}).get("return")
+            == designs.KeyValueDesign.__name__
         }
         return {**families, "one_edge": one_edge}
 
@@ -132,7 +133,9 @@ def respond(
     graph = _read_design(design)
     check_out(out, force=force)
     if out.exists() and edges.exists() and out.samefile(edges):
-        raise InvalidRequest("the responses would replace the edges; expected another file.")
+        raise InvalidRequest(
+            "the responses would replace the edges; expected another file."
+        )
     read = read_edge_file(graph, edges, people=people, columns=(person, item, weight))
     count = respond_edges(graph, read, out, overwrite=force)
     say(f"wrote {out}: {count:,} responses")
@@ -166,7 +169,10 @@ def tally(
     if as_json:
         print_json(total.to_json(indent=2))
     else:
-        console().print(f"{total.respondents:,} responses about {len(graph.items):,} items", markup=False)
+        console().print(
+            f"{total.respondents:,} responses about {len(graph.items):,} items",
+            markup=False,
+        )
     if out is not None:
         write(out, total.to_json(indent=2), force=force)
         say(f"wrote {out}")
@@ -198,10 +204,20 @@ def estimate(
     """
     check_files(out, chart, force=force)
     graph = _read_design(design)
-    size = int(population) if population is not None and population.isdecimal() else population
-    options = {name: value for name, value in (("scaling", scaling), ("population", size)) if value is not None}
+    size = (
+        int(population)
+        if population is not None and population.isdecimal()
+        else population
+    )
+    options = {
+        name: value
+        for name, value in (("scaling", scaling), ("population", size))
+        if value is not None
+    }
     result: Any = fit(_read_tally(graph, read_counts(tally)), **options)
-    chosen = result if hasattr(graph, "scheme") else result.about("mean")  # of one edge each, everybody has one
+    chosen = (
+        result if hasattr(graph, "scheme") else result.about("mean")
+    )  # of one edge each, everybody has one
     if as_json:
         print_json(chosen.to_json(level=level, indent=2))
     else:
@@ -217,7 +233,11 @@ def estimate(
 def _count(design: GraphDesign, path: Path) -> GraphTally:
     if str(path) == "-":
         return tally_file(design, sys.stdin.buffer)  # type: ignore[no-any-return]
-    return _read_tally(design, path.read_bytes()) if path.suffix.lower() == ".json" else tally_file(design, path)
+    return (
+        _read_tally(design, path.read_bytes())
+        if path.suffix.lower() == ".json"
+        else tally_file(design, path)
+    )
 
 
 def _read_tally(design: GraphDesign, text: bytes) -> GraphTally:

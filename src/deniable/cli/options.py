@@ -67,7 +67,13 @@ KINDS: dict[str, Kind] = {
 }
 """By the annotation of a parameter; other types of a command of our own are read as Typer reads them."""
 
-_NUMBERS = {"within", "sd", "bias", "epsilon", "delta"}  # parameters that are `float` and no share
+_NUMBERS = {
+    "within",
+    "sd",
+    "bias",
+    "epsilon",
+    "delta",
+}  # parameters that are `float` and no share
 
 _FLAGS = {  # of parameters that are called otherwise in the shell
     "as_json": ("--json",),
@@ -98,10 +104,14 @@ class ParameterHelp(NamedTuple):
 
 _NO_HELP = ParameterHelp("", "")
 _SHARED = {  # what parameters of these names mean in every command
-    "address": ParameterHelp("", "public base URL of the collector, such as https://survey.example."),
+    "address": ParameterHelp(
+        "", "public base URL of the collector, such as https://survey.example."
+    ),
     "as_json": ParameterHelp("", "print JSON for programs on stdout."),
     "buyer": ParameterHelp("", "who buys; '*' in a consent is anybody."),
-    "database": ParameterHelp("", "a file for SQLite, or postgresql://…; by default deniable.db."),
+    "database": ParameterHelp(
+        "", "a file for SQLite, or postgresql://…; by default deniable.db."
+    ),
     "design": ParameterHelp("", "a design, as written by `deniable design`."),
     "force": ParameterHelp("", "overwrite files that exist."),
     "level": ParameterHelp("", "confidence level of the intervals."),
@@ -115,14 +125,27 @@ _SHARED = {  # what parameters of these names mean in every command
 
 def parameter_help(function: Callable[..., Any]) -> dict[str, ParameterHelp]:
     """Return what the section *Args* of a docstring says about each parameter."""
-    section = re.search(r"^Args:\n((?:[ ].*\n?|\n(?=[ ]))*)", inspect.getdoc(function) or "", re.MULTILINE)
-    lines = re.findall(r"^    (\w+)(?: \((.*?)\))?: (.*(?:\n {8,}.*)*)", section[1] if section else "", re.MULTILINE)
-    return {name: ParameterHelp(metavar, " ".join(text.split())) for name, metavar, text in lines}
+    section = re.search(
+        r"^Args:\n((?:[ ].*\n?|\n(?=[ ]))*)",
+        inspect.getdoc(function) or "",
+        re.MULTILINE,
+    )
+    lines = re.findall(
+        r"^    (\w+)(?: \((.*?)\))?: (.*(?:\n {8,}.*)*)",
+        section[1] if section else "",
+        re.MULTILINE,
+    )
+    return {
+        name: ParameterHelp(metavar, " ".join(text.split()))
+        for name, metavar, text in lines
+    }
 
 
 def command_help(function: Callable[..., Any]) -> str:
     """Return a docstring without its sections: the help of a command."""
-    return re.split(r"\n\n(?:Args|Raises|Returns):\n", inspect.getdoc(function) or "")[0]
+    return re.split(r"\n\n(?:Args|Raises|Returns):\n", inspect.getdoc(function) or "")[
+        0
+    ]
 
 
 def flag_of(name: str) -> str:
@@ -137,7 +160,9 @@ def kind_of(parameter: inspect.Parameter) -> Kind | None:
     return KINDS.get(str(parameter.annotation).removesuffix(" | None"))
 
 
-def shell_parameter(parameter: inspect.Parameter, help: ParameterHelp | None, hint: Any = None) -> inspect.Parameter:
+def shell_parameter(
+    parameter: inspect.Parameter, help: ParameterHelp | None, hint: Any = None
+) -> inspect.Parameter:
     """Return a parameter as Typer reads it: annotated with an argument or an option.
 
     Args:
@@ -165,7 +190,9 @@ def shell_parameter(parameter: inspect.Parameter, help: ParameterHelp | None, hi
         info: Any = typer.Argument(**settings)
     else:
         info = typer.Option(*_flags(parameter), **settings)
-    is_optional = parameter.default is None and type(None) not in getattr(kind.type, "__args__", ())
+    is_optional = parameter.default is None and type(None) not in getattr(
+        kind.type, "__args__", ()
+    )
     value_type: Any = kind.type | None if is_optional else kind.type
     annotation: Any = Annotated[value_type, info]
     return parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=annotation)
@@ -187,15 +214,22 @@ def describe(command: Callable[..., Any], function: Callable[..., Any]) -> None:
     command.__doc__ = command_help(function)
 
 
-def typer_parameters(function: Callable[..., Any], names: Collection[str] | None = None) -> list[inspect.Parameter]:
+def typer_parameters(
+    function: Callable[..., Any], names: Collection[str] | None = None
+) -> list[inspect.Parameter]:
     """Return the parameters of a function of our own, or some of them, as Typer reads them."""
-    texts, hints = parameter_help(function), get_type_hints(function, include_extras=True)
+    texts, hints = (
+        parameter_help(function),
+        get_type_hints(function, include_extras=True),
+    )
     parameters = []
     for name, parameter in inspect.signature(function).parameters.items():
         if names is not None and name not in names:
             continue
         if get_origin(hints[name]) is Annotated:  # says itself how it is read
-            annotated = parameter.replace(annotation=hints[name], kind=parameter.KEYWORD_ONLY)
+            annotated = parameter.replace(
+                annotation=hints[name], kind=parameter.KEYWORD_ONLY
+            )
         else:
             annotated = shell_parameter(parameter, texts.get(name), hints[name])
         parameters.append(annotated)
@@ -206,7 +240,8 @@ def set_parameters(command: Any, parameters: Iterable[inspect.Parameter]) -> Non
     """Let Typer see these parameters in place of those that a function has."""
     command.__signature__ = inspect.Signature(list(parameters))
     command.__annotations__ = {
-        name: parameter.annotation for name, parameter in command.__signature__.parameters.items()
+        name: parameter.annotation
+        for name, parameter in command.__signature__.parameters.items()
     }
 
 
@@ -230,20 +265,33 @@ class LibraryCommand:
         self._function = function
         self._prepare = prepare
         prepared = {} if prepare is None else inspect.signature(prepare).parameters
-        self._prepared = {name: parameter for name, parameter in prepared.items() if kind_of(parameter)}
+        self._prepared = {
+            name: parameter
+            for name, parameter in prepared.items()
+            if kind_of(parameter)
+        }
         parameters = inspect.signature(function).parameters
         self._direct = {
-            name: parameter if parameter.annotation == "Design" else parameter.replace(kind=parameter.KEYWORD_ONLY)
+            name: parameter
+            if parameter.annotation == "Design"
+            else parameter.replace(kind=parameter.KEYWORD_ONLY)
             for name, parameter in parameters.items()
             if kind_of(parameter) and name not in self._prepared and name not in omit
         }
-        self._texts = {**(texts or {}), **parameter_help(function), **(parameter_help(prepare) if prepare else {})}
+        self._texts = {
+            **(texts or {}),
+            **parameter_help(function),
+            **(parameter_help(prepare) if prepare else {}),
+        }
 
     @property
     def parameters(self) -> list[inspect.Parameter]:
         """The arguments and options, as Typer reads them."""
         parameters = {**self._prepared, **self._direct}
-        return [shell_parameter(parameter, self._texts.get(name)) for name, parameter in parameters.items()]
+        return [
+            shell_parameter(parameter, self._texts.get(name))
+            for name, parameter in parameters.items()
+        ]
 
     def run(self, values: Mapping[str, Any], **further: Any) -> Any:
         """Call the function with the values of the options, and with further arguments."""
@@ -253,10 +301,14 @@ class LibraryCommand:
         return self._function(**arguments, **further)
 
 
-def _load(parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+def _load(
+    parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return arguments by name, with the files read that options name."""
     arguments = {}
     for name, parameter in parameters.items():
         kind, value = kind_of(parameter), values[name]
-        arguments[name] = kind.load(value) if kind and kind.load and value is not None else value
+        arguments[name] = (
+            kind.load(value) if kind and kind.load and value is not None else value
+        )
     return arguments

@@ -11,9 +11,23 @@ from typing import Any, TypeAlias
 import typer
 
 from deniable import plan
-from deniable.cli.common import PLAIN, CommandList, console, exit_codes, print_json, progress, say, write
+from deniable.cli.common import (
+    PLAIN,
+    CommandList,
+    console,
+    exit_codes,
+    print_json,
+    progress,
+    say,
+    write,
+)
 from deniable.cli.estimates import Chart, check_files, save_picture
-from deniable.cli.options import LibraryCommand, parameter_help, set_parameters, typer_parameters
+from deniable.cli.options import (
+    LibraryCommand,
+    parameter_help,
+    set_parameters,
+    typer_parameters,
+)
 from deniable.cli.reading import read_design
 from deniable.designs import Design, direct
 from deniable.plan import Arm, Planned
@@ -32,7 +46,9 @@ app = typer.Typer(
 
 def _read_arm(path: Path) -> Design:
     """Read a design; the word direct stands for a direct question."""
-    return direct() if str(path) == "direct" and not path.exists() else read_design(path)
+    return (
+        direct() if str(path) == "direct" and not path.exists() else read_design(path)
+    )
 
 
 def _two_groups(
@@ -51,7 +67,10 @@ def _two_groups(
         category: the category of these shares; by default the last one.
     """
     designs = _read_arm(first), _read_arm(first if second is None else second)
-    arms = [Arm(design, share, None, category) for design, share in zip(designs, shares, strict=True)]
+    arms = [
+        Arm(design, share, None, category)
+        for design, share in zip(designs, shares, strict=True)
+    ]
     return {"first": arms[0], "second": arms[1]}
 
 
@@ -70,7 +89,10 @@ def _two_groups_of_sizes(
     """
     arms = _two_groups(first, second, shares=shares, category=category)
     people = (None, None) if sizes is None else sizes
-    return {name: replace(arm, n=n) for (name, arm), n in zip(arms.items(), people, strict=True)}
+    return {
+        name: replace(arm, n=n)
+        for (name, arm), n in zip(arms.items(), people, strict=True)
+    }
 
 
 PLANS: dict[str, Callable[..., Planned]] = {
@@ -89,9 +111,18 @@ PLANS: dict[str, Callable[..., Planned]] = {
 }
 """Every plan by the name of its command; its options are the parameters of its function."""
 
-_PREPARE: Mapping[str, Callable[..., dict[str, Any]]] = {"difference": _two_groups_of_sizes, "split": _two_groups}
-_OMITTED = ("people", "categories")  # parameters for programs: the grid of a picture, the names of two answers
-_FURTHER = {"caps": ("out", "force"), "crossover": ("chart", "force")}  # options of commands that write files
+_PREPARE: Mapping[str, Callable[..., dict[str, Any]]] = {
+    "difference": _two_groups_of_sizes,
+    "split": _two_groups,
+}
+_OMITTED = (
+    "people",
+    "categories",
+)  # parameters for programs: the grid of a picture, the names of two answers
+_FURTHER = {
+    "caps": ("out", "force"),
+    "crossover": ("chart", "force"),
+}  # options of commands that write files
 
 
 def _show(
@@ -130,13 +161,17 @@ def _add_command(name: str, function: Callable[..., Planned]) -> None:
 
     def run(**values: Any) -> None:
         options = {parameter.name: values[parameter.name] for parameter in outputs}
-        check_files(options.get("out"), options.get("chart"), force=options.get("force", False))
+        check_files(
+            options.get("out"), options.get("chart"), force=options.get("force", False)
+        )
         if "progress" not in inspect.signature(function).parameters:
             planned = library.run(values)
         else:
             total = values["repetitions"]
             with progress("simulating", unit="studies") as report:
-                planned = library.run(values, progress=lambda done: report(done, done / total))
+                planned = library.run(
+                    values, progress=lambda done: report(done, done / total)
+                )
         _show(planned, **options, draws="chart" in options)
 
     set_parameters(run, [*library.parameters, *outputs])
@@ -145,6 +180,10 @@ def _add_command(name: str, function: Callable[..., Planned]) -> None:
 
 
 # Functions that take the same parameters explain them once.
-_TEXTS = {name: text for function in reversed(PLANS.values()) for name, text in parameter_help(function).items()}
+_TEXTS = {
+    name: text
+    for function in reversed(PLANS.values())
+    for name, text in parameter_help(function).items()
+}
 for _name, _function in PLANS.items():
     _add_command(_name, _function)

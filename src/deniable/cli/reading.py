@@ -31,9 +31,13 @@ def read_number(text: str) -> Fraction:
     stripped = text.strip()
     number = stripped.removesuffix("%").rstrip()
     try:
-        return exact.rational(f"0{number}" if number.startswith(".") else number) / (100 if number != stripped else 1)
+        return exact.rational(f"0{number}" if number.startswith(".") else number) / (
+            100 if number != stripped else 1
+        )
     except InvalidNumber:
-        raise typer.BadParameter(f"{text!r:.40} is no number; expected one such as 0.1, 1/10 or 10%") from None
+        raise typer.BadParameter(
+            f"{text!r:.40} is no number; expected one such as 0.1, 1/10 or 10%"
+        ) from None
 
 
 def read_float(text: str | float) -> float:
@@ -54,16 +58,22 @@ def read_share(text: str | float) -> float:
     digits = raw.strip().rstrip("% ")
     is_percentage = 1 < number <= 100 and "%" not in raw and "/" not in raw
     hint = f"; write {digits}% for {digits} of 100" if is_percentage else ""
-    raise typer.BadParameter(f"{raw!r:.40} is no share; expected one from 0 to 1, such as 0.1 or 10%{hint}")
+    raise typer.BadParameter(
+        f"{raw!r:.40} is no share; expected one from 0 to 1, such as 0.1 or 10%{hint}"
+    )
 
 
-def read_pair(text: str | tuple[float, float], read: Callable[[str], Any] = read_number) -> tuple[float, float]:
+def read_pair(
+    text: str | tuple[float, float], read: Callable[[str], Any] = read_number
+) -> tuple[float, float]:
     """Read two numbers with a comma between them."""
     if not isinstance(text, str):
         return text
     numbers = [float(read(cell)) for cell in text.split(",")]
     if len(numbers) != 2:
-        raise typer.BadParameter(f"{text!r:.40} is no pair; expected two numbers with a comma between them")
+        raise typer.BadParameter(
+            f"{text!r:.40} is no pair; expected two numbers with a comma between them"
+        )
     return numbers[0], numbers[1]
 
 
@@ -76,7 +86,9 @@ def read_whole_pair(text: str) -> tuple[int, int]:
     """Read two whole numbers with a comma between them."""
     first, second = read_pair(text)
     if first != int(first) or second != int(second):
-        raise typer.BadParameter(f"{text!r:.40}: expected two whole numbers, such as 600,400")
+        raise typer.BadParameter(
+            f"{text!r:.40}: expected two whole numbers, such as 600,400"
+        )
     return int(first), int(second)
 
 
@@ -86,37 +98,54 @@ def read_labels(text: str) -> list[str] | int:
         return _read_lines(Path(text[1:]))
     if text.strip().isdecimal() and len(text) < MAX_DIGITS:
         return int(text)
-    return [label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])]
+    return [
+        label.strip() for label in next(csv.reader([text], skipinitialspace=True), [])
+    ]
 
 
 def _read_lines(path: Path) -> list[str]:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
-        raise UnreadableFile(f"{path.name} is not text in UTF-8; expected a label on each line.") from None
+        raise UnreadableFile(
+            f"{path.name} is not text in UTF-8; expected a label on each line."
+        ) from None
     return [line.strip() for line in lines if line.strip()]
 
 
 def read_rows(text: str) -> list[list[str]]:
     """Read a,b;c,d as two rows."""
-    return [[cell.strip() for cell in row.split(",")] for row in text.split(";") if row.strip()]
+    return [
+        [cell.strip() for cell in row.split(",")]
+        for row in text.split(";")
+        if row.strip()
+    ]
 
 
 def read_numbers(text: str) -> dict[Any, str | None] | list[str]:
     """Read 1/2,1/4,1/4 or tea=1,coffee=2; a name alone has no number."""
-    cells = [cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])]
+    cells = [
+        cell.strip() for cell in next(csv.reader([text], skipinitialspace=True), [])
+    ]
     if "=" not in text:
         return cells
-    pairs = [(name.strip(), value.strip() or None) for name, _, value in (cell.partition("=") for cell in cells)]
+    pairs = [
+        (name.strip(), value.strip() or None)
+        for name, _, value in (cell.partition("=") for cell in cells)
+    ]
     if len(dict(pairs)) < len(pairs):
-        raise InvalidRequest("a name stands twice; expected each once, such as tea=1,coffee=2.")
+        raise InvalidRequest(
+            "a name stands twice; expected each once, such as tea=1,coffee=2."
+        )
     return {int(name) if name.isdecimal() else name: value for name, value in pairs}
 
 
 def read_names(text: str) -> list[str]:
     """Read labels as `read_labels` does; a number stands for 0, 1, 2 …"""
     labels = read_labels(text)
-    return [str(number) for number in range(labels)] if isinstance(labels, int) else labels
+    return (
+        [str(number) for number in range(labels)] if isinstance(labels, int) else labels
+    )
 
 
 def read_design(path: Path) -> Design:
@@ -131,9 +160,13 @@ def read_any_design(path: Path) -> Any:
     from deniable.types import design_classes
 
     text = path.read_bytes()
-    classes = {kind.SCHEMA: kind for kind in reversed(design_classes())}  # numbers are read as categories
+    classes = {
+        kind.SCHEMA: kind for kind in reversed(design_classes())
+    }  # numbers are read as categories
     try:
         schema = json.loads(text)["schema"].split("/")[1]
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
         schema = ""
-    return classes[schema].from_json(text) if schema in classes else read_design(path)  # which says what is wrong
+    return (
+        classes[schema].from_json(text) if schema in classes else read_design(path)
+    )  # which says what is wrong

@@ -60,7 +60,9 @@ def open_(path: Path, *, budget: str | None = None, as_json: bool = False) -> No
         status = ledger.status()
     say(f"made {path}; nothing is out, and {_limit(status.budget)} may be spent in all")
     if as_json:
-        print_json({"path": str(path), "ledger": status.ledger, "budget": status.budget})
+        print_json(
+            {"path": str(path), "ledger": status.ledger, "budget": status.budget}
+        )
 
 
 @app.command()
@@ -91,7 +93,12 @@ def answer(
         ledger.answer(question, _read_answer(), subject, budget=budget, keep=keep)
     planned = len(getattr(subject, "designs", ()))  # of a ladder
     say(
-        f"answered {question!r}: " + (f"{planned} stages are drawn" if planned else "stages come as they are asked for")
+        f"answered {question!r}: "
+        + (
+            f"{planned} stages are drawn"
+            if planned
+            else "stages come as they are asked for"
+        )
     )
     if as_json:
         print_json({"question": question, "planned": planned})
@@ -120,7 +127,13 @@ def stage(
     """
     if design is not None and number is not None:
         raise InvalidRequest("expected a design or --number, not both.")
-    requested = _read_staged(design) if design is not None else None if number is None else number - 1
+    requested = (
+        _read_staged(design)
+        if design is not None
+        else None
+        if number is None
+        else number - 1
+    )
     with Ledger.open(path) as ledger:
         _tell(ledger.release(question, requested, to=to), as_json=as_json)
 
@@ -144,7 +157,15 @@ def show(path: Path, *, as_json: bool = False) -> None:
         )
         for standing in status.questions
     ]
-    lines.append(("all together", formats.epsilon(status.epsilon, 6), _limit(status.left), "", ""))
+    lines.append(
+        (
+            "all together",
+            formats.epsilon(status.epsilon, 6),
+            _limit(status.left),
+            "",
+            "",
+        )
+    )
     heads = ("question", "ε spent", "ε left", "ε of its stages", "given to")
     sheet = Sheet(f"ledger {status.ledger[:12]}", heads, tuple(lines))
     console().print(to_rich(sheet, has_total=True))
@@ -189,10 +210,16 @@ def verify(
     if ledger is not None:
         _compare(ledger, history)
     spent = receipts[-1].total_after if receipts else 0.0
-    say(f"{history}: {len(receipts)} receipts, whole and in order; ε = {formats.epsilon(spent, 6)} was spent in all")
+    say(
+        f"{history}: {len(receipts)} receipts, whole and in order; ε = {formats.epsilon(spent, 6)} was spent in all"
+    )
     if as_json:
         print_json(
-            {"receipts": len(receipts), "total": finite(spent), "ledger": receipts[0].ledger if receipts else None}
+            {
+                "receipts": len(receipts),
+                "total": finite(spent),
+                "ledger": receipts[0].ledger if receipts else None,
+            }
         )
 
 
@@ -216,7 +243,10 @@ def withdraw(path: Path, question: str | None = None, *, as_json: bool = False) 
     with Ledger.open(path) as ledger:
         withdrawal = ledger.withdraw(question)
     if as_json:
-        out = [{"question": name, "epsilon": finite(cost), "holders": list(who)} for name, cost, who in withdrawal.out]
+        out = [
+            {"question": name, "epsilon": finite(cost), "holders": list(who)}
+            for name, cost, who in withdrawal.out
+        ]
         print_json({"questions": list(withdrawal.questions), "cannot_be_undone": out})
     else:
         typer.echo(withdrawal.told)
@@ -225,7 +255,9 @@ def withdraw(path: Path, question: str | None = None, *, as_json: bool = False) 
 def _read_answer() -> str:
     """Read the answer from stdin or without an echo: an argument could be seen by others on the machine."""
     if sys.stdin.isatty():
-        return str(typer.prompt("Your answer", hide_input=True, prompt_suffix=": ", err=True))
+        return str(
+            typer.prompt("Your answer", hide_input=True, prompt_suffix=": ", err=True)
+        )
     return sys.stdin.readline().rstrip("\r\n")
 
 
@@ -247,17 +279,23 @@ def offer(
         prices (P,P,…): a price for each stage, in their order.
         currency: what prices are in.
     """
-    listed = Prices(ladder(map(read_design, stages)), prices.split(","), currency=currency)
+    listed = Prices(
+        ladder(map(read_design, stages)), prices.split(","), currency=currency
+    )
     with Ledger.open(path) as ledger:
         Market(ledger).offer(question, listed)
-    say(f"{len(stages)} stages of {question!r} are on offer; whatever buyers put together is worth what the best holds")
+    say(
+        f"{len(stages)} stages of {question!r} are on offer; whatever buyers put together is worth what the best holds"
+    )
     if as_json:
         print_json(listed.to_json(indent=2))
 
 
 @app.command()
 @guarded
-def consent(path: Path, question: str, buyer: str, *, up_to: int, purpose: str = "") -> None:
+def consent(
+    path: Path, question: str, buyer: str, *, up_to: int, purpose: str = ""
+) -> None:
     """Agree that stages up to one may be sold to a buyer.
 
     Args:
@@ -283,7 +321,9 @@ def revoke(path: Path, question: str, buyer: str) -> None:
 @app.command()
 @quiet_crashes
 @guarded
-def sell(path: Path, question: str, buyer: str, *, number: int, as_json: bool = False) -> None:
+def sell(
+    path: Path, question: str, buyer: str, *, number: int, as_json: bool = False
+) -> None:
     """Sell a stage, or an upgrade to it: print the response for the buyer; --json adds the receipt and the price.
 
     Args:
@@ -292,11 +332,21 @@ def sell(path: Path, question: str, buyer: str, *, number: int, as_json: bool = 
     with Ledger.open(path) as ledger:
         sale = Market(ledger).sell(question, buyer, number - 1)
     if as_json:
-        documents = {"response": sale.response.to_json(), "receipt": sale.receipt.to_json()}
-        print_json({**{name: json.loads(text) for name, text in documents.items()}, "price": str(sale.price)})
+        documents = {
+            "response": sale.response.to_json(),
+            "receipt": sale.receipt.to_json(),
+        }
+        print_json(
+            {
+                **{name: json.loads(text) for name, text in documents.items()},
+                "price": str(sale.price),
+            }
+        )
         return
     typer.echo(sale.response.to_json())
-    say(f"{buyer!r} owes {sale.price} {sale.receipt.details.get('currency', '')}".rstrip())
+    say(
+        f"{buyer!r} owes {sale.price} {sale.receipt.details.get('currency', '')}".rstrip()
+    )
 
 
 def _read_about(paths: list[Path]) -> Staged | Ladder:
@@ -304,12 +354,18 @@ def _read_about(paths: list[Path]) -> Staged | Ladder:
     if len(paths) > 1:
         return ladder(_read_staged(path) for path in paths)  # type: ignore[misc]  # designs, or refused
     text = paths[0].read_bytes()
-    return Ladder.from_json(text) if _has_schema(text, Ladder) else _read_staged(paths[0])
+    return (
+        Ladder.from_json(text) if _has_schema(text, Ladder) else _read_staged(paths[0])
+    )
 
 
 def _read_staged(path: Path) -> Staged:
     text = path.read_bytes()
-    return CohortDesign.from_json(text) if _has_schema(text, CohortDesign) else read_design(path)
+    return (
+        CohortDesign.from_json(text)
+        if _has_schema(text, CohortDesign)
+        else read_design(path)
+    )
 
 
 def _has_schema(text: bytes, kind: type[HashedDocument]) -> bool:
@@ -319,11 +375,22 @@ def _has_schema(text: bytes, kind: type[HashedDocument]) -> bool:
 def _tell(released: Released, *, as_json: bool) -> None:
     receipt = released.receipt
     if as_json:
-        documents = {"response": released.response.to_json(), "receipt": receipt.to_json()}
-        print_json({**{name: json.loads(text) for name, text in documents.items()}, "fresh": released.fresh})
+        documents = {
+            "response": released.response.to_json(),
+            "receipt": receipt.to_json(),
+        }
+        print_json(
+            {
+                **{name: json.loads(text) for name, text in documents.items()},
+                "fresh": released.fresh,
+            }
+        )
         return
     typer.echo(released.response.to_json())
-    spent, total = (formats.epsilon(epsilon, 6) for epsilon in (receipt.epsilon_after, receipt.total_after))
+    spent, total = (
+        formats.epsilon(epsilon, 6)
+        for epsilon in (receipt.epsilon_after, receipt.total_after)
+    )
     cost = f"ε = {spent} is spent on {receipt.question!r}, {total} in all"
     say(cost if released.fresh else f"released before; {cost}")
 
@@ -332,7 +399,9 @@ def _compare(ledger: Path, history: Path) -> None:
     with Ledger.open(ledger) as book:
         book.check()
         if book.history().encode() != history.read_bytes():
-            raise Incompatible(f"{history} is not the whole history of {ledger}; expected each receipt of it.")
+            raise Incompatible(
+                f"{history} is not the whole history of {ledger}; expected each receipt of it."
+            )
 
 
 def _least(*limits: float | None) -> float | None:
@@ -341,16 +410,25 @@ def _least(*limits: float | None) -> float | None:
 
 
 def _limit(epsilon: float | None) -> str:
-    return "no limit" if epsilon is None else formats.epsilon_at_least(math.floor(epsilon * 1e9) / 1e9, 6)
+    return (
+        "no limit"
+        if epsilon is None
+        else formats.epsilon_at_least(math.floor(epsilon * 1e9) / 1e9, 6)
+    )
 
 
 def _stages(standing: Standing) -> str:
     if standing.withdrawn:
         return "withdrawn"
-    stages = [f"{formats.epsilon(stage.epsilon)}{'' if stage.released else ' (not out)'}" for stage in standing.stages]
+    stages = [
+        f"{formats.epsilon(stage.epsilon)}{'' if stage.released else ' (not out)'}"
+        for stage in standing.stages
+    ]
     return ", ".join(stages) or "none yet"
 
 
 def _holders(standing: Standing) -> str:
-    names = dict.fromkeys(name for stage in standing.stages for name in stage.holders if name)
+    names = dict.fromkeys(
+        name for stage in standing.stages for name in stage.holders if name
+    )
     return ", ".join(names)

@@ -74,7 +74,10 @@ def respond(
     }
     if answers is None and out is None and not columns:
         if design is None:
-            raise InvalidRequest("there is no design; expected its file.", "deniable respond --help shows how.")
+            raise InvalidRequest(
+                "there is no design; expected its file.",
+                "deniable respond --help shows how.",
+            )
         if force or (labels and as_json) or any(options.values()) or codes is not None:
             raise InvalidRequest(
                 "from stdin each response is printed as it is drawn; expected no options but --labels or --json.",
@@ -89,7 +92,9 @@ def respond(
             "Without them answers are read from stdin.",
         )
     if labels:
-        raise InvalidRequest("--labels is for responses that are printed; expected it without --answers.")
+        raise InvalidRequest(
+            "--labels is for responses that are printed; expected it without --answers."
+        )
     from deniable.engines import Local
     from deniable.engines.files import respond_file
 
@@ -109,11 +114,22 @@ def respond(
             overwrite=force,
             progress=report,
         )
-    say(f"wrote {out}: {written.rows:,} rows, {written.missing:,} of them without a response")
+    say(
+        f"wrote {out}: {written.rows:,} rows, {written.missing:,} of them without a response"
+    )
     if keep_order:
-        say("The rows are in the order of the answers: who knows that order knows whose response is whose.")
+        say(
+            "The rows are in the order of the answers: who knows that order knows whose response is whose."
+        )
     if as_json:
-        print_json({"path": str(out), **_hashes(designs), "rows": written.rows, "missing": written.missing})
+        print_json(
+            {
+                "path": str(out),
+                **_hashes(designs),
+                "rows": written.rows,
+                "missing": written.missing,
+            }
+        )
 
 
 def _read_designs(design: Path | None, columns: list[str]) -> tuple[Any, str | None]:
@@ -135,7 +151,10 @@ def _read_designs(design: Path | None, columns: list[str]) -> tuple[Any, str | N
             )
         designs[name] = read_any_design(Path(path))
     if not designs:
-        raise InvalidRequest("there is no design; expected its file.", "deniable respond --help shows how.")
+        raise InvalidRequest(
+            "there is no design; expected its file.",
+            "deniable respond --help shows how.",
+        )
     return designs, None
 
 
@@ -154,7 +173,9 @@ def _from_stdin(design: AnyDesign, *, labels: bool) -> None:
     draw = operation(design, "respond")
     interactive = sys.stdin.isatty()
     if interactive:
-        say(f"Type {operation(design, 'expected_answer')(design)} and press Enter; Ctrl-D ends.")
+        say(
+            f"Type {operation(design, 'expected_answer')(design)} and press Enter; Ctrl-D ends."
+        )
     for number, text in enumerate(sys.stdin, start=1):
         answer = text.rstrip("\r\n")
         try:

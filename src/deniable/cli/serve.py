@@ -44,7 +44,12 @@ def serve(
     )  # fmt: skip
     with installed():
         from deniable.collector.serve import serve as run
-    run(chosen, lambda running: say(f"The collector is at {running.base}; stop it with Ctrl-C."))
+    run(
+        chosen,
+        lambda running: say(
+            f"The collector is at {running.base}; stop it with Ctrl-C."
+        ),
+    )
 
 
 def read_settings(file: Path | None, **given: Any) -> Settings:

@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from deniable.cli.common import PLAIN, CommandList, check_out, console, guarded, print_json, say, write
+from deniable.cli.common import (
+    PLAIN,
+    CommandList,
+    check_out,
+    console,
+    guarded,
+    print_json,
+    say,
+    write,
+)
 from deniable.cli.serve import read_settings
 from deniable.errors import InvalidRequest, UnreadableFile
 
@@ -73,7 +82,9 @@ def new(
 
     if not template:
         for name in TEMPLATES:
-            console().print(f"{name}: {template_title(name)}", markup=False, soft_wrap=True)
+            console().print(
+                f"{name}: {template_title(name)}", markup=False, soft_wrap=True
+            )
         return
     text = survey_template(template, languages=language or ())
     if out is None:
@@ -91,11 +102,20 @@ def harmless(*, as_json: bool = False) -> None:
 
     if as_json:
         keys = ("name", "share", "use", "texts", "note")
-        print_json({"questions": [{key: _text(getattr(question, key)) for key in keys} for question in HARMLESS]})
+        print_json(
+            {
+                "questions": [
+                    {key: _text(getattr(question, key)) for key in keys}
+                    for question in HARMLESS
+                ]
+            }
+        )
         return
     for question in HARMLESS:
         console().print(
-            f"{question.name}  {question.share} = {float(question.share):.4f}", markup=False, soft_wrap=True
+            f"{question.name}  {question.share} = {float(question.share):.4f}",
+            markup=False,
+            soft_wrap=True,
         )
         console().print(f"  {question.use}", markup=False, soft_wrap=True)
         for language, text in question.texts.items():
@@ -189,7 +209,13 @@ def create(
 
 @app.command("open")
 @guarded
-def open_(name: str, *, database: str | None = None, settings: Path | None = None, as_json: bool = False) -> None:
+def open_(
+    name: str,
+    *,
+    database: str | None = None,
+    settings: Path | None = None,
+    as_json: bool = False,
+) -> None:
     """Take responses from now on. The definition is frozen."""
     with _store(settings, database) as (store, chosen):
         entry = store.open(name)
@@ -198,7 +224,13 @@ def open_(name: str, *, database: str | None = None, settings: Path | None = Non
 
 @app.command()
 @guarded
-def close(name: str, *, database: str | None = None, settings: Path | None = None, as_json: bool = False) -> None:
+def close(
+    name: str,
+    *,
+    database: str | None = None,
+    settings: Path | None = None,
+    as_json: bool = False,
+) -> None:
     """Take no more responses. It can be opened again."""
     with _store(settings, database) as (store, chosen):
         entry = store.close(name)
@@ -242,7 +274,9 @@ def preview(
         typer.echo(f"{chosen.base}/preview/{survey.name}")
     _say_if_unknown(chosen)
     _warn_unfilled(survey)
-    say("Sign in there with the token of an analyst or administrator: deniable survey token NAME.")
+    say(
+        "Sign in there with the token of an analyst or administrator: deniable survey token NAME."
+    )
 
 
 @app.command()
@@ -270,23 +304,36 @@ def kiosk(
 
 @app.command("list")
 @guarded
-def list_(*, database: str | None = None, settings: Path | None = None, as_json: bool = False) -> None:
+def list_(
+    *, database: str | None = None, settings: Path | None = None, as_json: bool = False
+) -> None:
     """List the surveys."""
     with _store(settings, database) as (store, _):
         rows = [
-            (entry.survey.name, entry.state, _respondents(store, entry), entry.survey.hash) for entry in store.surveys()
+            (
+                entry.survey.name,
+                entry.state,
+                _respondents(store, entry),
+                entry.survey.hash,
+            )
+            for entry in store.surveys()
         ]
     if as_json:
         keys = ("name", "state", "respondents", "hash")
         print_json({"surveys": [dict(zip(keys, entry, strict=True)) for entry in rows]})
         return
     for name, state, respondents, digest in rows:
-        console().print(f"{name}  {state}  {respondents:,} respondents  {digest:.19}…", markup=False)
+        console().print(
+            f"{name}  {state}  {respondents:,} respondents  {digest:.19}…", markup=False
+        )
 
 
 def _respondents(store: Store, entry: Entry) -> int:
     """Return how many have responded to the question that most have responded to."""
-    return max(store.tallies(entry.id, number).respondents for number in range(len(entry.survey.questions)))
+    return max(
+        store.tallies(entry.id, number).respondents
+        for number in range(len(entry.survey.questions))
+    )
 
 
 @app.command()
@@ -312,7 +359,9 @@ def export(
 
         kind = out.suffix.lower().lstrip(".")
         if kind not in FORMATS:
-            raise InvalidRequest(f"cannot write {out.name}; expected a name that ends in .{' or .'.join(FORMATS)}.")
+            raise InvalidRequest(
+                f"cannot write {out.name}; expected a name that ends in .{' or .'.join(FORMATS)}."
+            )
         entry = store.survey(name)
         number = entry.survey.number(question)
         with atomic_write(out, overwrite=force) as file:
@@ -322,7 +371,9 @@ def export(
 
 @app.command()
 @guarded
-def backup(out: Path, *, database: str | None = None, settings: Path | None = None) -> None:
+def backup(
+    out: Path, *, database: str | None = None, settings: Path | None = None
+) -> None:
     """Write everything to one SQLite file, while the collector goes on. It holds secrets: guard it well.
 
     Args:
@@ -335,14 +386,18 @@ def backup(out: Path, *, database: str | None = None, settings: Path | None = No
 
 @app.command()
 @guarded
-def restore(file: Path, *, database: str | None = None, settings: Path | None = None) -> None:
+def restore(
+    file: Path, *, database: str | None = None, settings: Path | None = None
+) -> None:
     """Read a backup into an empty database, of this kind or the other.
 
     Args:
         file: what `deniable survey backup` wrote.
     """
     if not file.is_file():
-        raise InvalidRequest(f"there is no file {file}; expected what `deniable survey backup` wrote.")
+        raise InvalidRequest(
+            f"there is no file {file}; expected what `deniable survey backup` wrote."
+        )
     with _store(settings, database, new=True) as (store, chosen):
         store.restore(file)
     say(f"restored {file} to {_where(chosen)}")
@@ -382,7 +437,11 @@ def token(
             store.revoke_token(name)
             say(f"the token of {name} stops working")
             return
-        secret = store.rotate_token(name) if rotate else store.issue_token(Token(name, scope.value, survey))
+        secret = (
+            store.rotate_token(name)
+            if rotate
+            else store.issue_token(Token(name, scope.value, survey))
+        )
     if out is None:
         say("This is shown once; keep it like a password.")
         typer.echo(secret)
@@ -412,7 +471,10 @@ def invite(
     check_out(out, force=force)
     with _store(settings, database, address=address) as (store, chosen):
         entry = store.survey(name)
-        links = [entry.link(chosen.base, invitation=code).text for code in store.invite(name, count)]
+        links = [
+            entry.link(chosen.base, invitation=code).text
+            for code in store.invite(name, count)
+        ]
     if out is None:
         typer.echo("\n".join(links))
     else:
@@ -453,7 +515,9 @@ def key(out: Path) -> None:
     from deniable.survey import author
 
     public = author.make_key(out)
-    say(f"wrote {out}; keep it where no collector runs. The public half, for everybody:")
+    say(
+        f"wrote {out}; keep it where no collector runs. The public half, for everybody:"
+    )
     typer.echo(public)
 
 
@@ -478,7 +542,9 @@ def sign(file: Path, *, key: Path, out: Path, force: bool = False) -> None:
 
 @app.command()
 @guarded
-def signature(name: str, file: Path, *, database: str | None = None, settings: Path | None = None) -> None:
+def signature(
+    name: str, file: Path, *, database: str | None = None, settings: Path | None = None
+) -> None:
     """Hand in the signature of a survey's definition. It is served, and links name the author's key from now on.
 
     Args:
@@ -508,13 +574,29 @@ def verify(receipt: Path, *, definition: Path, as_json: bool = False) -> None:
     survey, text, code = _definition(definition), _bytes(receipt), None
     with suppress(ValueError):
         saved = json.loads(text)
-        if isinstance(saved, dict) and "receipt" in saved:  # as the page saves it, with what withdraws
-            text, code = json.dumps(saved["receipt"]).encode(), saved.get("withdrawal_code")
-    withdrawal_key = bytes.fromhex(code) if isinstance(code, str) and re.fullmatch("[0-9a-f]{32}", code) else None
+        if (
+            isinstance(saved, dict) and "receipt" in saved
+        ):  # as the page saves it, with what withdraws
+            text, code = (
+                json.dumps(saved["receipt"]).encode(),
+                saved.get("withdrawal_code"),
+            )
+    withdrawal_key = (
+        bytes.fromhex(code)
+        if isinstance(code, str) and re.fullmatch("[0-9a-f]{32}", code)
+        else None
+    )
     responses = StoredReceipt.from_json(text).check(survey, key=withdrawal_key)
-    say(f"{receipt}: signed with the key of receipts in {survey.hash}; {len(responses)} responses")
+    say(
+        f"{receipt}: signed with the key of receipts in {survey.hash}; {len(responses)} responses"
+    )
     if as_json:
-        print_json({"survey": survey.hash, "responses": [dict(response) for response in responses]})
+        print_json(
+            {
+                "survey": survey.hash,
+                "responses": [dict(response) for response in responses],
+            }
+        )
         return
     for response in responses:
         typer.echo(f"{response['question']}: {response['symbol']}")
@@ -559,7 +641,11 @@ def _store(
     from deniable.collector.store import open_store
     from deniable.collector.store.base import StoreFailed
 
-    if not new and "://" not in settings.database and not Path(settings.database).exists():
+    if (
+        not new
+        and "://" not in settings.database
+        and not Path(settings.database).exists()
+    ):
         raise UnreadableFile(
             f"there is no database {settings.database}; expected the one of a collector.",
             "Name it with --database, or create a survey first: deniable survey create FILE.",
@@ -568,8 +654,12 @@ def _store(
         store = open_store(settings.database)
         try:
             served = store.database.noted()
-            if not settings.address and served.startswith("http"):  # links lead to where it is, or was, served
-                settings = read_settings(file, database=database, **given | {"address": served})
+            if not settings.address and served.startswith(
+                "http"
+            ):  # links lead to where it is, or was, served
+                settings = read_settings(
+                    file, database=database, **given | {"address": served}
+                )
             yield store, settings
         finally:
             store.shut()
@@ -586,7 +676,14 @@ def _read(file: Path) -> Survey:
 def _told(entry: Entry, settings: Settings, *, as_json: bool) -> None:
     name, state = entry.survey.name, entry.state
     if as_json:
-        print_json({"name": name, "state": state, "hash": entry.survey.hash, "database": _where(settings)})
+        print_json(
+            {
+                "name": name,
+                "state": state,
+                "hash": entry.survey.hash,
+                "database": _where(settings),
+            }
+        )
         return
     say(f"{name} is {'a draft' if state == 'draft' else state} in {_where(settings)}.")
     if state == "open":
@@ -621,28 +718,58 @@ def _show(survey: Survey) -> None:
     texts = survey.texts[survey.language]
     out.print(f"[bold]{survey.name}[/]  {survey.hash:.19}…", highlight=False)
     if survey.keys is None:
-        out.print(f"The hash is that of this file. {KEYS_FOLLOW}", style="dim", soft_wrap=True)
+        out.print(
+            f"The hash is that of this file. {KEYS_FOLLOW}", style="dim", soft_wrap=True
+        )
     out.print(f"{texts.title}  ({', '.join(survey.languages)})", markup=False)
     table = Table("question", "design", "stages", "ε", box=None, header_style="dim")
     for question in survey.questions:
         last = question.designs[-1]
-        table.add_row(question.name, last.name, str(question.stages), epsilon_words(last.epsilon, spoken))
+        table.add_row(
+            question.name,
+            last.name,
+            str(question.stages),
+            epsilon_words(last.epsilon, spoken),
+        )
     out.print(table)
     odds = sum(arm.odds for arm in survey.arms)
     for arm, arm_questions in zip(survey.arms, survey.arm_questions, strict=False):
-        loss = survey.together({each.name: each.disclosure.parity for each in arm_questions if not each.check})
+        loss = survey.together(
+            {
+                each.name: each.disclosure.parity
+                for each in arm_questions
+                if not each.check
+            }
+        )
         described = f"{', '.join(each.name for each in arm_questions)}; ε ≤ {epsilon_words(loss.epsilon, spoken)}"
-        out.print(f"The arm {arm.name}, {arm.odds} of {odds} respondents: {described}.", markup=False, soft_wrap=True)
+        out.print(
+            f"The arm {arm.name}, {arm.odds} of {odds} respondents: {described}.",
+            markup=False,
+            soft_wrap=True,
+        )
     total = epsilon_words(survey.disclosure.epsilon, spoken)
-    out.print(f"A respondent who answers everything, at the finest stages, reveals at most ε = {total}.")
+    out.print(
+        f"A respondent who answers everything, at the finest stages, reveals at most ε = {total}."
+    )
     words, worst = spoken.words["disclosure"], survey.worst
-    out.print(f"\nWhat respondents are told, in their language:\n{words['title']}", markup=False)
+    out.print(
+        f"\nWhat respondents are told, in their language:\n{words['title']}",
+        markup=False,
+    )
     for question in survey.questions:
         if question.check:
-            out.print(f"- {question.name}: {spoken.words['question']['check']}", markup=False)
+            out.print(
+                f"- {question.name}: {spoken.words['question']['check']}", markup=False
+            )
         else:
-            out.print(f"- {question.disclosure.line(question.name, spoken)}", markup=False)
-    out.print(fill(words["worst"], question=worst.name), *worst.disclosure.response_words(spoken), markup=False)
+            out.print(
+                f"- {question.disclosure.line(question.name, spoken)}", markup=False
+            )
+    out.print(
+        fill(words["worst"], question=worst.name),
+        *worst.disclosure.response_words(spoken),
+        markup=False,
+    )
     if len(survey.questions) > 1:
         out.print(*survey.disclosure.together_words(spoken), markup=False)
 

@@ -64,7 +64,9 @@ def tally(
         out: write the tally to this file.
     """
     check_out(out, force=force)
-    words = collected.ColumnOptions(design, columns or (), values or (), missing or (), codes is True, sheet)
+    words = collected.ColumnOptions(
+        design, columns or (), values or (), missing or (), codes is True, sheet
+    )
     single = None if words.mapped else read_any_design(design)
     if single is not None and columns and len(columns) > 1:
         raise InvalidRequest(
@@ -74,7 +76,9 @@ def tally(
     if len({Path(path).resolve() for path in responses}) < len(responses):
         say("a file is named more than once; its responses count as often.")
     if weights is not None and single is None:
-        raise InvalidRequest("--weights goes with one design; expected no mapping file.")
+        raise InvalidRequest(
+            "--weights goes with one design; expected no mapping file."
+        )
     counting = _Counting(words, single, by or [], codes, threads, weights)
     total = collected.added([counting.count(path) for path in responses])
     collected.tell_unknown(counting.unknown, counting.designs)
@@ -98,7 +102,9 @@ class _Counting:
         weights: str | None,
     ) -> None:
         self.unknown: dict[str, Counter[str]] = {}
-        self.designs: list[Any] = collected.read_designs(words.design) if known is None else [known]
+        self.designs: list[Any] = (
+            collected.read_designs(words.design) if known is None else [known]
+        )
         self._words = words
         self._known = known
         self._by = by
@@ -111,16 +117,24 @@ class _Counting:
             return collected.read_tally(Path(path).read_bytes(), self.designs)
         source: Any = path
         if path == "-":
-            source = collected.read_stream(whole=self._known is None or bool(self._words.columns))
+            source = collected.read_stream(
+                whole=self._known is None or bool(self._words.columns)
+            )
         if self._known is None:
             return self._mapped(source, path)
         words = self._words
         question = (
-            "" if not words.columns else collected.named_question(source, words.columns[0], self._known, words.sheet)
+            ""
+            if not words.columns
+            else collected.named_question(
+                source, words.columns[0], self._known, words.sheet
+            )
         )
         if question is not None:
             return self._ours(self._known, source, path, question)
-        tally = collected.plainest(self._elsewhere(words.questions(self._known), source, path))
+        tally = collected.plainest(
+            self._elsewhere(words.questions(self._known), source, path)
+        )
         return tally if self._weights is None else self._weighed(tally, source)
 
     def _mapped(self, given: Any, path: str) -> Any:
@@ -131,13 +145,19 @@ class _Counting:
         for column, column_options in self._words.questions(None).items():
             design = column_options.designs.get(None)
             sheet = self._words.sheet
-            question = None if design is None else collected.named_question(given, column, design, sheet)
+            question = (
+                None
+                if design is None
+                else collected.named_question(given, column, design, sheet)
+            )
             if design is None or question is None:
                 elsewhere[column] = column_options
                 continue
             ours[TallyKey(column)] = self._ours(design, given, path, question)
         tallies = SeparateTallies(ours)
-        return collected.plainest(tallies + self._elsewhere(elsewhere, given, path) if elsewhere else tallies)
+        return collected.plainest(
+            tallies + self._elsewhere(elsewhere, given, path) if elsewhere else tallies
+        )
 
     def _ours(self, design: AnyDesign, given: Any, path: str, question: str) -> Any:
         """Count a file that names the design of its responses."""
@@ -146,20 +166,39 @@ class _Counting:
 
         words = self._words
         if words.values or words.missing or words.sheet:
-            why = "this one names its design; expected none of them" if words.columns else "expected --column with them"
-            raise InvalidRequest(f"--value, --missing and --sheet are for files that were collected elsewhere; {why}.")
-        options: dict[str, Any] = {"question": question, "codes": self._codes, "weights": self._weights}
+            why = (
+                "this one names its design; expected none of them"
+                if words.columns
+                else "expected --column with them"
+            )
+            raise InvalidRequest(
+                f"--value, --missing and --sheet are for files that were collected elsewhere; {why}."
+            )
+        options: dict[str, Any] = {
+            "question": question,
+            "codes": self._codes,
+            "weights": self._weights,
+        }
         with progress(f"counting {Path(path).name}") as report:
             return tally_file(
-                design, given, by=self._by, engine=Local(threads=self._threads), progress=report, **options
+                design,
+                given,
+                by=self._by,
+                engine=Local(threads=self._threads),
+                progress=report,
+                **options,
             )
 
-    def _elsewhere(self, questions: Mapping[str, CollectedColumn], given: Any, path: str) -> SeparateTallies:
+    def _elsewhere(
+        self, questions: Mapping[str, CollectedColumn], given: Any, path: str
+    ) -> SeparateTallies:
         """Count a file that does not."""
         from deniable.groups.collected import count_columns
 
         with progress(f"counting {Path(path).name}") as report:
-            count = count_columns(questions, given, by=self._by, sheet=self._words.sheet, progress=report)
+            count = count_columns(
+                questions, given, by=self._by, sheet=self._words.sheet, progress=report
+            )
         for column, counted in count.unknown.items():
             self.unknown.setdefault(column, Counter()).update(counted)
         return count.tallies
@@ -169,4 +208,11 @@ class _Counting:
         from deniable.groups.collected import weigh
 
         ((column, column_options),) = self._words.questions(self._known).items()
-        return weigh(tally, column_options, given, column, str(self._weights), sheet=self._words.sheet)
+        return weigh(
+            tally,
+            column_options,
+            given,
+            column,
+            str(self._weights),
+            sheet=self._words.sheet,
+        )

@@ -91,7 +91,9 @@ def tally_result(
 
 def _read_design(path: Path) -> AnyDesign:
     if path.suffix.lower() == ".toml":
-        raise InvalidRequest("a query counts one column; expected a design, not a mapping file.")
+        raise InvalidRequest(
+            "a query counts one column; expected a design, not a mapping file."
+        )
     design: AnyDesign = read_any_design(path)
     return design
 
@@ -109,10 +111,16 @@ def _read(path: Path) -> tuple[list[str], list[list[Any]]]:
 
 
 def _parse_json(text: str) -> tuple[list[str], list[list[Any]]]:
-    objects = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
+    objects = (
+        json.loads(text)
+        if text.startswith("[")
+        else [json.loads(line) for line in text.splitlines()]
+    )
     if not all(isinstance(row, dict) for row in objects):
         raise ValueError
-    names = list(dict.fromkeys(name for row in objects for name in row))  # some leave out what is null
+    names = list(
+        dict.fromkeys(name for row in objects for name in row)
+    )  # some leave out what is null
     rows = [[row.get(name) for name in names] for row in objects]
     if any(isinstance(value, list | dict) for row in rows for value in row):
         raise ValueError

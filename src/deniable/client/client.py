@@ -130,14 +130,23 @@ class Client(SurveyDevice):
         source: Source = SYSTEM,
     ) -> None:
         survey_link, path = Link.read(link), Path(state)
-        self._ceiling, self._budget = read_limit(ceiling, "the ceiling"), read_limit(budget, "the budget")
+        self._ceiling, self._budget = (
+            read_limit(ceiling, "the ceiling"),
+            read_limit(budget, "the budget"),
+        )
         self._source = source
         exists = path.is_file() and path.stat().st_size > 0
         limit = None if self._budget == math.inf else budget
-        self._ledger = Ledger.open(path, source=source) if exists else Ledger.create(path, budget=limit, source=source)
+        self._ledger = (
+            Ledger.open(path, source=source)
+            if exists
+            else Ledger.create(path, budget=limit, source=source)
+        )
         try:
             self._state = DeviceState(
-                survey_link, Connection(survey_link.base, patience=patience), self._ledger.database
+                survey_link,
+                Connection(survey_link.base, patience=patience),
+                self._ledger.database,
             )
             with self._state.transaction() as tables:
                 self._key = keep_fact(tables, "key", source.read(KEY_BYTES).hex())
@@ -153,12 +162,16 @@ class Client(SurveyDevice):
         with self._state.transaction() as tables:
             stored_hand = look_up(tables, "hand")
         if stored_hand is None:
-            names = json.dumps([question.name for question in self.survey.draw_questions(self._source)])
+            names = json.dumps(
+                [question.name for question in self.survey.draw_questions(self._source)]
+            )
             with self._state.transaction() as tables:
                 stored_hand = keep_fact(tables, "hand", names)
         return tuple(map(self.survey.question, json.loads(stored_hand)))
 
-    def answer(self, question: str, answer: str | Mapping[str, str] | exact.Rational) -> Released:
+    def answer(
+        self, question: str, answer: str | Mapping[str, str] | exact.Rational
+    ) -> Released:
         """Draw the response to a question, at its coarsest stage; `send` will send it. The answer is not stored.
 
         Where a number is asked for, it is rounded to a level first, and the level takes its place.
@@ -179,7 +192,9 @@ class Client(SurveyDevice):
             )
         self._check(question, definition.design)
         self._ledger.answer(
-            question, category_of(definition.design, answer, source=self._source), self._allowed_stages(definition)
+            question,
+            category_of(definition.design, answer, source=self._source),
+            self._allowed_stages(definition),
         )
         return self._ledger.release(question, 0, to=self.survey.name)
 
@@ -191,7 +206,10 @@ class Client(SurveyDevice):
             NotAllowed: the respondent has withdrawn.
             OverBudget: the ceiling or the budget does not allow it.
         """
-        definition, standing = self.survey.question(question), self._ledger.status().question(question)
+        definition, standing = (
+            self.survey.question(question),
+            self._ledger.status().question(question),
+        )
         stage = sum(stage.released for stage in standing.stages)
         if standing.withdrawn is None and stage < definition.stages:
             self._check(question, definition.designs[stage])
@@ -225,10 +243,16 @@ class Client(SurveyDevice):
         admitted = _admission_token(self._state, self._source) if responses else {}
         for start in range(0, len(responses), _MOST_RESPONSES):
             chunk = responses[start : start + _MOST_RESPONSES]
-            self._state.ask("POST", "/responses", self._submission(self._key, chunk) | admitted)
+            self._state.ask(
+                "POST", "/responses", self._submission(self._key, chunk) | admitted
+            )
             with self._state.transaction() as tables:
-                pairs = [(response["question"], response["design"]) for response in chunk]
-                tables.each("INSERT INTO sent VALUES (?, ?) ON CONFLICT DO NOTHING", pairs)
+                pairs = [
+                    (response["question"], response["design"]) for response in chunk
+                ]
+                tables.each(
+                    "INSERT INTO sent VALUES (?, ?) ON CONFLICT DO NOTHING", pairs
+                )
         return len(responses)
 
     def withdraw(self) -> int:
@@ -241,8 +265,14 @@ class Client(SurveyDevice):
         Raises:
             NotSent: the collector cannot be reached; nothing was withdrawn.
         """
-        erased = int(json.loads(self._state.ask("POST", "/withdrawals", {"key": self._key}))["withdrawn"])
-        if any(standing.withdrawn is None for standing in self._ledger.status().questions):
+        erased = int(
+            json.loads(self._state.ask("POST", "/withdrawals", {"key": self._key}))[
+                "withdrawn"
+            ]
+        )
+        if any(
+            standing.withdrawn is None for standing in self._ledger.status().questions
+        ):
             self._ledger.withdraw()
         return erased
 
@@ -258,9 +288,15 @@ class Client(SurveyDevice):
             Incompatible: it lists something else than what was sent.
         """
         text = self._state.ask("POST", "/receipts", {"key": self._key}).decode()
-        listed = StoredReceipt.from_json(text).check(self.survey, key=bytes.fromhex(self._key))
+        listed = StoredReceipt.from_json(text).check(
+            self.survey, key=bytes.fromhex(self._key)
+        )
         waiting = self.waiting()
-        sent_responses = [response for response in self._released_responses() if response not in waiting]
+        sent_responses = [
+            response
+            for response in self._released_responses()
+            if response not in waiting
+        ]
         if sorted(map(_as_json, listed)) != sorted(map(_as_json, sent_responses)):
             raise Incompatible(
                 f"the receipt lists {len(listed)} responses, and they are not the {len(sent_responses)} that were "
@@ -278,8 +314,14 @@ class Client(SurveyDevice):
 
     def _allowed_stages(self, definition: Question) -> Ladder:
         """Return the stages of a question up to the ceiling: of those beyond, no draw ever lies in the file."""
-        count = sum(Disclosure.of([design]).within(self._ceiling) for design in definition.designs)
-        return Ladder(definition.designs[:count], definition.ladder.steps[: count - 1] if definition.ladder else ())
+        count = sum(
+            Disclosure.of([design]).within(self._ceiling)
+            for design in definition.designs
+        )
+        return Ladder(
+            definition.designs[:count],
+            definition.ladder.steps[: count - 1] if definition.ladder else (),
+        )
 
     def _check(self, question: str, design: Design) -> None:
         """Refuse a stage of a question that the limits do not allow, next to all that is out.
@@ -289,21 +331,32 @@ class Client(SurveyDevice):
         """
         self._check_ceiling(question, design)
         other_parities = [
-            standing.parity for standing in self._ledger.status().questions if standing.question != question
+            standing.parity
+            for standing in self._ledger.status().questions
+            if standing.question != question
         ]
         self._check_budget(Disclosure.of_parities([*other_parities, design.parity]))
 
     def _finish_answers(self) -> None:
         """Release what was answered just before this device was switched off; not what the budget had refused."""
         for standing in self._ledger.status().questions:
-            if standing.withdrawn is None and not any(stage.released for stage in standing.stages):
+            if standing.withdrawn is None and not any(
+                stage.released for stage in standing.stages
+            ):
                 with suppress(OverBudget):
-                    self._check(standing.question, self.survey.question(standing.question).design)
+                    self._check(
+                        standing.question,
+                        self.survey.question(standing.question).design,
+                    )
                     self._ledger.release(standing.question, 0, to=self.survey.name)
 
     def _released_responses(self) -> list[dict[str, str]]:
         return [
-            {"question": standing.question, "design": stage.design, "symbol": stage.symbol}
+            {
+                "question": standing.question,
+                "design": stage.design,
+                "symbol": stage.symbol,
+            }
             for standing in self._ledger.status().questions
             if standing.withdrawn is None
             for stage in standing.stages
@@ -342,9 +395,14 @@ def _exchange_invitation(state: DeviceState, source: Source) -> dict[str, str]:
         started = _start_exchange(state, source)
     progress = json.loads(started)
     key, message = _token_key(state), bytes.fromhex(progress["message"])
-    request = {"code": state.link.invitation, "blinded": key.digits(int(progress["blinded"]))}
+    request = {
+        "code": state.link.invitation,
+        "blinded": key.digits(int(progress["blinded"])),
+    }
     answer = json.loads(state.ask("POST", "/invitations/exchange", request))
-    signature = blind.unblind(message, int(answer["signature"], 16), int(progress["factor"]), key)
+    signature = blind.unblind(
+        message, int(answer["signature"], 16), int(progress["factor"]), key
+    )
     return {"message": message.hex(), "signature": key.digits(signature)}
 
 
@@ -352,7 +410,11 @@ def _start_exchange(state: DeviceState, source: Source) -> str:
     """Draw a message and blind it; keep both."""
     message = blind.prepare(source=source)
     blinded, factor = blind.blind(message, _token_key(state), source)
-    token_state = {"message": message.hex(), "blinded": str(blinded), "factor": str(factor)}
+    token_state = {
+        "message": message.hex(),
+        "blinded": str(blinded),
+        "factor": str(factor),
+    }
     with state.transaction() as tables:
         return keep_fact(tables, "blinded", json.dumps(token_state))
 
@@ -360,7 +422,9 @@ def _start_exchange(state: DeviceState, source: Source) -> str:
 def _token_key(state: DeviceState) -> blind.Key:
     keys = state.survey.keys
     if keys is None or keys.tokens is None:
-        raise Incompatible("the definition of this survey by invitation has no key for tokens; expected one.")
+        raise Incompatible(
+            "the definition of this survey by invitation has no key for tokens; expected one."
+        )
     return keys.tokens
 
 

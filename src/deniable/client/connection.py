@@ -45,14 +45,21 @@ class Connection:
         sleep: how to wait.
     """
 
-    def __init__(self, base: str, *, patience: float, sleep: Callable[[float], None] = time.sleep) -> None:
+    def __init__(
+        self, base: str, *, patience: float, sleep: Callable[[float], None] = time.sleep
+    ) -> None:
         self._base = base
         self._patience = patience
         self._sleep = sleep
         self._opener = urllib.request.build_opener(_NoRedirects)
 
     def ask(
-        self, method: str, path: str, body: bytes | None = None, kind: str = "application/json", token: str = ""
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        kind: str = "application/json",
+        token: str = "",
     ) -> bytes:
         """Send a request until it is answered; return the body of the answer.
 
@@ -77,11 +84,15 @@ class Connection:
             self._sleep(pause)
             waited, wait = waited + pause, min(2 * wait, _LONGEST)
 
-    def _once(self, method: str, path: str, body: bytes | None, kind: str, token: str) -> bytes:
+    def _once(
+        self, method: str, path: str, body: bytes | None, kind: str, token: str
+    ) -> bytes:
         headers = {"Content-Type": kind} if body is not None else {}
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        request = urllib.request.Request(self._base + path, body, headers, method=method)  # noqa: S310 - by Link
+        request = urllib.request.Request(  # noqa: S310 - by Link
+            self._base + path, body, headers, method=method
+        )
         try:
             with self._opener.open(request, timeout=_TIMEOUT) as reply:
                 body_read: bytes = reply.read(_LARGEST_REPLY)
@@ -89,7 +100,10 @@ class Connection:
         except urllib.error.HTTPError as error:
             with error:
                 if error.code in _AGAIN:
-                    raise _Later(f"status {error.code}", _seconds(error.headers.get("Retry-After"))) from None
+                    raise _Later(
+                        f"status {error.code}",
+                        _seconds(error.headers.get("Retry-After")),
+                    ) from None
                 raise _refusal(error.code, error.read(1 << 16)) from None
         except (OSError, http.client.HTTPException) as error:
             raise _Later(type(error).__name__) from None
@@ -112,15 +126,23 @@ class _NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def _seconds(text: str | None) -> float:
-    return float(text) if text and text.isascii() and text.isdecimal() and len(text) < 6 else 0.0
+    return (
+        float(text)
+        if text and text.isascii() and text.isdecimal() and len(text) < 6
+        else 0.0
+    )
 
 
 def _refusal(status: int, body: bytes) -> NotTaken:
     """Return the error for a collector's refusal."""
     try:
         fields = json.loads(body)["error"]
-        refusal, expected, hint = (str(fields[name]) for name in ("what", "expected", "next"))
+        refusal, expected, hint = (
+            str(fields[name]) for name in ("what", "expected", "next")
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
-        return NotTaken(f"the collector refuses, with the status {status}.", status=status)
+        return NotTaken(
+            f"the collector refuses, with the status {status}.", status=status
+        )
     problem = f"{refusal} Expected {expected}" if expected else refusal
     return NotTaken(problem, hint, status=status)

@@ -62,13 +62,20 @@ class Hub(SurveyDevice):
         source: Source = SYSTEM,
     ) -> None:
         survey_link = Link.read(link)
-        self._ceiling, self._budget = read_limit(ceiling, "the ceiling"), read_limit(budget, "the budget")
+        self._ceiling, self._budget = (
+            read_limit(ceiling, "the ceiling"),
+            read_limit(budget, "the budget"),
+        )
         self._source = source
         self._token = token
-        self._file = SqliteFile(Path(state), "hub", settings=DURABLE, patience=_PATIENCE)
+        self._file = SqliteFile(
+            Path(state), "hub", settings=DURABLE, patience=_PATIENCE
+        )
         self._file.make()
         try:
-            self._state = DeviceState(survey_link, Connection(survey_link.base, patience=patience), self._file)
+            self._state = DeviceState(
+                survey_link, Connection(survey_link.base, patience=patience), self._file
+            )
         except BaseException:
             self.close()
             raise
@@ -88,7 +95,10 @@ class Hub(SurveyDevice):
             OverBudget: the ceiling or the budget does not allow what is asked of somebody; nobody's were drawn.
         """
         if self.survey.admission == "invitation":
-            raise NotAllowed("this survey is by invitation; expected a device for each respondent.", "Use a Client.")
+            raise NotAllowed(
+                "this survey is by invitation; expected a device for each respondent.",
+                "Use a Client.",
+            )
         people = list(people)
         for questions in {frozenset(answers) for answers in people}:
             self._check(questions)
@@ -115,13 +125,17 @@ class Hub(SurveyDevice):
         n_sent = 0
         while True:
             with self._state.transaction() as tables:
-                rows = tables.rows("SELECT key, line FROM waiting ORDER BY key LIMIT ?", _BATCH_LINES)
+                rows = tables.rows(
+                    "SELECT key, line FROM waiting ORDER BY key LIMIT ?", _BATCH_LINES
+                )
             if not rows:
                 return n_sent
             self._state.post_lines([line for _, line in rows], self._token)
             with self._state.transaction() as tables:
                 # And nothing that came meanwhile.
-                tables.each("DELETE FROM waiting WHERE key = ?", [(key,) for key, _ in rows])
+                tables.each(
+                    "DELETE FROM waiting WHERE key = ?", [(key,) for key, _ in rows]
+                )
             n_sent += len(rows)
 
     def close(self) -> None:
@@ -129,16 +143,24 @@ class Hub(SurveyDevice):
 
     def _check(self, questions: Iterable[str]) -> None:
         """Refuse what one respondent is asked for, if it is beyond the limits."""
-        designs = {name: self.survey.question(name).design for name in sorted(questions)}
+        designs = {
+            name: self.survey.question(name).design for name in sorted(questions)
+        }
         for name, design in designs.items():
             self._check_ceiling(name, design)
         if self.survey.draws and any(
-            question.name not in designs for question in self.survey.questions if not question.check
+            question.name not in designs
+            for question in self.survey.questions
+            if not question.check
         ):
             raise InvalidRequest(
                 "some of the questions are drawn for each respondent; expected answers to all of them."
             )
-        self._check_budget(self.survey.together({name: design.parity for name, design in designs.items()}))
+        self._check_budget(
+            self.survey.together(
+                {name: design.parity for name, design in designs.items()}
+            )
+        )
 
     def _draw_submission(self, answers: Mapping[str, Answer]) -> tuple[str, str]:
         """Return a key, and the submission as a line of JSON."""
@@ -146,22 +168,34 @@ class Hub(SurveyDevice):
         responses = [
             {"question": name, "design": response.design, "symbol": response.symbol}
             for name, answer in self._select_answers(self._categories(answers)).items()
-            for response in [respond(self.survey.question(name).design, answer, source=self._source)]
+            for response in [
+                respond(self.survey.question(name).design, answer, source=self._source)
+            ]
         ]
         return key, json.dumps(self._submission(key, responses), ensure_ascii=False)
 
-    def _categories(self, answers: Mapping[str, Answer]) -> dict[str, str | Mapping[str, str]]:
+    def _categories(
+        self, answers: Mapping[str, Answer]
+    ) -> dict[str, str | Mapping[str, str]]:
         """Return the answers with every number rounded to its level."""
         return {
-            name: category_of(self.survey.question(name).design, answer, source=self._source)
+            name: category_of(
+                self.survey.question(name).design, answer, source=self._source
+            )
             for name, answer in answers.items()
         }
 
-    def _select_answers(self, answers: dict[str, str | Mapping[str, str]]) -> dict[str, str | Mapping[str, str]]:
+    def _select_answers(
+        self, answers: dict[str, str | Mapping[str, str]]
+    ) -> dict[str, str | Mapping[str, str]]:
         """Return the answers to the questions that are drawn for a respondent; every one is looked at first."""
         if not self.survey.draws:
             return answers
         for name, answer in answers.items():
             self.survey.question(name).design.category_number(answer)
         questions = self.survey.draw_questions(self._source)
-        return {question.name: answers[question.name] for question in questions if question.name in answers}
+        return {
+            question.name: answers[question.name]
+            for question in questions
+            if question.name in answers
+        }

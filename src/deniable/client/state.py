@@ -34,8 +34,16 @@ class DeviceState:
         with self.transaction() as tables:
             for statement in _TABLES:
                 tables.run(statement)
-            link_facts = {"base": link.base, "survey": link.survey, "hash": link.definition, "author": link.author}
-            stored_facts = {name: keep_fact(tables, name, value) for name, value in link_facts.items()}
+            link_facts = {
+                "base": link.base,
+                "survey": link.survey,
+                "hash": link.definition,
+                "author": link.author,
+            }
+            stored_facts = {
+                name: keep_fact(tables, name, value)
+                for name, value in link_facts.items()
+            }
         if stored_facts != link_facts:
             raise InvalidRequest(
                 f"this file belongs to the survey at {stored_facts['base']}/s/{stored_facts['survey']} with the "
@@ -81,12 +89,18 @@ class DeviceState:
 
     def ask(self, method: str, path: str, body: object = None) -> bytes:
         """Ask the collector about this survey."""
-        return self._connection.ask(method, self.path + path, None if body is None else json.dumps(body).encode())
+        return self._connection.ask(
+            method,
+            self.path + path,
+            None if body is None else json.dumps(body).encode(),
+        )
 
     def post_lines(self, lines: list[str], token: str) -> None:
         """Send many submissions at once, with the token of a device."""
         body = "\n".join(lines).encode()
-        self._connection.ask("POST", f"{self.path}/batches", body, "application/x-ndjson", token)
+        self._connection.ask(
+            "POST", f"{self.path}/batches", body, "application/x-ndjson", token
+        )
 
 
 def look_up(tables: Tables, name: str) -> str | None:

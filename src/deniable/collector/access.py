@@ -48,7 +48,10 @@ async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
     survey = request.path_params.get("name", "")
     if not _allows(token, scope, survey, shared=shared):
         scope_text = "this survey" if survey else "all surveys"
-        raise Refused(403, f"this token is not for that; expected one of scope {scope} for {scope_text}.")
+        raise Refused(
+            403,
+            f"this token is not for that; expected one of scope {scope} for {scope_text}.",
+        )
     return token
 
 
@@ -56,7 +59,9 @@ async def keep_session(request: Request, response: Response, token: str) -> None
     """Open a session with a token, and set its cookie, which no script can read and no other site can send."""
     collector = Collector.from_request(request)
     seconds = 3600 * collector.settings.session
-    name = await asyncio.to_thread(collector.store.start_session, token, seconds=seconds)
+    name = await asyncio.to_thread(
+        collector.store.start_session, token, seconds=seconds
+    )
     _set_cookie(request, response, _SESSION_COOKIE, name, round(seconds))
 
 
@@ -66,7 +71,11 @@ async def end_session(request: Request, response: Response) -> None:
     await asyncio.to_thread(collector.store.end_session, _session_name(request))
     settings = collector.settings
     response.delete_cookie(
-        settings.cookie(_SESSION_COOKIE), path="/", secure=settings.encrypted, httponly=True, samesite="strict"
+        settings.cookie(_SESSION_COOKIE),
+        path="/",
+        secure=settings.encrypted,
+        httponly=True,
+        samesite="strict",
     )
 
 
@@ -86,18 +95,35 @@ async def read_form(request: Request) -> dict[str, str]:
     Raises:
         Refused: too large, not a form, or sent by another site's page.
     """
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/x-www-form-urlencoded":
-        raise Refused(415, "this is not a form; expected application/x-www-form-urlencoded.")
+    if (
+        request.headers.get("content-type", "").partition(";")[0].strip()
+        != "application/x-www-form-urlencoded"
+    ):
+        raise Refused(
+            415, "this is not a form; expected application/x-www-form-urlencoded."
+        )
     body = await Collector.from_request(request).limits.read(request)
     try:
         fields = dict(
-            parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=_MOST_FIELDS, errors="strict")
+            parse_qsl(
+                body.decode("ascii"),
+                keep_blank_values=True,
+                max_num_fields=_MOST_FIELDS,
+                errors="strict",
+            )
         )
     except ValueError:
-        raise Refused(400, "this form cannot be read; expected fields in UTF-8, percent-encoded.") from None
+        raise Refused(
+            400, "this form cannot be read; expected fields in UTF-8, percent-encoded."
+        ) from None
     cookie = _form_cookie(request)
-    ours = cookie and hmac.compare_digest(cookie.encode(), fields.pop(FIELD, "").encode())
-    if not ours or request.headers.get("sec-fetch-site", "same-origin") not in {"same-origin", "none"}:
+    ours = cookie and hmac.compare_digest(
+        cookie.encode(), fields.pop(FIELD, "").encode()
+    )
+    if not ours or request.headers.get("sec-fetch-site", "same-origin") not in {
+        "same-origin",
+        "none",
+    }:
         raise Refused(
             403,
             "this form was not sent from its own page; expected the field and the cookie that came with it.",
@@ -118,15 +144,31 @@ def _allows(token: Token, scope: str, survey: str, *, shared: bool) -> bool:
 
 
 def _form_cookie(request: Request) -> str:
-    return request.cookies.get(Collector.from_request(request).settings.cookie(_FORM_COOKIE), "")
+    return request.cookies.get(
+        Collector.from_request(request).settings.cookie(_FORM_COOKIE), ""
+    )
 
 
 def _session_name(request: Request) -> str:
-    return request.cookies.get(Collector.from_request(request).settings.cookie(_SESSION_COOKIE), "")
+    return request.cookies.get(
+        Collector.from_request(request).settings.cookie(_SESSION_COOKIE), ""
+    )
 
 
-def _set_cookie(request: Request, response: Response, cookie: str, value: str, age: int | None = None) -> None:
+def _set_cookie(
+    request: Request,
+    response: Response,
+    cookie: str,
+    value: str,
+    age: int | None = None,
+) -> None:
     settings = Collector.from_request(request).settings
     response.set_cookie(
-        settings.cookie(cookie), value, age, secure=settings.encrypted, httponly=True, samesite="strict", path="/"
+        settings.cookie(cookie),
+        value,
+        age,
+        secure=settings.encrypted,
+        httponly=True,
+        samesite="strict",
+        path="/",
     )

@@ -33,7 +33,11 @@ from deniable.collector.settings import Collector, Settings
 from deniable.collector.store import Store
 from deniable.errors import DeniableError
 
-ENDPOINTS: Sequence[Endpoint] = (*respondent.ENDPOINTS, *analyst.ENDPOINTS, *admin.ENDPOINTS)
+ENDPOINTS: Sequence[Endpoint] = (
+    *respondent.ENDPOINTS,
+    *analyst.ENDPOINTS,
+    *admin.ENDPOINTS,
+)
 """All routes for programs."""
 
 
@@ -49,21 +53,29 @@ def make_app(settings: Settings, store: Store) -> Starlette:
         metrics,
         Pulse(store.check),
         Limits(settings),
-        ThreadPoolExecutor(1, "batches"),  # one at a time, to bound the memory; the database has one writer, too
+        ThreadPoolExecutor(
+            1, "batches"
+        ),  # one at a time, to bound the memory; the database has one writer, too
     )
     app = Starlette(
         routes=[
             *map(route, ENDPOINTS),
             *respondent_pages.routes,
             *session.routes,
-            *map(session.signed_in, (*analyst_pages.routes, *respondent_pages.previews)),
-            Mount("/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static"),
+            *map(
+                session.signed_in, (*analyst_pages.routes, *respondent_pages.previews)
+            ),
+            Mount(
+                "/static", GZipMiddleware(StaticFiles(directory=STATIC)), name="static"
+            ),
         ],
         middleware=[Middleware(middleware.RequestGate, collector=collector)],
         exception_handlers={DeniableError: _refuse, HTTPException: _refuse},
         lifespan=_running,
     )
-    app.router.redirect_slashes = False  # an address is right or wrong, and a redirect would repeat it
+    app.router.redirect_slashes = (
+        False  # an address is right or wrong, and a redirect would repeat it
+    )
     app.state.collector = collector
     app.state.description = description()
     return app
@@ -94,5 +106,12 @@ async def _refuse(request: Request, error: Exception) -> Response:
 def _methods(request: Request) -> set[str]:
     """Return what may be asked of an address: each method has a route of its own."""
     path = middleware.pattern(request.scope)
-    routes = [route for route in request.app.routes if isinstance(route, Route) and route.path == path]
-    return {method for route in routes for method in route.methods or ()} or {"GET", "HEAD"}  # files have no route
+    routes = [
+        route
+        for route in request.app.routes
+        if isinstance(route, Route) and route.path == path
+    ]
+    return {method for route in routes for method in route.methods or ()} or {
+        "GET",
+        "HEAD",
+    }  # files have no route

@@ -51,7 +51,9 @@ class _BatchBuilder:
     def __init__(self, fielded: FieldedSurvey, max_rows: int) -> None:
         self._fielded = fielded
         self._most = max_rows
-        self._pieces: dict[_Destination, list[tuple[NDArray[np.uint8], NDArray[Any]]]] = {}
+        self._pieces: dict[
+            _Destination, list[tuple[NDArray[np.uint8], NDArray[Any]]]
+        ] = {}
 
     def make_room(self, to: _Destination, rows: int) -> Design:
         """Return the design that responses were drawn with, before they are unpacked.
@@ -63,25 +65,44 @@ class _BatchBuilder:
         self._most -= rows * (KEY + design.channel.coding.width)
         if self._most < 0:
             raise Refused(
-                413, "the responses of this batch take too much room; expected fewer.", "Send it in several parts."
+                413,
+                "the responses of this batch take too much room; expected fewer.",
+                "Send it in several parts.",
             )
         return design
 
-    def add(self, to: _Destination, keys: NDArray[np.uint8], codes: NDArray[Any]) -> None:
+    def add(
+        self, to: _Destination, keys: NDArray[np.uint8], codes: NDArray[Any]
+    ) -> None:
         """Keep responses that there is room for."""
         self._pieces.setdefault(to, []).append((keys, codes))
 
     def batches(self) -> list[Batch]:
         """Return a batch for each question, design and group; coarser stages first, for others raise them."""
         if not self._pieces:
-            raise Refused(422, "there is no response in this batch; expected at least one.")
-        return sorted(map(self._batch, self._pieces), key=lambda batch: (batch.question, batch.stage))
+            raise Refused(
+                422, "there is no response in this batch; expected at least one."
+            )
+        return sorted(
+            map(self._batch, self._pieces),
+            key=lambda batch: (batch.question, batch.stage),
+        )
 
     def _batch(self, to: _Destination) -> Batch:
         column, chunks = self._fielded.place(to.question, to.design), self._pieces[to]
-        keys, codes = (np.concatenate(column) if len(column) > 1 else column[0] for column in zip(*chunks, strict=True))
+        keys, codes = (
+            np.concatenate(column) if len(column) > 1 else column[0]
+            for column in zip(*chunks, strict=True)
+        )
         self._pieces[to] = []
-        return Batch(self._fielded.entry.id, column.question, column.stage, keys, codes, self._fielded.group(to.group))
+        return Batch(
+            self._fielded.entry.id,
+            column.question,
+            column.stage,
+            keys,
+            codes,
+            self._fielded.group(to.group),
+        )
 
 
 def read_lines(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]:
@@ -103,8 +124,16 @@ def read_lines(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]
 
     def flush() -> None:
         for to, texts in keys.items():
-            rows = np.frombuffer(bytes.fromhex("".join(texts)), np.uint8).reshape(-1, KEY)
-            gathered.add(to, rows, fielded.place(to.question, to.design).design.channel.coding.pack(numbers[to]))
+            rows = np.frombuffer(bytes.fromhex("".join(texts)), np.uint8).reshape(
+                -1, KEY
+            )
+            gathered.add(
+                to,
+                rows,
+                fielded.place(to.question, to.design).design.channel.coding.pack(
+                    numbers[to]
+                ),
+            )
         keys.clear()
         numbers.clear()
 
@@ -143,10 +172,19 @@ def read_arrow(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]
             record_batch.validate(full=True)
             for start in range(0, len(record_batch), _PIECE_ROWS):
                 _gather(gathered, record_batch.slice(start, _PIECE_ROWS))
-    except (pa.ArrowException, OSError, UnicodeError, OverflowError, TypeError, ValueError) as error:
+    except (
+        pa.ArrowException,
+        OSError,
+        UnicodeError,
+        OverflowError,
+        TypeError,
+        ValueError,
+    ) as error:
         if isinstance(error, DeniableError):
             raise
-        raise Refused(400, "the body is not a stream of Arrow; expected a complete one.") from None
+        raise Refused(
+            400, "the body is not a stream of Arrow; expected a complete one."
+        ) from None
     return gathered.batches()
 
 
@@ -160,7 +198,9 @@ def _parse_line(
         responses = []
         for response in body.responses:
             to = _Destination(response.question, response.design, body.group)
-            responses.append((to, body.key, gathered.make_room(to, 1).symbol_number(response.symbol)))
+            responses.append(
+                (to, body.key, gathered.make_room(to, 1).symbol_number(response.symbol))
+            )
     except DeniableError as error:
         error.problem = f"line {number:,}: {error.problem}"
         raise
@@ -180,20 +220,39 @@ def _check_columns(schema: Any) -> None:
         raise Refused(422, "there are columns besides those of a batch; expected key, question, design, and symbol or "
                       "code; group may be there too.")  # fmt: skip
     if schema.field("key").type != pa.binary(KEY):
-        raise Refused(422, f"the keys are of type {schema.field('key').type}; expected fixed_size_binary[{KEY}].")
+        raise Refused(
+            422,
+            f"the keys are of type {schema.field('key').type}; expected fixed_size_binary[{KEY}].",
+        )
 
 
 def _gather(gathered: _BatchBuilder, record_batch: Any) -> None:
     """Take up a piece of a stream: the rows of each question, design and group that occur in it."""
-    names = ["question", "design", *(["group"] if "group" in record_batch.schema.names else [])]
-    responses = record_batch.column("symbol" if "symbol" in record_batch.schema.names else "code")
+    names = [
+        "question",
+        "design",
+        *(["group"] if "group" in record_batch.schema.names else []),
+    ]
+    responses = record_batch.column(
+        "symbol" if "symbol" in record_batch.schema.names else "code"
+    )
     if any(
-        column.null_count for column in (record_batch.column("key"), *map(record_batch.column, names[:2]), responses)
+        column.null_count
+        for column in (
+            record_batch.column("key"),
+            *map(record_batch.column, names[:2]),
+            responses,
+        )
     ):
-        raise Refused(422, "a key, question, design or response is empty; expected all of them.")
+        raise Refused(
+            422, "a key, question, design or response is empty; expected all of them."
+        )
     labels = [_read_labels(record_batch.column(name), name) for name in names]
     if any(len(column.values) > _MOST_LABELS for column in labels):
-        raise Refused(422, f"there are more than {_MOST_LABELS:,} questions, designs or groups; expected a few.")
+        raise Refused(
+            422,
+            f"there are more than {_MOST_LABELS:,} questions, designs or groups; expected a few.",
+        )
     keys = _fixed_bytes(record_batch.column("key"), KEY)
     numbers = np.zeros(len(record_batch), np.int64)
     for column in labels:
@@ -222,12 +281,19 @@ def _read_labels(column: Any, name: str) -> _Labels:
     """Read a column of text. A dictionary is not written out: a long value in many rows would fill the memory."""
     shared = pa.types.is_dictionary(column.type)
     if not is_text(column.type.value_type if shared else column.type):
-        raise Refused(422, f"the column {name!r} is of type {column.type}; expected text.")
+        raise Refused(
+            422, f"the column {name!r} is of type {column.type}; expected text."
+        )
     encoded: Any = column if shared else column.dictionary_encode()
     longest = pc.max(pc.binary_length(encoded.dictionary)).as_py()
     if longest is not None and longest > LONGEST_SYMBOL:
-        raise Refused(422, f"a value of the column {name!r} is too long; expected at most {LONGEST_SYMBOL:,} bytes.")
-    return _Labels(encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(), encoded.dictionary)
+        raise Refused(
+            422,
+            f"a value of the column {name!r} is too long; expected at most {LONGEST_SYMBOL:,} bytes.",
+        )
+    return _Labels(
+        encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(), encoded.dictionary
+    )
 
 
 def _codes(design: Design, responses: Any) -> NDArray[Any]:
@@ -243,9 +309,14 @@ def _codes(design: Design, responses: Any) -> NDArray[Any]:
 def _fixed_bytes(values: Any, size: int) -> NDArray[np.uint8]:
     """Return the bytes of an Arrow array of fixed size, without a copy."""
     start = values.offset * size
-    return np.frombuffer(values.buffers()[1], np.uint8)[start : start + len(values) * size].reshape(-1, size)
+    return np.frombuffer(values.buffers()[1], np.uint8)[
+        start : start + len(values) * size
+    ].reshape(-1, size)
 
 
 def _check_admission(fielded: FieldedSurvey) -> None:
     if fielded.survey.admission != "open":
-        raise Refused(403, "this survey is by invitation; expected responses one by one, each with its token.")
+        raise Refused(
+            403,
+            "this survey is by invitation; expected responses one by one, each with its token.",
+        )

@@ -45,7 +45,9 @@ class Axis:
         return round(min(max(percent, 0.0), 100.0), 2)
 
 
-def axis(low: float, high: float, write: Callable[[float], str], *, max_ticks: int = 5) -> Axis:
+def axis(
+    low: float, high: float, write: Callable[[float], str], *, max_ticks: int = 5
+) -> Axis:
     """Return an axis that holds both numbers, in steps of a round number; both numbers are at most `most` steps apart.
 
     Example:
@@ -55,12 +57,21 @@ def axis(low: float, high: float, write: Callable[[float], str], *, max_ticks: i
     """
     room = max(high - low, 1e-9)
     power = 10 ** math.floor(math.log10(room / max_ticks))
-    step = next(factor * power for factor in _ROUND_STEPS if room / (factor * power) <= max_ticks)
+    step = next(
+        factor * power
+        for factor in _ROUND_STEPS
+        if room / (factor * power) <= max_ticks
+    )
     first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
     rounded_axis = Axis(first * step, last * step, ())
-    values = [round(number * step, 9) for number in range(first, last + 1)]  # 0.3, not 0.30000000000000004
+    values = [
+        round(number * step, 9) for number in range(first, last + 1)
+    ]  # 0.3, not 0.30000000000000004
     texts = [write(value) for value in values]
-    ticks = [Tick(rounded_axis.at(value), text) for value, text in zip(values, texts, strict=True)]
+    ticks = [
+        Tick(rounded_axis.at(value), text)
+        for value, text in zip(values, texts, strict=True)
+    ]
     return Axis(rounded_axis.low, rounded_axis.high, tuple(ticks))
 
 
@@ -102,13 +113,24 @@ def curve_chart(
 
     top = max(2 * values[len(values) // 2][1], 1.4 * point[1], 2 * compared[-1][1])
     scale = axis(
-        0.0, min(top, max(y for _, y in values)), lambda share: f"±{round(100 * share, 2) + 0.0:g}", max_ticks=4
+        0.0,
+        min(top, max(y for _, y in values)),
+        lambda share: f"±{round(100 * share, 2) + 0.0:g}",
+        max_ticks=4,
     )
     points, compared_points = (
-        " ".join(f"{across(x):g},{100 - 100 * y / scale.high:.4g}" for x, y in curve) for curve in (values, compared)
+        " ".join(f"{across(x):g},{100 - 100 * y / scale.high:.4g}" for x, y in curve)
+        for curve in (values, compared)
     )
     ticks = tuple(Tick(across(mark), f"{mark:,.15g}") for mark in marks)
-    return CurveChart(points, compared_points, across(point[0]), 100 - scale.at(point[1]), ticks, scale)
+    return CurveChart(
+        points,
+        compared_points,
+        across(point[0]),
+        100 - scale.at(point[1]),
+        ticks,
+        scale,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +161,10 @@ def days_chart(days: Sequence[tuple[date, int]]) -> DaysChart | None:
         return None
     last = max(counts)
     first = max(min(counts), last - timedelta(_MOST_DAYS - 1))
-    n_days, max_count = (last - first).days + 1, max(count for day, count in counts.items() if day >= first)
+    n_days, max_count = (
+        (last - first).days + 1,
+        max(count for day, count in counts.items() if day >= first),
+    )
     width = min(100 / n_days, 12.0)  # a single day is a bar, not a wall
     bars = tuple(
         Bar(
@@ -176,18 +201,36 @@ class SharesChart:
     left_out: int
 
 
-def select_largest(items: Sequence[Thing], size: Callable[[Thing], float]) -> Sequence[Thing]:
+def select_largest(
+    items: Sequence[Thing], size: Callable[[Thing], float]
+) -> Sequence[Thing]:
     """Return all things in their order, or, of more than can be looked through, the largest."""
-    return items if len(items) <= MOST_LINES else sorted(items, key=size, reverse=True)[:MOST_LINES]
+    return (
+        items
+        if len(items) <= MOST_LINES
+        else sorted(items, key=size, reverse=True)[:MOST_LINES]
+    )
 
 
 def shares_chart(rows: Sequence[ShareRow], labels: Sequence[str]) -> SharesChart:
     """Return the picture of an estimate; the axis always shows 0."""
-    pairs = select_largest(list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate)
-    bounds = [end for row, _ in pairs for end in (row.low, row.high, row.direct_low, row.direct_high)]
+    pairs = select_largest(
+        list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate
+    )
+    bounds = [
+        end
+        for row, _ in pairs
+        for end in (row.low, row.high, row.direct_low, row.direct_high)
+    ]
     scale = axis(min(0.0, *bounds), max(0.01, *bounds), formats.percent)
     lines = tuple(
-        ShareLine(label, *map(scale.at, (row.estimate, row.low, row.high, row.direct_low, row.direct_high)))
+        ShareLine(
+            label,
+            *map(
+                scale.at,
+                (row.estimate, row.low, row.high, row.direct_low, row.direct_high),
+            ),
+        )
         for row, label in pairs
     )
     return SharesChart(scale, lines, len(rows) - len(pairs))

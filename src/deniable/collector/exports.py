@@ -21,7 +21,9 @@ FORMATS = {"parquet": "application/vnd.apache.parquet", "csv": "text/csv"}
 """What responses are exported as, with the media type of each."""
 
 
-def write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes]) -> None:
+def write(
+    store: Store, entry: Entry, question: int, kind: str, file: IO[bytes]
+) -> None:
     """Write all responses to a question, as whoever runs the collector may have them.
 
     Args:
@@ -35,10 +37,14 @@ def write(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes])
         NotAllowed: there are fewer than the survey's minimum.
     """
     check_stored(store, entry, question)
-    _write(store, entry, question, kind, file, groups_stored(store, entry, question), None)
+    _write(
+        store, entry, question, kind, file, groups_stored(store, entry, question), None
+    )
 
 
-def write_complete(store: Store, entry: Entry, question: int, kind: str, file: IO[bytes]) -> None:
+def write_complete(
+    store: Store, entry: Entry, question: int, kind: str, file: IO[bytes]
+) -> None:
     """Write the responses to a question of a survey that has ended, which are all counted in what analysts are shown.
 
     A stage that too few have sent to be shown is left out.
@@ -71,7 +77,9 @@ def _write(
     groups: Collection[int],
     stages: int | None,
 ) -> None:
-    batches = map(_columns, store.export(entry.id, question, groups=groups, stages=stages))
+    batches = map(
+        _columns, store.export(entry.id, question, groups=groups, stages=stages)
+    )
     if kind == "csv":
         batches = map(safe_batch, batches)
     first = next(batches)
@@ -96,5 +104,10 @@ def _columns(batch: pa.RecordBatch) -> pa.RecordBatch:
     """
     stages = pc.add(batch["stage"], pa.scalar(1, batch["stage"].type))
     return pa.record_batch(
-        {"stage": stages, "group": batch["group"], RESPONSE: batch["symbol"], DESIGN: batch["design"]}
+        {
+            "stage": stages,
+            "group": batch["group"],
+            RESPONSE: batch["symbol"],
+            DESIGN: batch["design"],
+        }
     )

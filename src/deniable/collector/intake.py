@@ -57,7 +57,9 @@ class FieldedSurvey:
         self.entry = entry
         self.survey: Survey = entry.survey
         self.definition = self.survey.to_json().encode()
-        self.place = cache(self._place)  # bounded: a survey has only so many designs, and errors are not kept
+        self.place = cache(
+            self._place
+        )  # bounded: a survey has only so many designs, and errors are not kept
 
     def _place(self, question: str, design: str) -> StagePlace:
         """Return where a response belongs.
@@ -86,7 +88,11 @@ class FieldedSurvey:
             Refused: it is one.
         """
         if self.entry.state == "draft":
-            raise Refused(409, "this survey is not open yet; expected one that is, or was.", "Come back later.")
+            raise Refused(
+                409,
+                "this survey is not open yet; expected one that is, or was.",
+                "Come back later.",
+            )
 
     def check_open(self) -> None:
         """Refuse a survey that takes no responses today.
@@ -111,7 +117,13 @@ class FieldedSurvey:
         self.check_hash(body.survey)
         responses = tuple(self._read_response(response) for response in body.responses)
         admission = None if body.token is None else _admission(body.token)
-        return Submission(self.entry.id, bytes.fromhex(body.key), self.group(body.group), responses, admission)
+        return Submission(
+            self.entry.id,
+            bytes.fromhex(body.key),
+            self.group(body.group),
+            responses,
+            admission,
+        )
 
     def check_hash(self, named_hash: str) -> None:
         """Refuse what was sent to another definition of this survey.
@@ -147,13 +159,19 @@ class Surveys:
         until, fielded = self._remembered.get(name, (0.0, None))
         if fielded is not None and now < until:
             return fielded
-        if fielded is not None:  # others go on with what is known while this request asks
+        if (
+            fielded is not None
+        ):  # others go on with what is known while this request asks
             self._remembered[name] = (now + _FRESH, fielded)
         try:
             entry = await asyncio.to_thread(self._store.survey, name)
         except NoSuchSurvey:
             self._remembered.pop(name, None)
-            raise Refused(404, "there is no survey at this address.", "Open the link that you were given.") from None
+            raise Refused(
+                404,
+                "there is no survey at this address.",
+                "Open the link that you were given.",
+            ) from None
         if fielded is None or fielded.entry != entry:
             fielded = FieldedSurvey(entry)
         if len(self._remembered) >= _MOST_SURVEYS:
@@ -193,7 +211,13 @@ class SubmissionWriter:
     """
 
     def __init__(
-        self, store: Store, *, pool: int = 16, hold: float = 1.0, max_waiting: int = 1024, pause: float = 0.002
+        self,
+        store: Store,
+        *,
+        pool: int = 16,
+        hold: float = 1.0,
+        max_waiting: int = 1024,
+        pause: float = 0.002,
     ) -> None:
         self.pool = pool
         self.hold = hold
@@ -232,7 +256,10 @@ class SubmissionWriter:
         waiting = _Waiting(work, loop.create_future(), loop, time.monotonic())
         with self._changed:
             if self._ending:
-                raise StoreFailed("the collector is stopping; nothing was stored.", "Send it again in a moment.")
+                raise StoreFailed(
+                    "the collector is stopping; nothing was stored.",
+                    "Send it again in a moment.",
+                )
             self._queue.append(waiting)
             self._changed.notify()
         return await waiting.future
@@ -248,39 +275,62 @@ class SubmissionWriter:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.end()
 
     def _run(self) -> None:
         while self._queue or not self._ending:
             batch = self._take_batch()
-            self._write([waiting for waiting in batch if isinstance(waiting.work, Submission)], self._store.add)
-            self._write([waiting for waiting in batch if isinstance(waiting.work, Exchange)], self._store.exchange_all)
+            self._write(
+                [waiting for waiting in batch if isinstance(waiting.work, Submission)],
+                self._store.add,
+            )
+            self._write(
+                [waiting for waiting in batch if isinstance(waiting.work, Exchange)],
+                self._store.exchange_all,
+            )
             self._rewrite()
 
     def _take_batch(self) -> list[_Waiting]:
         """Return what waits, when there is enough of it or it has waited for long; nothing where nobody comes."""
         with self._changed:
-            if not self._changed.wait_for(lambda: self._queue or self._ending, _LOOK) or not self._queue:
+            if (
+                not self._changed.wait_for(lambda: self._queue or self._ending, _LOOK)
+                or not self._queue
+            ):
                 return []
             remaining = self._queue[0].since + self.hold - time.monotonic()
-            self._changed.wait_for(lambda: len(self._queue) >= self.pool or self._ending, max(0.0, remaining))
+            self._changed.wait_for(
+                lambda: len(self._queue) >= self.pool or self._ending,
+                max(0.0, remaining),
+            )
         time.sleep(self._pause)
         with self._changed:
-            return [self._queue.popleft() for _ in range(min(len(self._queue), self._most))]
+            return [
+                self._queue.popleft() for _ in range(min(len(self._queue), self._most))
+            ]
 
-    def _write(self, batch: list[_Waiting], store: Callable[[Sequence[Any]], Sequence[Any]]) -> None:
+    def _write(
+        self, batch: list[_Waiting], store: Callable[[Sequence[Any]], Sequence[Any]]
+    ) -> None:
         if not batch:
             return
         try:
-            outcomes: Sequence[Any] | BaseException = store([waiting.work for waiting in batch])
+            outcomes: Sequence[Any] | BaseException = store(
+                [waiting.work for waiting in batch]
+            )
         except Exception as error:  # whatever it is, somebody waits for it
             outcomes = error
         _wake_all(batch, outcomes)
 
     def _rewrite(self) -> None:
-        if self._store.rewrite_pause == 0.0 and not self._ending:  # whoever ends the store does it at the end
+        if (
+            self._store.rewrite_pause == 0.0 and not self._ending
+        ):  # whoever ends the store does it at the end
             try:
                 self._store.rewrite(at_once=True)
             except StoreFailed as error:
@@ -291,7 +341,10 @@ def _wake_all(batch: list[_Waiting], outcomes: Sequence[Any] | BaseException) ->
     """Wake up all who wait, with one call into each event loop."""
     for loop in {waiting.loop for waiting in batch}:
         pairs = [
-            (waiting.future, outcomes if isinstance(outcomes, BaseException) else outcomes[index])
+            (
+                waiting.future,
+                outcomes if isinstance(outcomes, BaseException) else outcomes[index],
+            )
             for index, waiting in enumerate(batch)
             if waiting.loop is loop
         ]
@@ -301,7 +354,9 @@ def _wake_all(batch: list[_Waiting], outcomes: Sequence[Any] | BaseException) ->
 
 def _resolve_futures(pairs: list[tuple[asyncio.Future[Any], Any]]) -> None:
     for future, outcome in pairs:
-        if future.done():  # whoever waited has gone; what was sent is stored all the same
+        if (
+            future.done()
+        ):  # whoever waited has gone; what was sent is stored all the same
             continue
         if isinstance(outcome, BaseException):
             future.set_exception(outcome)
@@ -309,7 +364,9 @@ def _resolve_futures(pairs: list[tuple[asyncio.Future[Any], Any]]) -> None:
             future.set_result(outcome)
 
 
-async def submit(collector: Collector, name: str, body: SubmissionBody, invitation: str = "") -> None:
+async def submit(
+    collector: Collector, name: str, body: SubmissionBody, invitation: str = ""
+) -> None:
     """Store what one respondent sent; it is durable when this returns.
 
     Args:

@@ -22,7 +22,9 @@ from deniable.collector.refusals import Refused, refusal_of
 from deniable.collector.settings import Settings
 
 _WINDOW = 60.0  # seconds
-_CLOSE = {"Connection": "close"}  # of what comes after a refusal that left a body unread
+_CLOSE = {
+    "Connection": "close"
+}  # of what comes after a refusal that left a body unread
 _TAKEN = "deniable.taken"  # in the scope of a request
 _MOST_ADDRESSES = 100_000  # told apart in one minute, to bound the memory; those beyond share one count
 
@@ -73,8 +75,14 @@ class Rate:
             )
         now = self._clock()
         if now >= self._ends:
-            self._ends, self._salt, self._counts = now + _WINDOW, secrets.token_bytes(16), {}
-        digest = hashlib.blake2b(_network(address).encode(), key=self._salt, digest_size=8).digest()
+            self._ends, self._salt, self._counts = (
+                now + _WINDOW,
+                secrets.token_bytes(16),
+                {},
+            )
+        digest = hashlib.blake2b(
+            _network(address).encode(), key=self._salt, digest_size=8
+        ).digest()
         if digest not in self._counts and len(self._counts) >= _MOST_ADDRESSES:
             digest = b""
         count = self._counts.get(digest, 0) + amount
@@ -146,7 +154,10 @@ class Limits:
             Rate(settings.rate_responses, "responses"),
             Rate(settings.device_responses, "responses", "token"),
         )
-        self._bytes = (Rate(settings.rate_bytes, "bytes"), Rate(settings.device_bytes, "bytes", "token"))
+        self._bytes = (
+            Rate(settings.rate_bytes, "bytes"),
+            Rate(settings.device_bytes, "bytes", "token"),
+        )
 
     def count_responses(self, request: Request, count: int) -> None:
         """Count the responses of a request before they are stored.
@@ -182,7 +193,10 @@ def _identify_sender(request: Request) -> tuple[bool, str]:
 
 
 async def read_body(
-    request: Request, max_bytes: int, patience: float, take: Callable[[int], None] = lambda _: None
+    request: Request,
+    max_bytes: int,
+    patience: float,
+    take: Callable[[int], None] = lambda _: None,
 ) -> bytes:
     """Read a request's body.
 
@@ -198,7 +212,11 @@ async def read_body(
     """
     announced = request.headers.get("content-length")
     if announced is not None:
-        if len(announced) > 15 or not announced.isdecimal() or int(announced) > max_bytes:
+        if (
+            len(announced) > 15
+            or not announced.isdecimal()
+            or int(announced) > max_bytes
+        ):
             raise _too_long(max_bytes)
         take(int(announced))
     chunks: list[bytes] = []
@@ -216,7 +234,10 @@ async def read_body(
                 if announced is None:
                     take(len(chunks[-1]))
     except TimeoutError:
-        raise Refused(408, f"the body did not arrive; expected all of it within {patience:g} seconds.") from None
+        raise Refused(
+            408,
+            f"the body did not arrive; expected all of it within {patience:g} seconds.",
+        ) from None
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
 
@@ -269,11 +290,18 @@ class BoundedHttp(HttpToolsProtocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._start_timer()
-        if self.client is not None and not any(_is_in(self.client[0], proxy) for proxy in self.proxies):
+        if self.client is not None and not any(
+            _is_in(self.client[0], proxy) for proxy in self.proxies
+        ):
             self._address = _network(self.client[0])
             self.open[self._address] += 1
             if self.open[self._address] > self.each:
-                self._refuse(Refused(503, f"there are too many connections; expected {self.each} from one address."))
+                self._refuse(
+                    Refused(
+                        503,
+                        f"there are too many connections; expected {self.each} from one address.",
+                    )
+                )
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
@@ -289,7 +317,9 @@ class BoundedHttp(HttpToolsProtocol):
             return
         self._head += len(data)
         if self._head > self.largest and not self.transport.is_closing():
-            self.send_400_response(f"the head of this request is too long; expected at most {self.largest:,} bytes.")
+            self.send_400_response(
+                f"the head of this request is too long; expected at most {self.largest:,} bytes."
+            )
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what no route can be asked about, in the form of all refusals, and close the connection."""
@@ -298,7 +328,10 @@ class BoundedHttp(HttpToolsProtocol):
     def _refuse(self, error: Refused) -> None:
         body = msgspec.json.encode(refusal_of(error))
         head = f"HTTP/1.1 {error.status} {HTTPStatus(error.status).phrase}\r\ncontent-type: application/json\r\n"
-        self.transport.write(f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode() + body)
+        self.transport.write(
+            f"{head}content-length: {len(body)}\r\nconnection: close\r\n\r\n".encode()
+            + body
+        )
         self.transport.close()
 
     def on_message_begin(self) -> None:

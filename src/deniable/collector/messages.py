@@ -9,7 +9,9 @@ from msgspec import Meta, Struct
 LONGEST_SYMBOL = 1 << 20
 """Characters of a response: a bit for each of a million categories."""
 
-Hash = Annotated[str, Meta(pattern="^sha256:[0-9a-f]{64}$", description="A content hash.")]
+Hash = Annotated[
+    str, Meta(pattern="^sha256:[0-9a-f]{64}$", description="A content hash.")
+]
 Key = Annotated[
     str,
     Meta(
@@ -37,7 +39,9 @@ class TokenBody(Struct, frozen=True, forbid_unknown_fields=True):
     signature: Hex
 
 
-class SubmissionBody(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class SubmissionBody(
+    Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
+):
     """The responses of one respondent to one survey; a finer stage of a question raises the response before it."""
 
     survey: Hash

@@ -41,7 +41,10 @@ _HTTP_PROBLEMS: dict[int, tuple[str, str]] = {
         "there is nothing at this address.",
         "Open the link that you were given. Results are at /a; programs find all addresses in /openapi.json.",
     ),
-    405: ("this method does not exist here.", "/openapi.json lists the methods of every address."),
+    405: (
+        "this method does not exist here.",
+        "/openapi.json lists the methods of every address.",
+    ),
 }
 
 Headers = list[tuple[bytes, bytes]]
@@ -73,14 +76,18 @@ class RequestGate:
             await send(message)
 
         try:
-            if not scope["path"].startswith("/static/"):  # a page loads a dozen, and a classroom shares one address
+            if not scope["path"].startswith(
+                "/static/"
+            ):  # a page loads a dozen, and a classroom shares one address
                 client = scope.get("client")
                 address = client[0] if client else ""
                 self._warn_of_proxies(scope, address)
                 self._limits.requests.check(address)
             with self._limits.bodies.of_request(scope):
                 await self._app(scope, receive, sending)
-        except Exception as error:  # the last resort: nobody's words leave in a traceback
+        except (
+            Exception
+        ) as error:  # the last resort: nobody's words leave in a traceback
             await self._refuse(error, scope, receive, sending, begun=bool(status))
         seconds = time.perf_counter() - started
         route = pattern(scope)
@@ -92,12 +99,25 @@ class RequestGate:
         """Write a line, once, where a proxy says for whom it asks and is not believed: all whom it asks for are one."""
         if self._warned:
             return
-        forwarded = b",".join(value for name, value in scope["headers"] if name == b"x-forwarded-for")
+        forwarded = b",".join(
+            value for name, value in scope["headers"] if name == b"x-forwarded-for"
+        )
         if forwarded and address.encode() not in forwarded:
             self._warned = True
-            log_event("a proxy is not named in `proxies`, so all its requests share one limit", level=logging.WARNING)
+            log_event(
+                "a proxy is not named in `proxies`, so all its requests share one limit",
+                level=logging.WARNING,
+            )
 
-    async def _refuse(self, error: Exception, scope: Scope, receive: Receive, send: Send, *, begun: bool) -> None:
+    async def _refuse(
+        self,
+        error: Exception,
+        scope: Scope,
+        receive: Receive,
+        send: Send,
+        *,
+        begun: bool,
+    ) -> None:
         expected = expected_error(error)
         if expected is None:
             log_crash(error, pattern(scope))
@@ -108,7 +128,9 @@ class RequestGate:
 
 def common_headers(*, encrypted: bool) -> Headers:
     """Return the headers of every reply."""
-    all_headers = _HEADERS | ({"strict-transport-security": "max-age=31536000"} if encrypted else {})
+    all_headers = _HEADERS | (
+        {"strict-transport-security": "max-age=31536000"} if encrypted else {}
+    )
     return [(name.encode(), value.encode()) for name, value in all_headers.items()]
 
 
@@ -116,7 +138,12 @@ def add_headers(headers: Headers, common: Headers, path: str) -> None:
     """Add the headers of every reply; what has no rule for caches is not kept by any."""
     headers += common
     if not any(name == b"cache-control" for name, _ in headers):
-        headers.append((b"cache-control", b"no-cache" if path.startswith("/static/") else b"no-store"))
+        headers.append(
+            (
+                b"cache-control",
+                b"no-cache" if path.startswith("/static/") else b"no-store",
+            )
+        )
 
 
 def pattern(scope: Scope) -> str:
@@ -132,7 +159,9 @@ def refusal(error: DeniableError, scope: Scope) -> Response:
     headers = error.headers if isinstance(error, Refused) else {}
     if wants_page(scope):
         return HTMLResponse(problem(body.error), status, headers)
-    return Response(msgspec.json.encode(body), status, headers, media_type="application/json")
+    return Response(
+        msgspec.json.encode(body), status, headers, media_type="application/json"
+    )
 
 
 def wants_page(scope: Scope) -> bool:
@@ -146,5 +175,8 @@ def expected_error(error: Exception) -> DeniableError | None:
     if isinstance(error, DeniableError):
         return error
     if isinstance(error, HTTPException):
-        return Refused(error.status_code, *_HTTP_PROBLEMS.get(error.status_code, (f"{error.detail}.", "")))
+        return Refused(
+            error.status_code,
+            *_HTTP_PROBLEMS.get(error.status_code, (f"{error.detail}.", "")),
+        )
     return None

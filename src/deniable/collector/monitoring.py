@@ -21,7 +21,13 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from prometheus_client import CollectorRegistry, Counter, Histogram, disable_created_metrics, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    disable_created_metrics,
+    generate_latest,
+)
 
 LOGGER = logging.getLogger("deniable.collector")
 
@@ -30,7 +36,21 @@ MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 
 _DAY = 86_400  # seconds
 _METHODS = frozenset({"GET", "HEAD", "POST", "DELETE"})
-_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_SECONDS = (
+    0.001,
+    0.0025,
+    0.005,
+    0.01,
+    0.025,
+    0.05,
+    0.1,
+    0.25,
+    0.5,
+    1.0,
+    2.5,
+    5.0,
+    10.0,
+)
 
 # They say to the microsecond when something was counted for the first time.
 disable_created_metrics()  # type: ignore[no-untyped-call]
@@ -43,9 +63,18 @@ class JsonLines(logging.Formatter):
         # Without an exception's words, and another package's line with nothing filled in: both could hold what
         # somebody sent.
         timestamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
-        event = record.getMessage() if record.name == LOGGER.name else str(record.msg).partition("\n")[0]
+        event = (
+            record.getMessage()
+            if record.name == LOGGER.name
+            else str(record.msg).partition("\n")[0]
+        )
         facts: dict[str, Any] = getattr(record, "facts", {})
-        line = {"at": timestamp, "level": record.levelname.lower(), "event": event, **facts}
+        line = {
+            "at": timestamp,
+            "level": record.levelname.lower(),
+            "event": event,
+            **facts,
+        }
         return msgspec.json.encode(line).decode()
 
 
@@ -65,15 +94,35 @@ def log_event(event: str, *, level: int = logging.INFO, **facts: str | float) ->
 def log_request(method: str, route: str, status: int, seconds: float) -> None:
     """Write the line of a request."""
     level = logging.ERROR if status >= 500 else logging.INFO
-    log_event("request", level=level, method=method, route=route, status=status, ms=round(1000 * seconds, 1))
+    log_event(
+        "request",
+        level=level,
+        method=method,
+        route=route,
+        status=status,
+        ms=round(1000 * seconds, 1),
+    )
 
 
 def log_crash(error: BaseException, route: str) -> None:
     """Write down an error that nobody expected: its kind and its place. Its words could hold what somebody sent."""
     frames = traceback.extract_tb(error.__traceback__)
-    last = next((frame for frame in reversed(frames) if "deniable" in Path(frame.filename).parts), None)
+    last = next(
+        (
+            frame
+            for frame in reversed(frames)
+            if "deniable" in Path(frame.filename).parts
+        ),
+        None,
+    )
     place_in_code = f"{Path(last.filename).name}:{last.lineno}" if last else "?"
-    log_event("crash", level=logging.ERROR, kind=type(error).__name__, where=place_in_code, route=route)
+    log_event(
+        "crash",
+        level=logging.ERROR,
+        kind=type(error).__name__,
+        where=place_in_code,
+        route=route,
+    )
 
 
 class Pulse:
@@ -138,7 +187,9 @@ class Metrics:
         )  # fmt: skip
         self._day, self._told = self._today(), generate_latest(self._registry)
 
-        self._requests_of = cache(self._requests.labels)  # a look-up of ours is several times quicker than theirs
+        self._requests_of = cache(
+            self._requests.labels
+        )  # a look-up of ours is several times quicker than theirs
         self._seconds_of = cache(self._seconds.labels)
         self._responses_of = cache(self._responses.labels)
 
@@ -147,7 +198,9 @@ class Metrics:
         self._write_past_days()
         if status >= 500:
             self._failures.labels(route, status).inc()
-        self._requests_of(method if method in _METHODS else "other", route, status).inc()
+        self._requests_of(
+            method if method in _METHODS else "other", route, status
+        ).inc()
         self._seconds_of(route).observe(seconds)
 
     def responses(self, survey: str, outcome: str, count: int = 1) -> None:

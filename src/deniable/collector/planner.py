@@ -14,7 +14,14 @@ from deniable.criteria.base import max_posterior
 from deniable.designs import Design, direct, subset, warner
 from deniable.display import privacy_texts
 from deniable.errors import InvalidNumber, InvalidRequest, quoted
-from deniable.plan import crossover, optimal, sample_size, sample_size_for_power, sample_size_for_width, width
+from deniable.plan import (
+    crossover,
+    optimal,
+    sample_size,
+    sample_size_for_power,
+    sample_size_for_width,
+    width,
+)
 from deniable.rendering import formats
 from deniable.survey.catalogue import locale
 from deniable.survey.disclosure import Disclosure
@@ -109,23 +116,50 @@ def read_wish(fields: Mapping[str, str]) -> Wish:
     default = Wish()
     text = {name: fields.get(name, "").strip() for name in Wish.__dataclass_fields__}
     epsilon = _number(text["epsilon"] or default.epsilon, "ε", "1/10", 8)
-    people = _number(text["respondents"] or str(default.respondents), "the number of respondents", 2, 10**9)
-    size = _number(text["categories"] or str(default.categories), "the number of categories", 2, 200)
-    prior = _number(text["prior"] or str(default.prior), "the belief beforehand", "1/10", "999/10")
-    questions = _number(text["questions"] or str(default.questions), "the number of questions", 1, 200)
-    share = _number(text["share"] or str(default.share), "the expected share", "1/10", "999/10")
+    people = _number(
+        text["respondents"] or str(default.respondents),
+        "the number of respondents",
+        2,
+        10**9,
+    )
+    size = _number(
+        text["categories"] or str(default.categories),
+        "the number of categories",
+        2,
+        200,
+    )
+    prior = _number(
+        text["prior"] or str(default.prior), "the belief beforehand", "1/10", "999/10"
+    )
+    questions = _number(
+        text["questions"] or str(default.questions), "the number of questions", 1, 200
+    )
+    share = _number(
+        text["share"] or str(default.share), "the expected share", "1/10", "999/10"
+    )
     width = _number(text["width"] or str(default.width), "the width", "1/10", "999/10")
     power = _number(text["power"] or str(default.power), "the power", 50, "999/10")
-    lying = _number(text["lying"] or str(default.lying), "the share of those who would deny", 0, 100)
+    lying = _number(
+        text["lying"] or str(default.lying), "the share of those who would deny", 0, 100
+    )
     hoped = [float(value) for value in (share, width, power, lying)]
-    return Wish(f"{float(epsilon):g}", int(people), int(size), float(prior), int(questions), *hoped)
+    return Wish(
+        f"{float(epsilon):g}",
+        int(people),
+        int(size),
+        float(prior),
+        int(questions),
+        *hoped,
+    )
 
 
 def plan(wish: Wish) -> SurveyPlan:
     """Return what comes of a wish, for the design that is best for it."""
     choice = optimal(wish.categories, wish.epsilon)
     # At worst half of the people hold one answer, however many others there are.
-    margin, plain = (_margin(design, wish.respondents) for design in (choice.design, direct(2)))
+    margin, plain = (
+        _margin(design, wish.respondents) for design in (choice.design, direct(2))
+    )
     crossing = crossover(choice.design, share=wish.share / 100, lying=wish.lying / 100)
     after = max_posterior(choice.design.parity, Fraction(str(wish.prior)) / 100)
     return SurveyPlan(
@@ -137,7 +171,10 @@ def plan(wish: Wish) -> SurveyPlan:
         worth=wish.respondents * (plain / margin) ** 2,
         needed=sample_size(choice.design, margin=plain, level=LEVEL),
         posterior=100 * float(after),
-        protection=(*privacy_texts.promise(choice.design), *privacy_texts.frequencies(choice.design)[:1]),
+        protection=(
+            *privacy_texts.promise(choice.design),
+            *privacy_texts.frequencies(choice.design)[:1],
+        ),
         told=_describe_disclosure(choice.design, wish.questions),
         warnings=_warnings(choice.design, wish.questions),
         reasons=(*choice.reasons, *_describe_one_question(wish, margin)),
@@ -150,7 +187,11 @@ def plan(wish: Wish) -> SurveyPlan:
 
 
 def _describe_disclosure(design: Design, questions: int) -> tuple[str, ...]:
-    together = Disclosure.of([design] * questions).together_words(_SPOKEN) if questions > 1 else ()
+    together = (
+        Disclosure.of([design] * questions).together_words(_SPOKEN)
+        if questions > 1
+        else ()
+    )
     return (
         " ".join(Disclosure.of_response(design).response_words(_SPOKEN)),
         *([" ".join(together)] if together else []),
@@ -159,7 +200,10 @@ def _describe_disclosure(design: Design, questions: int) -> tuple[str, ...]:
 
 def _warnings(design: Design, questions: int) -> tuple[str, ...]:
     warning_words = Disclosure(design.parity).limit_words(CEILING, _SPOKEN, design.name)
-    return (*warning_words, *Disclosure.of([design] * questions).limit_words(BUDGET, _SPOKEN))
+    return (
+        *warning_words,
+        *Disclosure.of([design] * questions).limit_words(BUDGET, _SPOKEN),
+    )
 
 
 def _describe_one_question(wish: Wish, margin: float) -> tuple[str, ...]:
@@ -180,17 +224,26 @@ def _describe_one_question(wish: Wish, margin: float) -> tuple[str, ...]:
 
 
 def _curve(wish: Wish, margin: float, plain: float) -> CurveChart:
-    points = [(e, _margin(_minimax(wish.categories, f"{e:.4f}"), wish.respondents)) for e in _steps()]
+    points = [
+        (e, _margin(_minimax(wish.categories, f"{e:.4f}"), wish.respondents))
+        for e in _steps()
+    ]
     first_and_last = points[0][0], points[-1][0]
     marks = [float(exact.rational(mark)) for mark in MARKS]
     return curve_chart(
-        points, (float(wish.epsilon), margin), [(first_and_last[0], plain), (first_and_last[1], plain)], marks
+        points,
+        (float(wish.epsilon), margin),
+        [(first_and_last[0], plain), (first_and_last[1], plain)],
+        marks,
     )
 
 
 def _steps() -> list[float]:
     first, last = (float(exact.rational(mark)) for mark in (MARKS[0], MARKS[-1]))
-    return [first * (last / first) ** (number / _CURVE_STEPS) for number in range(_CURVE_STEPS + 1)]
+    return [
+        first * (last / first) ** (number / _CURVE_STEPS)
+        for number in range(_CURVE_STEPS + 1)
+    ]
 
 
 def _kinks(categories: int) -> tuple[str, ...]:
@@ -198,12 +251,18 @@ def _kinks(categories: int) -> tuple[str, ...]:
     if categories == 2:
         return ()
     sizes = [(epsilon, _in_a_response(categories, epsilon)) for epsilon in _steps()]
-    bends = [(math.sqrt(left * right), after) for (left, before), (right, after) in pairwise(sizes) if before != after]
+    bends = [
+        (math.sqrt(left * right), after)
+        for (left, before), (right, after) in pairwise(sizes)
+        if before != after
+    ]
     if not bends:
         return ()
     kinks = bends[-_MOST_KINKS:]
     first = sizes[0][1] if len(kinks) == len(bends) else bends[-_MOST_KINKS - 1][1]
-    later = "; ".join(f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, size in kinks)
+    later = "; ".join(
+        f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, size in kinks
+    )
     return (
         "The curve bends where the best response changes: a small ε is used best by naming many of the answers, "
         f"here up to {first} of {categories}; {later}.",
@@ -218,7 +277,9 @@ def _in_a_response(categories: int, epsilon: float) -> int:
 def _people(wish: Wish, design: Design) -> tuple[str, ...]:
     """Tell how many people it takes; by the exact test where that takes no time."""
     share, power = wish.share / 100, wish.power / 100
-    by_width = sample_size_for_width(design, share=share, width=wish.width / 100, level=LEVEL)
+    by_width = sample_size_for_width(
+        design, share=share, width=wish.width / 100, level=LEVEL
+    )
     by_power = sample_size_for_power(design, share=share, target=power, method="normal")
     if by_power <= _MOST_EXACT:
         by_power = sample_size_for_power(design, share=share, target=power)
@@ -232,15 +293,23 @@ def _errors(wish: Wish, design: Design, crossing: float) -> CurveChart:
     """Draw the errors from few respondents on to well beyond those who are asked, and beyond the crossing."""
     max_people = max(wish.respondents, crossing if crossing < 10**9 else 0, 300)
     last = math.ceil(math.log10(3 * max_people))
-    steps = [10 ** (1 + (last - 1) * step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)]
+    steps = [
+        10 ** (1 + (last - 1) * step / _CURVE_STEPS) for step in range(_CURVE_STEPS + 1)
+    ]
     numbers = sorted({round(step) for step in steps} | {max(wish.respondents, 10)})
-    comparison = crossover(design, share=wish.share / 100, lying=wish.lying / 100, people=numbers)
+    comparison = crossover(
+        design, share=wish.share / 100, lying=wish.lying / 100, people=numbers
+    )
     columns = [
         [float(cell) for cell in line.values()] for line in comparison.lines
     ]  # of people, directly, by the design
-    randomized_errors, plain = ([(line[0], line[column]) for line in columns] for column in (2, 1))
+    randomized_errors, plain = (
+        [(line[0], line[column]) for line in columns] for column in (2, 1)
+    )
     point = next(point for point in randomized_errors if point[0] >= wish.respondents)
-    return curve_chart(randomized_errors, point, plain, [10**power for power in range(1, last + 1)])
+    return curve_chart(
+        randomized_errors, point, plain, [10**power for power in range(1, last + 1)]
+    )
 
 
 def _minimax(categories: int, epsilon: str) -> Design:
@@ -252,7 +321,9 @@ def _margin(design: Design, respondents: int) -> float:
     return width(design, respondents, level=LEVEL) / 2
 
 
-def _number(text: str, name: str, lower: exact.Rational, upper: exact.Rational) -> Fraction:
+def _number(
+    text: str, name: str, lower: exact.Rational, upper: exact.Rational
+) -> Fraction:
     low, high = exact.rational(lower), exact.rational(upper)
     try:
         value = exact.rational(text.replace(",", ""), name=name)

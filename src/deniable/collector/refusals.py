@@ -22,7 +22,14 @@ class Refused(DeniableError, ValueError):
         headers: what the status asks to be told besides.
     """
 
-    def __init__(self, status: int, problem: str, hint: str = "", *, headers: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        status: int,
+        problem: str,
+        hint: str = "",
+        *,
+        headers: dict[str, str] | None = None,
+    ) -> None:
         super().__init__(problem, hint)
         self.status = status
         self.headers = headers or {}
@@ -53,14 +60,18 @@ _STATUS: dict[type[DeniableError], int] = {
 
 
 _LATER = "Try again in a moment."
-_STRING = re.compile(rb'"([^"\\]*)"(\s*:)?')  # in JSON without a backslash, every string; and whether it is a name
+_STRING = re.compile(
+    rb'"([^"\\]*)"(\s*:)?'
+)  # in JSON without a backslash, every string; and whether it is a name
 
 
 def status_of(error: DeniableError) -> int:
     """Return the status of an error: its own, that of its kind, or 400."""
     if isinstance(error, Refused):
         return error.status
-    return next((status for kind, status in _STATUS.items() if isinstance(error, kind)), 400)
+    return next(
+        (status for kind, status in _STATUS.items() if isinstance(error, kind)), 400
+    )
 
 
 def refusal_of(error: DeniableError) -> Refusal:
@@ -69,7 +80,13 @@ def refusal_of(error: DeniableError) -> Refusal:
     What a database says is for those who run it, and names places on their machine: others are told less.
     """
     if isinstance(error, StoreFailed):
-        return Refusal(Told("the collector cannot read or store anything now; nothing was changed.", "", _LATER))
+        return Refusal(
+            Told(
+                "the collector cannot read or store anything now; nothing was changed.",
+                "",
+                _LATER,
+            )
+        )
     problem, _, expected = error.problem.partition("; expected ")
     return Refusal(Told(_sentence(problem), _sentence(expected), error.hint))
 
@@ -85,9 +102,15 @@ def decode_json(decode: Callable[[bytes], Any], raw: bytes) -> Any:
         _check_names(raw)
         return document
     except msgspec.ValidationError as error:
-        raise Refused(422, f"the body does not fit: {error}.", "/openapi.json describes what does.") from None
+        raise Refused(
+            422,
+            f"the body does not fit: {error}.",
+            "/openapi.json describes what does.",
+        ) from None
     except (msgspec.DecodeError, UnicodeError, RecursionError):
-        raise Refused(400, "the body is not JSON; expected one document in UTF-8.") from None
+        raise Refused(
+            400, "the body is not JSON; expected one document in UTF-8."
+        ) from None
 
 
 def _check_names(raw: bytes) -> None:
@@ -101,12 +124,16 @@ def _check_names(raw: bytes) -> None:
     except ValueError as error:
         if isinstance(error, Refused):
             raise
-        raise Refused(400, "the body is not JSON; expected one document in UTF-8.") from None
+        raise Refused(
+            400, "the body is not JSON; expected one document in UTF-8."
+        ) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> None:
     if len({name for name, _ in pairs}) < len(pairs):
-        raise Refused(400, "a name is there twice in one object; expected each of them once.")
+        raise Refused(
+            400, "a name is there twice in one object; expected each of them once."
+        )
 
 
 def _sentence(text: str) -> str:

@@ -16,7 +16,16 @@ from deniable.collector.store import ShownCounts, ShownQuestion
 from deniable.designs import Design
 from deniable.display import privacy_texts
 from deniable.errors import InvalidRequest, NotAllowed, NotEstimable
-from deniable.estimates import Estimate, Interval, Row, ShareRow, Summary, cross_table, diagnostics, stages
+from deniable.estimates import (
+    Estimate,
+    Interval,
+    Row,
+    ShareRow,
+    Summary,
+    cross_table,
+    diagnostics,
+    stages,
+)
 from deniable.estimates.differences import REST
 from deniable.estimates.shares import fitted
 from deniable.estimates.stages import Combined
@@ -208,7 +217,9 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
     shares = _share_results(shown, summary, estimate)
     numbers = _numbers(question, estimate)
     sentences = _design_sentences(question.about)
-    joint = cast(Tally, counts.tally) if getattr(question.about, "factors", ()) else None
+    joint = (
+        cast(Tally, counts.tally) if getattr(question.about, "factors", ()) else None
+    )
     return Results(
         respondents=summary.respondents,
         level=LEVEL,
@@ -255,8 +266,14 @@ def compared(shown: ShownQuestion) -> tuple[str, ...]:
     Each is told of shares, with p-values adjusted for the number of groups. Hidden groups are in none of it.
     """
     question, survey = shown.question, shown.entry.survey
-    tallies = {survey.groups[number]: counts.tally for number, counts in shown.groups.items()}
-    if len(tallies) < 2 or shown.is_staged or find_operation(question.about, "NumberEstimate"):
+    tallies = {
+        survey.groups[number]: counts.tally for number, counts in shown.groups.items()
+    }
+    if (
+        len(tallies) < 2
+        or shown.is_staged
+        or find_operation(question.about, "NumberEstimate")
+    ):
         return ()  # only shares of categories are compared
     try:
         estimates = GroupedEstimate(GroupedTally(question.design, tallies))
@@ -285,11 +302,15 @@ def compared_questions(survey: Survey, question: int) -> tuple[int, ...]:
     """Return the indices of the questions that ask the same as one of them, of other people."""
     name, compare = survey.questions[question].name, survey.questions[question].compare
     return tuple(
-        number for number, other in enumerate(survey.questions) if other.name == compare or other.compare == name
+        number
+        for number, other in enumerate(survey.questions)
+        if other.name == compare or other.compare == name
     )
 
 
-def comparisons(shown: ShownQuestion, others: Iterable[ShownQuestion]) -> tuple[ArmResult, ...]:
+def comparisons(
+    shown: ShownQuestion, others: Iterable[ShownQuestion]
+) -> tuple[ArmResult, ...]:
     """Compare a question with those that ask the same of other people, by what is shown of each."""
     return tuple(_compare_arms(shown, other) for other in others)
 
@@ -297,7 +318,9 @@ def comparisons(shown: ShownQuestion, others: Iterable[ShownQuestion]) -> tuple[
 def _compare_arms(shown: ShownQuestion, other: ShownQuestion) -> ArmResult:
     question = other.question
     try:
-        first, second = (_estimate(arm.question, counts_shown(arm).tally) for arm in (shown, other))
+        first, second = (
+            _estimate(arm.question, counts_shown(arm).tally) for arm in (shown, other)
+        )
     except (NotAllowed, NotEstimable):
         return ArmResult(question.name, question.design.name, 0, ())
     differences = []
@@ -305,9 +328,13 @@ def _compare_arms(shown: ShownQuestion, other: ShownQuestion) -> ArmResult:
     for category, label in zip(shown.question.design.categories, labels, strict=True):
         contrast = first.contrast({category: 1.0}) - second.contrast({category: 1.0})
         bounds = contrast.interval(level=LEVEL)
-        differences.append(ShareDifference(label, contrast.value, contrast.error, *bounds))
+        differences.append(
+            ShareDifference(label, contrast.value, contrast.error, *bounds)
+        )
     respondents = other.everybody.tally.respondents
-    return ArmResult(question.name, question.design.name, respondents, tuple(differences))
+    return ArmResult(
+        question.name, question.design.name, respondents, tuple(differences)
+    )
 
 
 def _estimate(question: Question, tally: Tally | StageTallies) -> Estimate | Combined:
@@ -324,12 +351,18 @@ def _share_results(
             intervals = [swing(cast(Combined, estimate), share) for share in FAKES]
         else:
             single = cast(Estimate, estimate)
-            intervals = [swing(single.tally, share, linear=single.basis.linear) for share in FAKES]
+            intervals = [
+                swing(single.tally, share, linear=single.basis.linear)
+                for share in FAKES
+            ]
     except NotEstimable:  # a design for which the bound is not known
         intervals = []
     labels = shown.question.labels(shown.language)
     rows = enumerate(zip(labels, summary.rows, strict=True))
-    return tuple(CategoryResult(label, row, tuple(fakes[j] for fakes in intervals)) for j, (label, row) in rows)
+    return tuple(
+        CategoryResult(label, row, tuple(fakes[j] for fakes in intervals))
+        for j, (label, row) in rows
+    )
 
 
 def _numbers(question: Question, estimate: Estimate | Combined) -> Summary[Row] | None:
@@ -347,9 +380,18 @@ def _margins(shown: ShownQuestion, tally: Tally) -> tuple[MarginResult, ...]:
     texts = question.texts[language].parts
     attributes = question.design.attributes
     names = [part.text for part in texts] if texts else attributes
-    labels = question.part_labels(language) if texts else [tuple(part.categories) for _, part in tally.design.factors]
+    labels = (
+        question.part_labels(language)
+        if texts
+        else [tuple(part.categories) for _, part in tally.design.factors]
+    )
     return tuple(
-        MarginResult(attribute, name, categories, fitted(marginal(tally, attribute)).summary(level=LEVEL).rows)
+        MarginResult(
+            attribute,
+            name,
+            categories,
+            fitted(marginal(tally, attribute)).summary(level=LEVEL).rows,
+        )
         for attribute, name, categories in zip(attributes, names, labels, strict=True)
     )
 
@@ -366,12 +408,18 @@ def _pairs(tally: Tally) -> tuple[PairResult, ...]:
             continue
         cells = table.summary(level=LEVEL).rows
         width = table.shares.shape[1]
-        lines = tuple(cells[start : start + width] for start in range(0, len(cells), width))
-        results.append(PairResult(rows, columns, lines, table.association_words(level=LEVEL)))
+        lines = tuple(
+            cells[start : start + width] for start in range(0, len(cells), width)
+        )
+        results.append(
+            PairResult(rows, columns, lines, table.association_words(level=LEVEL))
+        )
     return tuple(results)
 
 
-def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, check: str = "") -> str:
+def _sentence(
+    shares: Sequence[CategoryResult], numbers: Summary[Row] | None, check: str = ""
+) -> str:
     """Tell the mean of a number, or who got a check right; else about "yes", or the answer that most people give."""
     if numbers:
         return result_texts.about_mean(numbers.rows[0])
@@ -379,7 +427,11 @@ def _sentence(shares: Sequence[CategoryResult], numbers: Summary[Row] | None, ch
         right = next(share for share in shares if share.row.name == check)
         sentence = result_texts.about(right.row, right.label)
         return f"The right answer: {sentence[:1].lower()}{sentence[1:]}"
-    chosen = shares[1] if len(shares) == 2 else max(shares, key=lambda share: share.row.estimate)
+    chosen = (
+        shares[1]
+        if len(shares) == 2
+        else max(shares, key=lambda share: share.row.estimate)
+    )
     return result_texts.about(chosen.row, chosen.label)
 
 
@@ -399,7 +451,10 @@ def _design_sentences(about: Design | Ladder) -> _DesignSentences:
     device = (*privacy_texts.frequencies(last), *privacy_texts.odds(last))
     if not designs:
         return _DesignSentences((*privacy_texts.promise(last), *caveat), device)
-    promises = [f"Up to stage {number}: {privacy_texts.promise(design)[0]}" for number, design in enumerate(designs, 1)]
+    promises = [
+        f"Up to stage {number}: {privacy_texts.promise(design)[0]}"
+        for number, design in enumerate(designs, 1)
+    ]
     together = "All stages together reveal what the finest one reveals, and no more."
     return _DesignSentences((*promises, together, *caveat), device)
 
@@ -415,9 +470,16 @@ def _compliance_signals(estimate: Estimate | Combined) -> tuple[Signal, ...]:
 
 def _stages(estimate: Combined) -> tuple[StageResult, ...]:
     counts = estimate.tallies
-    rows = zip(counts.design.epsilons, counts.seen, counts.finest, estimate.weights, strict=True)
+    rows = zip(
+        counts.design.epsilons,
+        counts.seen,
+        counts.finest,
+        estimate.weights,
+        strict=True,
+    )
     return tuple(
-        StageResult(epsilon, seen.respondents, finest.respondents, weight) for epsilon, seen, finest, weight in rows
+        StageResult(epsilon, seen.respondents, finest.respondents, weight)
+        for epsilon, seen, finest, weight in rows
     )
 
 
@@ -425,8 +487,12 @@ def _fabrication_signals(counts: ShownCounts) -> tuple[Signal, ...]:
     """Return what looks fabricated, stage by stage; all stages together keep the rate of false alarms."""
     tallies = getattr(counts.tally, "seen", (counts.tally,))
     signals = []
-    for stage, (tally, set_sizes) in enumerate(zip(tallies, counts.set_sizes, strict=True), 1):
-        sizes = {int(size): int(set_sizes[size]) for size in np.flatnonzero(set_sizes)} or None
+    for stage, (tally, set_sizes) in enumerate(
+        zip(tallies, counts.set_sizes, strict=True), 1
+    ):
+        sizes = {
+            int(size): int(set_sizes[size]) for size in np.flatnonzero(set_sizes)
+        } or None
         prefix = f"Stage {stage}: " if len(tallies) > 1 else ""
         signals += [
             Signal("fabricated", f"{prefix}{capital(doubt.what)}", fabricated.RATE)

@@ -21,7 +21,9 @@ _TIMEOUT = 30.0
 def hashes() -> dict[str, str]:
     """Return the SHA-256 of every script of this version, by its path."""
     return {
-        f"static/{file.relative_to(STATIC).as_posix()}": hashlib.sha256(file.read_bytes()).hexdigest()
+        f"static/{file.relative_to(STATIC).as_posix()}": hashlib.sha256(
+            file.read_bytes()
+        ).hexdigest()
         for file in sorted(STATIC.rglob("*.js"))
     }
 
@@ -38,7 +40,11 @@ def compare(address: str) -> None:
         Incompatible: one is another, or missing.
         UnreadableFile: the collector cannot be reached.
     """
-    changed = [path for path, digest in hashes().items() if _fetch_hash(f"{address.rstrip('/')}/{path}") != digest]
+    changed = [
+        path
+        for path, digest in hashes().items()
+        if _fetch_hash(f"{address.rstrip('/')}/{path}") != digest
+    ]
     if changed:
         raise Incompatible(
             f"{address:.80} serves {len(changed)} scripts that are not those of this version, {changed[0]} among them; "
@@ -49,7 +55,9 @@ def compare(address: str) -> None:
 
 def _fetch_hash(address: str) -> str:
     if not address.startswith(("https://", "http://")):
-        raise UnreadableFile(f"{address:.80} is no address; expected one such as https://survey.example.")
+        raise UnreadableFile(
+            f"{address:.80} is no address; expected one such as https://survey.example."
+        )
     try:
         with urllib.request.urlopen(address, timeout=_TIMEOUT) as reply:  # noqa: S310 - http or https, see above
             return hashlib.sha256(reply.read(_LARGEST)).hexdigest()
@@ -57,4 +65,6 @@ def _fetch_hash(address: str) -> str:
         error.close()
         return ""
     except OSError:
-        raise UnreadableFile(f"{address:.80} cannot be fetched; expected a collector that runs.") from None
+        raise UnreadableFile(
+            f"{address:.80} cannot be fetched; expected a collector that runs."
+        ) from None

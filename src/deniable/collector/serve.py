@@ -25,7 +25,9 @@ _BACKLOG = 2048  # connections that wait to be taken
 _LOOK = 2.0  # seconds after which a collector looks whether it still has its seat
 
 
-def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None) -> None:
+def serve(
+    settings: Settings, ready: Callable[[Settings], None] = lambda _: None
+) -> None:
     """Run a collector until it is told to stop (SIGTERM, or Ctrl-C).
 
     It then takes no new connection, answers what is under way, stores what is waiting, writes everything anew in the
@@ -50,10 +52,15 @@ def serve(settings: Settings, ready: Callable[[Settings], None] = lambda _: None
             with closing(_CollectorSlot(store.database, settings.collectors)) as seat:
                 _rewrite_all(store)
                 seat.note(settings.base)
-                server = uvicorn.Server(configuration(settings, make_app(settings, store)))
+                server = uvicorn.Server(
+                    configuration(settings, make_app(settings, store))
+                )
                 ready(settings)
                 log_event("listening", address=settings.base)
-                with _end_on_signal(), seat.watched(lambda: setattr(server, "should_exit", True)):
+                with (
+                    _end_on_signal(),
+                    seat.watched(lambda: setattr(server, "should_exit", True)),
+                ):
                     server.run(sockets=[door])
                 log_event("stopped")
         finally:
@@ -77,7 +84,9 @@ class _CollectorSlot:
     @contextmanager
     def watched(self, stop: Callable[[], None]) -> Iterator[None]:
         """Look again and again whether the seat is still taken; where another collector has it now, stop this one."""
-        thread = threading.Thread(target=self._watch, args=(stop,), name="seat", daemon=True)
+        thread = threading.Thread(
+            target=self._watch, args=(stop,), name="seat", daemon=True
+        )
         thread.start()
         try:
             yield
@@ -102,7 +111,10 @@ class _CollectorSlot:
             except StoreFailed:  # the database is away; it comes back
                 continue
             if lost:
-                log_event("another collector has taken the seat of this one", level=logging.ERROR)
+                log_event(
+                    "another collector has taken the seat of this one",
+                    level=logging.ERROR,
+                )
                 stop()
                 return
 
@@ -118,7 +130,9 @@ def _rewrite_all(store: Store) -> None:
     """Write everything anew: a collector that was killed may have left traces of what came in which order."""
     try:
         store.rewrite(at_once=True, anyway=True)
-    except StoreFailed as error:  # such as no room for a second copy: responses can still be taken
+    except (
+        StoreFailed
+    ) as error:  # such as no room for a second copy: responses can still be taken
         log_event("rewriting failed", what=error.problem)
 
 
@@ -171,7 +185,9 @@ def check_proxies(settings: Settings) -> None:
 def _open_socket(settings: Settings) -> socket.socket:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     try:
-        return socket.create_server((settings.host, settings.port), family=family, backlog=_BACKLOG)
+        return socket.create_server(
+            (settings.host, settings.port), family=family, backlog=_BACKLOG
+        )
     except OSError as error:
         raise InvalidRequest(
             f"cannot listen on {settings.host}, port {settings.port}: {error.strerror}; expected an address of this "
@@ -182,7 +198,10 @@ def _open_socket(settings: Settings) -> socket.socket:
 @contextmanager
 def _end_on_signal() -> Iterator[None]:
     """Let a signal end the collector and nothing else: uvicorn raises it anew when all is done."""
-    before = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {
+        number: signal.signal(number, lambda *_: None)
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
     try:
         yield
     finally:

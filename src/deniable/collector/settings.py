@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 PREFIX = "DENIABLE_"
 """What names of variables in the environment begin with."""
 
-_SHARED = ("rate", "rate_responses", "rate_bytes", "device_responses", "device_bytes", "connections_each")
+_SHARED = (
+    "rate",
+    "rate_responses",
+    "rate_bytes",
+    "device_responses",
+    "device_bytes",
+    "connections_each",
+)
 _Bytes = Annotated[int, msgspec.Meta(ge=1024, le=1 << 32)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 
@@ -110,8 +117,14 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         Guarantee: what all of them let in is no more than the limit, wherever a request arrives. A limit below the
         number of collectors is 1 for each.
         """
-        shares = {name: max(1, limit // self.collectors) for name in _SHARED if (limit := getattr(self, name))}
-        return msgspec.structs.replace(self, **shares, rewriting=self.rewriting / self.collectors)
+        shares = {
+            name: max(1, limit // self.collectors)
+            for name in _SHARED
+            if (limit := getattr(self, name))
+        }
+        return msgspec.structs.replace(
+            self, **shares, rewriting=self.rewriting / self.collectors
+        )
 
     def cookie(self, name: str) -> str:
         """Return what a cookie is called; with HTTPS, by a prefix that keeps other hosts from setting it."""
@@ -155,7 +168,9 @@ class Collector:
 
 
 def read(
-    file: Path | None = None, environment: Mapping[str, str] | None = None, overrides: Mapping[str, Any] | None = None
+    file: Path | None = None,
+    environment: Mapping[str, str] | None = None,
+    overrides: Mapping[str, Any] | None = None,
 ) -> Settings:
     """Read settings from a TOML file, then from the environment, then from what was given; the later one wins.
 
@@ -173,12 +188,15 @@ def read(
         variable = PREFIX + name.upper()
         if environment is not None and variable in environment:
             values[name] = environment[variable]
-    values |= {name: value for name, value in (overrides or {}).items() if value is not None}
+    values |= {
+        name: value for name, value in (overrides or {}).items() if value is not None
+    }
     try:
         return msgspec.convert(values, Settings, strict=False)
     except msgspec.ValidationError as error:
         raise InvalidRequest(
-            f"a setting does not fit: {error}.", f"The settings are {', '.join(Settings.__struct_fields__)}."
+            f"a setting does not fit: {error}.",
+            f"The settings are {', '.join(Settings.__struct_fields__)}.",
         ) from None
 
 
@@ -186,4 +204,6 @@ def _parse_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise UnreadableFile(f"{file.name} is not TOML: {error}.", "Write lines such as: port = 8000") from None
+        raise UnreadableFile(
+            f"{file.name} is not TOML: {error}.", "Write lines such as: port = 8000"
+        ) from None

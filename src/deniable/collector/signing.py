@@ -31,7 +31,9 @@ from deniable.survey.signed import StoredReceipt, key_hash, signed_receipt
 if TYPE_CHECKING:
     from deniable.collector.store import Entry, Store
 
-_RECEIPT_SECRET = "receipts"  # the name under which the store keeps what receipts are signed with
+_RECEIPT_SECRET = (
+    "receipts"  # the name under which the store keeps what receipts are signed with
+)
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,21 @@ class SigningKey:
             InvalidRequest: too short.
         """
         if bits < LEAST_BITS:
-            raise InvalidRequest(f"a key of {bits} bits is too short; expected at least {LEAST_BITS}.")
-        return cls(rsa.generate_private_key(public_exponent=EXPONENT, key_size=bits).private_numbers())
+            raise InvalidRequest(
+                f"a key of {bits} bits is too short; expected at least {LEAST_BITS}."
+            )
+        return cls(
+            rsa.generate_private_key(
+                public_exponent=EXPONENT, key_size=bits
+            ).private_numbers()
+        )
 
     def to_pem(self) -> bytes:
         """Return the key for the store, which must keep it from everybody else."""
         return self.numbers.private_key().private_bytes(
-            serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
         )
 
     @classmethod
@@ -81,7 +91,10 @@ class SigningKey:
             read = serialization.load_pem_private_key(text, password=None)
         except (ValueError, TypeError, UnsupportedAlgorithm):
             read = None
-        if not isinstance(read, rsa.RSAPrivateKey) or read.public_key().public_numbers().e != EXPONENT:
+        if (
+            not isinstance(read, rsa.RSAPrivateKey)
+            or read.public_key().public_numbers().e != EXPONENT
+        ):
             raise UnreadableFile(
                 f"this is not a signing key; expected an RSA key in PEM with the exponent {EXPONENT}.",
                 "Restore the collector's backup; the signatures of another key are not accepted.",
@@ -101,7 +114,9 @@ def sign(blinded: int, key: SigningKey, source: Source = SYSTEM) -> int:
     """
     numbers, modulus = key.numbers, key.public.modulus
     if not 0 < blinded < modulus:
-        raise InvalidRequest("what is to be signed is not a number from 1 to below the modulus of the key.")
+        raise InvalidRequest(
+            "what is to be signed is not a number from 1 to below the modulus of the key."
+        )
     factor = 1 + below(modulus - 1, source)
     base = blinded * pow(factor, EXPONENT, modulus)
     root_p = pow(base % numbers.p, numbers.dmp1, numbers.p)
@@ -120,30 +135,54 @@ def receipt(store: Store, entry: Entry, key: bytes) -> str:
     for question, stage, code in store.stored(entry.id, key):
         asked_question = survey.questions[question]
         designs[asked_question.name] = design = asked_question.designs[stage]
-        responses.append({"question": asked_question.name, "design": design.hash, "symbol": design.symbols[code]})
+        responses.append(
+            {
+                "question": asked_question.name,
+                "design": design.hash,
+                "symbol": design.symbols[code],
+            }
+        )
     checks = {question.name for question in survey.questions if question.check}
-    revealed = {language: _disclosure_texts(designs, checks, locale(language)) for language in survey.languages}
+    revealed = {
+        language: _disclosure_texts(designs, checks, locale(language))
+        for language in survey.languages
+    }
     unsigned = StoredReceipt(survey.hash, key_hash(key), tuple(responses), revealed, "")
     signature = _receipt_signer(store).sign(signed_receipt(unsigned.unsigned)).hex()
     return replace(unsigned, signature=signature).to_json()
 
 
-def _disclosure_texts(designs: Mapping[str, Design], checks: Collection[str], spoken: Locale) -> dict[str, Any]:
+def _disclosure_texts(
+    designs: Mapping[str, Design], checks: Collection[str], spoken: Locale
+) -> dict[str, Any]:
     """Return what the responses of a receipt reveal at most, each alone and all together, in the words of the page.
 
     Comprehension checks are about the device, and reveal nothing that the page promises to hide.
     """
     sentences = {
-        name: " ".join(Disclosure.of_response(design).response_words(spoken)) for name, design in designs.items()
+        name: " ".join(Disclosure.of_response(design).response_words(spoken))
+        for name, design in designs.items()
     }
-    sentences |= {name: str(spoken.words["question"]["check"]) for name in designs if name in checks}
+    sentences |= {
+        name: str(spoken.words["question"]["check"])
+        for name in designs
+        if name in checks
+    }
     counted_designs = [design for name, design in designs.items() if name not in checks]
-    return {"responses": sentences, "together": " ".join(Disclosure.of(counted_designs).together_words(spoken))}
+    return {
+        "responses": sentences,
+        "together": " ".join(Disclosure.of(counted_designs).together_words(spoken)),
+    }
 
 
 def receipt_key(store: Store) -> str:
     """Return the public key that receipts are verified with, in hexadecimal."""
-    return _receipt_signer(store).public_key().public_bytes(Encoding.Raw, PublicFormat.Raw).hex()
+    return (
+        _receipt_signer(store)
+        .public_key()
+        .public_bytes(Encoding.Raw, PublicFormat.Raw)
+        .hex()
+    )
 
 
 def _receipt_signer(store: Store) -> Ed25519PrivateKey:

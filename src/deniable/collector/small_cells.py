@@ -25,7 +25,11 @@ def counts_shown(shown: ShownQuestion, group: int | None = None) -> ShownCounts:
         )
     counts = shown.everybody if group is None else shown.groups[group]
     if counts.tally.respondents < shown.fewest:
-        needed = shown.fewest if shown.is_over else max(shown.fewest, shown.next_steps[group])
+        needed = (
+            shown.fewest
+            if shown.is_over
+            else max(shown.fewest, shown.next_steps[group])
+        )
         raise _too_few(entry, shown.number, needed)
     return counts
 
@@ -43,7 +47,8 @@ def check_stored(store: Store, entry: Entry, question: int) -> None:
 def groups_stored(store: Store, entry: Entry, question: int) -> tuple[int, ...]:
     """Return the numbers of the groups of a question that are large enough, of all that is stored."""
     total, *sizes = (
-        store.tallies(entry.id, question, number).respondents for number in (None, *range(len(entry.survey.groups)))
+        store.tallies(entry.id, question, number).respondents
+        for number in (None, *range(len(entry.survey.groups)))
     )
     return large_enough(sizes, total, fewest_shown(entry))
 

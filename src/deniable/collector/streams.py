@@ -20,13 +20,19 @@ from deniable.collector.store.base import KEY
 _MARK = 0xFFFFFFFF  # stands before every part
 _VERSION = 4  # as flatbuffers count; people call it V5
 _LARGEST_HEADER = 1 << 16  # bytes
-_MOST_PARTS = 10_000  # dictionaries and batches of rows: each is an object or more in memory
+_MOST_PARTS = (
+    10_000  # dictionaries and batches of rows: each is an object or more in memory
+)
 _MOST_COLUMNS = 16  # more than a batch has; which ones it must have is asked later
-_MOST_REREAD = 1 << 30  # bytes: a dictionary is looked through with every batch of rows that it serves
+_MOST_REREAD = (
+    1 << 30
+)  # bytes: a dictionary is looked through with every batch of rows that it serves
 
 # Kinds of messages, and the fields that are looked at: of a message, a schema, a column, a dictionary, a batch of rows.
 _SCHEMA, _DICTIONARY, _ROWS = 1, 2, 3
-_MESSAGE_VERSION, _MESSAGE_KIND, _MESSAGE_HEADER, _MESSAGE_BODY, _MESSAGE_WORDS = range(5)
+_MESSAGE_VERSION, _MESSAGE_KIND, _MESSAGE_HEADER, _MESSAGE_BODY, _MESSAGE_WORDS = range(
+    5
+)
 _SCHEMA_COLUMNS, _SCHEMA_WORDS = 1, 2
 _COLUMN_CHILDREN, _COLUMN_WORDS = 5, 6
 _DICTIONARY_ID, _DICTIONARY_DATA, _DICTIONARY_DELTA = range(3)
@@ -52,7 +58,10 @@ def _check(raw: bytes) -> None:
     dictionaries: dict[int, int] = {}
     for number, message_header in enumerate(_read_messages(raw)):
         if number > _MOST_PARTS:
-            raise Refused(422, f"the stream is in more than {_MOST_PARTS:,} parts; expected larger ones.")
+            raise Refused(
+                422,
+                f"the stream is in more than {_MOST_PARTS:,} parts; expected larger ones.",
+            )
         if (message_header.kind == _SCHEMA) != (number == 0):
             raise _stream_error()
         if message_header.kind == _SCHEMA:
@@ -60,15 +69,30 @@ def _check(raw: bytes) -> None:
         elif message_header.kind == _DICTIONARY:
             if message_header.header.number(_DICTIONARY_DELTA, "<B"):
                 raise Refused(422, "a dictionary comes in pieces; expected whole ones.")
-            _check_rows(message_header.header.table(_DICTIONARY_DATA), message_header.body, columns=1, min_rows=1)
-            dictionaries[message_header.header.number(_DICTIONARY_ID, "<q")] = message_header.body
+            _check_rows(
+                message_header.header.table(_DICTIONARY_DATA),
+                message_header.body,
+                columns=1,
+                min_rows=1,
+            )
+            dictionaries[message_header.header.number(_DICTIONARY_ID, "<q")] = (
+                message_header.body
+            )
         elif message_header.kind == _ROWS:
-            _check_rows(message_header.header, message_header.body, columns=columns, min_rows=KEY)
+            _check_rows(
+                message_header.header,
+                message_header.body,
+                columns=columns,
+                min_rows=KEY,
+            )
             reread += sum(dictionaries.values())
         else:
             raise _stream_error()
         if len(dictionaries) > columns or reread > _MOST_REREAD:
-            raise Refused(422, "the dictionaries are too large; expected smaller ones, or fewer parts that use them.")
+            raise Refused(
+                422,
+                "the dictionaries are too large; expected smaller ones, or fewer parts that use them.",
+            )
     if not columns:
         raise _stream_error()
 
@@ -95,13 +119,19 @@ class _HeaderTable:
         """Return a list of tables, up to the first beyond `most`."""
         start, count = self._list(field)
         offsets = [start + 4 * number for number in range(min(count, limit + 1))]
-        return [_HeaderTable(self.raw, offset + self._read("<I", offset)) for offset in offsets]
+        return [
+            _HeaderTable(self.raw, offset + self._read("<I", offset))
+            for offset in offsets
+        ]
 
     def pairs(self, field: int, limit: int) -> list[tuple[int, int]]:
         """Return a list of pairs of whole numbers, up to the first beyond `most`."""
         start, count = self._list(field)
         return [
-            (self._read("<q", start + 16 * number), self._read("<q", start + 16 * number + 8))
+            (
+                self._read("<q", start + 16 * number),
+                self._read("<q", start + 16 * number + 8),
+            )
             for number in range(min(count, limit + 1))
         ]
 
@@ -157,10 +187,14 @@ def _read_messages(raw: bytes) -> Iterator[_ArrowMessage]:
         if not 0 <= body <= len(raw) or offset > len(raw):
             raise _stream_error()
         if message.number(_MESSAGE_VERSION, "<h") != _VERSION:
-            raise Refused(422, "the stream is of another version of Arrow's format; expected V5.")
+            raise Refused(
+                422, "the stream is of another version of Arrow's format; expected V5."
+            )
         if message.has(_MESSAGE_WORDS):
             raise _metadata_error()
-        yield _ArrowMessage(message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body)
+        yield _ArrowMessage(
+            message.number(_MESSAGE_KIND, "<B"), message.table(_MESSAGE_HEADER), body
+        )
     if offset != len(raw):
         raise _stream_error()
 
@@ -169,11 +203,17 @@ def _check_schema(schema: _HeaderTable) -> int:
     """Return how many columns there are."""
     columns = schema.tables(_SCHEMA_COLUMNS, _MOST_COLUMNS)
     if not 0 < len(columns) <= _MOST_COLUMNS:
-        raise Refused(422, f"there are no columns, or too many; expected at most {_MOST_COLUMNS}.")
-    if schema.has(_SCHEMA_WORDS) or any(column.has(_COLUMN_WORDS) for column in columns):
+        raise Refused(
+            422, f"there are no columns, or too many; expected at most {_MOST_COLUMNS}."
+        )
+    if schema.has(_SCHEMA_WORDS) or any(
+        column.has(_COLUMN_WORDS) for column in columns
+    ):
         raise _metadata_error()
     if any(column.tables(_COLUMN_CHILDREN, 0) for column in columns):
-        raise Refused(422, "there are columns inside a column; expected text, codes and keys.")
+        raise Refused(
+            422, "there are columns inside a column; expected text, codes and keys."
+        )
     return len(columns)
 
 
@@ -182,15 +222,26 @@ def _check_rows(rows: _HeaderTable, body: int, *, columns: int, min_rows: int) -
     if rows.has(_ROWS_COMPRESSION):
         raise Refused(422, "the stream is compressed; expected one that is not.")
     if rows.has(_ROWS_VARIADIC):
-        raise Refused(422, "a column is of a type with views; expected text, codes and keys.")
+        raise Refused(
+            422, "a column is of a type with views; expected text, codes and keys."
+        )
     length = rows.number(_ROWS_LENGTH, "<q")
-    nodes, buffers = rows.pairs(_ROWS_NODES, columns), rows.pairs(_ROWS_BUFFERS, 3 * columns)
+    nodes, buffers = (
+        rows.pairs(_ROWS_NODES, columns),
+        rows.pairs(_ROWS_BUFFERS, 3 * columns),
+    )
     if not 0 <= length * min_rows <= body:
-        raise Refused(400, "the stream says that it has more rows than it has room for; expected all of them.")
-    if len(nodes) != columns or any(rows_of != length or not 0 <= empty <= length for rows_of, empty in nodes):
+        raise Refused(
+            400,
+            "the stream says that it has more rows than it has room for; expected all of them.",
+        )
+    if len(nodes) != columns or any(
+        rows_of != length or not 0 <= empty <= length for rows_of, empty in nodes
+    ):
         raise _stream_error()
     if len(buffers) > 3 * columns or any(
-        not 0 <= start <= body or not 0 <= size <= body - start for start, size in buffers
+        not 0 <= start <= body or not 0 <= size <= body - start
+        for start, size in buffers
     ):
         raise _stream_error()
 
@@ -204,4 +255,7 @@ def _metadata_error() -> Refused:
 
 
 def _stream_error() -> Refused:
-    return Refused(400, "the body is not a stream of Arrow, or breaks off; expected a complete one.")
+    return Refused(
+        400,
+        "the body is not a stream of Arrow, or breaks off; expected a complete one.",
+    )

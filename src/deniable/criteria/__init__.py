@@ -15,7 +15,14 @@
 from __future__ import annotations
 
 from deniable.criteria.base import Bounds, Breach, Criterion, Labelled, Strict, Verdict
-from deniable.criteria.belief import Belief, BeliefRange, bayes_error, least_bayes_error, posterior, posterior_range
+from deniable.criteria.belief import (
+    Belief,
+    BeliefRange,
+    bayes_error,
+    least_bayes_error,
+    posterior,
+    posterior_range,
+)
 from deniable.criteria.boundaries import Boundaries
 from deniable.criteria.relaxed import Relaxed, delta_curve
 from deniable.criteria.strict import (

@@ -158,7 +158,10 @@ class Strict(Criterion):
         """
         p = exact.probability(prior, name="prior")
         bounds, complement_bounds = self.bounds(p), self.bounds(1 - p)
-        return Bounds(max(bounds.lower, 1 - complement_bounds.upper), min(bounds.upper, 1 - complement_bounds.lower))
+        return Bounds(
+            max(bounds.lower, 1 - complement_bounds.upper),
+            min(bounds.upper, 1 - complement_bounds.lower),
+        )
 
     @abstractmethod
     def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
@@ -191,11 +194,17 @@ def channel_of(subject: Subject) -> Channel:
     return subject if isinstance(subject, Channel) else subject.channel
 
 
-def names_of(subject: Subject, response: int, likely: int, unlikely: int) -> tuple[str, str, str]:
+def names_of(
+    subject: Subject, response: int, likely: int, unlikely: int
+) -> tuple[str, str, str]:
     """Return the labels of a response and of two answers."""
     if isinstance(subject, Channel):
         return f"response {response}", f"answer {likely}", f"answer {unlikely}"
-    return f"{subject.symbols[response]!r}", f"{subject.categories[likely]!r}", f"{subject.categories[unlikely]!r}"
+    return (
+        f"{subject.symbols[response]!r}",
+        f"{subject.categories[likely]!r}",
+        f"{subject.categories[unlikely]!r}",
+    )
 
 
 def format_ratio(number: exact.Ratio) -> str:
@@ -211,7 +220,9 @@ def max_posterior(gamma: exact.Ratio, prior: Fraction) -> Fraction:
     return ratio * prior / (1 + (ratio - 1) * prior)
 
 
-def _posterior(channel: Channel, response: int, likely: int, unlikely: int, prior: Fraction) -> Fraction:
+def _posterior(
+    channel: Channel, response: int, likely: int, unlikely: int, prior: Fraction
+) -> Fraction:
     joint = prior * channel.probability(response, given=likely)
     return joint / (joint + (1 - prior) * channel.probability(response, given=unlikely))
 

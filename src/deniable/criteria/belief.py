@@ -46,9 +46,13 @@ def posterior(subject: Subject, prior: Prior, response: int) -> tuple[Fraction, 
     """
     channel = channel_of(subject)
     belief = read_prior(subject, prior)
-    joint = [share * channel.probability(response, given=j) for j, share in enumerate(belief)]
+    joint = [
+        share * channel.probability(response, given=j) for j, share in enumerate(belief)
+    ]
     if not any(joint):
-        raise InvalidRequest(f"response {response} never occurs under this prior; expected one that can.")
+        raise InvalidRequest(
+            f"response {response} never occurs under this prior; expected one that can."
+        )
     total = sum(joint)
     return tuple(weight / total for weight in joint)
 
@@ -69,11 +73,14 @@ def posterior_range(subject: Subject, prior: Prior, event: Event) -> BeliefRange
     chosen = read_event(subject, event)
     before = sum((belief[j] for j in chosen), Fraction(0))
     beliefs = [
-        Belief(response, before, sum((joint[j] for j in chosen), Fraction(0)) / sum(joint))
+        Belief(
+            response, before, sum((joint[j] for j in chosen), Fraction(0)) / sum(joint)
+        )
         for response, joint in joints(channel_of(subject), belief)
     ]
     return BeliefRange(
-        min(beliefs, key=lambda belief: belief.posterior), max(beliefs, key=lambda belief: belief.posterior)
+        min(beliefs, key=lambda belief: belief.posterior),
+        max(beliefs, key=lambda belief: belief.posterior),
     )
 
 
@@ -92,7 +99,9 @@ def bayes_error(subject: Subject, prior: Prior) -> Fraction:
         Fraction(1, 2)
     """
     belief = read_prior(subject, prior)
-    return 1 - sum((max(joint) for _, joint in joints(channel_of(subject), belief)), Fraction(0))
+    return 1 - sum(
+        (max(joint) for _, joint in joints(channel_of(subject), belief)), Fraction(0)
+    )
 
 
 def least_bayes_error(gamma: exact.Ratio, prior: Prior) -> Fraction:
@@ -106,11 +115,16 @@ def least_bayes_error(gamma: exact.Ratio, prior: Prior) -> Fraction:
     return 1 - max_posterior(gamma, max(read_probabilities(weights)))
 
 
-def joints(channel: Channel, belief: Sequence[Fraction]) -> Iterator[tuple[int, list[Fraction]]]:
+def joints(
+    channel: Channel, belief: Sequence[Fraction]
+) -> Iterator[tuple[int, list[Fraction]]]:
     """Yield each response that can occur, with the joint probability of it and each answer."""
     table = channel.dense()
     for response, row in enumerate(table.weights):
-        joint = [share * weight / table.total for share, weight in zip(belief, row, strict=True)]
+        joint = [
+            share * weight / table.total
+            for share, weight in zip(belief, row, strict=True)
+        ]
         if any(joint):
             yield response, joint
 
@@ -130,7 +144,9 @@ def read_prior(subject: Subject, prior: Prior) -> tuple[Fraction, ...]:
             )
         prior = [prior[name] for name in names]
     if len(prior) != size:
-        raise InvalidRequest(f"the prior has {len(prior)} probabilities; expected {size}, one for each answer.")
+        raise InvalidRequest(
+            f"the prior has {len(prior)} probabilities; expected {size}, one for each answer."
+        )
     return read_probabilities(prior)
 
 
@@ -162,8 +178,14 @@ def read_event(subject: Subject, event: Event) -> tuple[int, ...]:
             indices.append(names.index(entry) if entry in names else -1)
         else:
             indices.append(int(entry))
-    if not indices or not all(0 <= number < size for number in indices) or len(set(indices)) != len(indices):
-        raise InvalidRequest("the event does not fit; expected some of the design's categories, each once.")
+    if (
+        not indices
+        or not all(0 <= number < size for number in indices)
+        or len(set(indices)) != len(indices)
+    ):
+        raise InvalidRequest(
+            "the event does not fit; expected some of the design's categories, each once."
+        )
     return tuple(indices)
 
 

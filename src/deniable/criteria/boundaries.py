@@ -31,7 +31,9 @@ _BITS = 256  # of a square root behind the point
 _STEPS = 2_000  # halvings towards the place of an infimum; a channel's parity is never that near to it
 _PIECES_LOOKED_AT = 64  # pieces that are all looked at exactly
 _KNOTS = 4_096  # priors at which a function is read
-_TAIL = Fraction(1, 1 << 20)  # the smallest of them; below it, and above one minus it, a chord leads to the corner
+_TAIL = Fraction(
+    1, 1 << 20
+)  # the smallest of them; below it, and above one minus it, a chord leads to the corner
 _SLACK = Fraction(1, 1 << 48)  # by which a float that a function returns is taken lower
 
 
@@ -67,8 +69,12 @@ class Segment(NamedTuple):
             a, b = self._line()
             product, excess = a * b, a + b - 1
             root = _root_below(product * excess)
-            return 1 + (product + excess + 2 * root) / (1 - a) ** 2, a * (1 - a) / (product + root)
-        return min((self.ratio(self.left), self.left), (self.ratio(self.right), self.right))
+            return 1 + (product + excess + 2 * root) / (1 - a) ** 2, a * (1 - a) / (
+                product + root
+            )
+        return min(
+            (self.ratio(self.left), self.left), (self.ratio(self.right), self.right)
+        )
 
     def approach(self, goal: Fraction) -> Iterator[Fraction]:
         """Yield priors inside the piece that come ever nearer to one of its ends or to a place inside."""
@@ -89,13 +95,17 @@ class Segment(NamedTuple):
 
 def to_segments(line: Polyline) -> list[Segment]:
     """Return the straight pieces; two points above each other are a jump between them."""
-    return [Segment(*left, *right) for left, right in pairwise(line) if left[0] < right[0]]
+    return [
+        Segment(*left, *right) for left, right in pairwise(line) if left[0] < right[0]
+    ]
 
 
 @lru_cache(maxsize=16)
 def infimum(line: Polyline) -> tuple[exact.Ratio, Segment, Fraction]:
     """Return B(h), rounded down, with the piece and the prior where it is attained or approached."""
-    infima = [(*segment.infimum(), segment) for segment in _drop_dominated(to_segments(line))]
+    infima = [
+        (*segment.infimum(), segment) for segment in _drop_dominated(to_segments(line))
+    ]
     value, prior, segment = min(infima, key=lambda infimum: infimum[0])
     return value, segment, prior
 
@@ -105,12 +115,29 @@ def _drop_dominated(every: list[Segment]) -> list[Segment]:
     if len(every) <= _PIECES_LOOKED_AT:
         return every
     odds_at_ends = [
-        [_odds_ratio(p, h) for p, h in ((segment.right, segment.high), (segment.left, segment.low))]
+        [
+            _odds_ratio(p, h)
+            for p, h in ((segment.right, segment.high), (segment.left, segment.low))
+        ]
         for segment in every
     ]
-    best = min((max(value, 1.0) for pair in odds_at_ends for value in pair if not math.isnan(value)), default=math.inf)
-    floors = [_odds_ratio(segment.right, min(segment.low, segment.high)) for segment in every]
-    return [segment for segment, floor in zip(every, floors, strict=True) if not floor > best * (1 + 1e-6)]
+    best = min(
+        (
+            max(value, 1.0)
+            for pair in odds_at_ends
+            for value in pair
+            if not math.isnan(value)
+        ),
+        default=math.inf,
+    )
+    floors = [
+        _odds_ratio(segment.right, min(segment.low, segment.high)) for segment in every
+    ]
+    return [
+        segment
+        for segment, floor in zip(every, floors, strict=True)
+        if not floor > best * (1 + 1e-6)
+    ]
 
 
 def _odds_ratio(prior: Fraction, posterior: Fraction) -> float:
@@ -135,7 +162,11 @@ def evaluate_line(line: Polyline, p: Fraction) -> Fraction:
     """Return h(p); at a jump the lower of the two."""
     priors = [prior for prior, _ in line]
     near = line[max(0, bisect_left(priors, p) - 1) : bisect_right(priors, p) + 1]
-    return min(segment.at(p) for segment in to_segments(near) if segment.left <= p <= segment.right)
+    return min(
+        segment.at(p)
+        for segment in to_segments(near)
+        if segment.left <= p <= segment.right
+    )
 
 
 def mirror_line(line: Polyline) -> Polyline:
@@ -150,16 +181,28 @@ def read_points(points: Sequence[Sequence[exact.Rational]], name: str) -> Polyli
         InvalidRequest: fewer than two points, other ends, priors that fall, or a boundary below the prior itself.
     """
     try:
-        line = tuple((exact.probability(p, name="prior"), exact.probability(h, name=name)) for p, h in points)
+        line = tuple(
+            (exact.probability(p, name="prior"), exact.probability(h, name=name))
+            for p, h in points
+        )
     except InvalidNumber:
         raise
     except (TypeError, ValueError):
-        raise InvalidRequest(f"{name} is not a list of points; expected pairs (prior, posterior).") from None
+        raise InvalidRequest(
+            f"{name} is not a list of points; expected pairs (prior, posterior)."
+        ) from None
     priors = [p for p, _ in line]
     if len(line) < 2 or priors[0] != 0 or priors[-1] != 1 or sorted(priors) != priors:
-        raise InvalidRequest(f"the priors of {name} do not rise from 0 to 1; expected the first at 0, the last at 1.")
-    if any(first == second == three for first, second, three in zip(priors, priors[1:], priors[2:], strict=False)):
-        raise InvalidRequest(f"{name} has more than two points at one prior; expected at most two, which are a jump.")
+        raise InvalidRequest(
+            f"the priors of {name} do not rise from 0 to 1; expected the first at 0, the last at 1."
+        )
+    if any(
+        first == second == three
+        for first, second, three in zip(priors, priors[1:], priors[2:], strict=False)
+    ):
+        raise InvalidRequest(
+            f"{name} has more than two points at one prior; expected at most two, which are a jump."
+        )
     return line
 
 
@@ -193,16 +236,24 @@ def read_function(h: Callable[[Any], Any], name: str, *, chords: bool) -> Polyli
     if chords:
         return ((Fraction(0), start), *line, (Fraction(1), Fraction(1)))
     steps = [(right[0], max(left[1], right[0])) for left, right in pairwise(line)]
-    woven = [point for pair in zip(line[1:], steps, strict=True) for point in reversed(pair)]
-    first = [(Fraction(0), start), (knots[0], start)] if start else [(Fraction(0), start)]
+    woven = [
+        point for pair in zip(line[1:], steps, strict=True) for point in reversed(pair)
+    ]
+    first = (
+        [(Fraction(0), start), (knots[0], start)] if start else [(Fraction(0), start)]
+    )
     return (*first, line[0], *woven, (Fraction(1), Fraction(1)))
 
 
 def _knots() -> list[Fraction]:
     half, scale = _KNOTS // 2, 1 << 40
     max_log = math.log(1 / _TAIL)
-    upper = [round(scale / (1 + math.exp(-max_log * i / half))) for i in range(1, half + 1)]
-    return [Fraction(scale - u, scale) for u in reversed(upper)] + [Fraction(u, scale) for u in [scale // 2, *upper]]
+    upper = [
+        round(scale / (1 + math.exp(-max_log * i / half))) for i in range(1, half + 1)
+    ]
+    return [Fraction(scale - u, scale) for u in reversed(upper)] + [
+        Fraction(u, scale) for u in [scale // 2, *upper]
+    ]
 
 
 def _read_value(h: Callable[[Any], Any], p: Fraction, name: str) -> Fraction:
@@ -211,7 +262,11 @@ def _read_value(h: Callable[[Any], Any], p: Fraction, name: str) -> Fraction:
     except (TypeError, AttributeError):
         posterior = h(float(p))
     exactly = isinstance(posterior, int | Fraction)
-    value = exact.rational(posterior, name=name) if exactly else Fraction(exact.rational(float(posterior), name=name))
+    value = (
+        exact.rational(posterior, name=name)
+        if exactly
+        else Fraction(exact.rational(float(posterior), name=name))
+    )
     if not p - 4 * _SLACK <= value <= 1:
         raise InvalidRequest(
             f"{name} is {exact.shown(posterior)} at a prior of {float(p):.6g}; "
@@ -227,13 +282,18 @@ def _read_start(h: Callable[[Any], Any], name: str) -> Fraction:
         return Fraction(0)
 
 
-def _check_shape(knots: list[Fraction], values: list[Fraction], name: str, *, chords: bool) -> None:
+def _check_shape(
+    knots: list[Fraction], values: list[Fraction], name: str, *, chords: bool
+) -> None:
     rises = [float(right - left) for left, right in pairwise(values)]
     if chords:
         widths = [float(right - left) for left, right in pairwise(knots)]
         derivatives = [rise / width for rise, width in zip(rises, widths, strict=True)]
         slack = [4 * float(_SLACK) / width for width in widths[1:]]
-        if any(right > left + more for (left, right), more in zip(pairwise(derivatives), slack, strict=True)):
+        if any(
+            right > left + more
+            for (left, right), more in zip(pairwise(derivatives), slack, strict=True)
+        ):
             raise InvalidRequest(
                 f"{name} is not of one curvature; expected an upper boundary that is concave, a lower that is convex.",
                 'Use reading="steps", or give the boundary as points.',
@@ -291,14 +351,20 @@ class Boundaries(Strict):
 
     def __post_init__(self) -> None:
         if self.reading not in ("steps", "chords"):
-            raise InvalidRequest(f"the reading is {quoted(self.reading)}; expected steps or chords.")
+            raise InvalidRequest(
+                f"the reading is {quoted(self.reading)}; expected steps or chords."
+            )
         if self.lower is None and self.upper is None:
             raise InvalidRequest("there is no boundary; expected lower, upper or both.")
         chords = self.reading == "chords"
         if self.upper is not None:
-            object.__setattr__(self, "upper", _read_upper(self.upper, "upper", chords=chords))
+            object.__setattr__(
+                self, "upper", _read_upper(self.upper, "upper", chords=chords)
+            )
         if self.lower is not None:
-            object.__setattr__(self, "lower", mirror_line(_read_lower(self.lower, chords=chords)))
+            object.__setattr__(
+                self, "lower", mirror_line(_read_lower(self.lower, chords=chords))
+            )
 
     @cached_property
     def parity(self) -> exact.Ratio:
@@ -329,13 +395,21 @@ class Boundaries(Strict):
     @cached_property
     def _tighter(self) -> tuple[Polyline, bool]:
         upper, lower = self._lines
-        if lower is None or (upper is not None and infimum(upper)[0] <= infimum(lower)[0]):
+        if lower is None or (
+            upper is not None and infimum(upper)[0] <= infimum(lower)[0]
+        ):
             assert upper is not None
             return upper, True
         return lower, False
 
     def __str__(self) -> str:
-        name = "boundaries" if self.lower and self.upper else "upper boundary" if self.upper else "lower boundary"
+        name = (
+            "boundaries"
+            if self.lower and self.upper
+            else "upper boundary"
+            if self.upper
+            else "lower boundary"
+        )
         return f"the given {name}"
 
 

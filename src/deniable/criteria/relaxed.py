@@ -11,9 +11,19 @@ from itertools import permutations
 
 from deniable import exact
 from deniable.channel import Channel
-from deniable.criteria.base import Breach, Criterion, Subject, Verdict, channel_of, format_ratio, names_of
+from deniable.criteria.base import (
+    Breach,
+    Criterion,
+    Subject,
+    Verdict,
+    channel_of,
+    format_ratio,
+    names_of,
+)
 
-_SEARCHED = 1_000_000  # comparisons that a search for the worst pair of answers may take
+_SEARCHED = (
+    1_000_000  # comparisons that a search for the worst pair of answers may take
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,8 @@ class Relaxed(Criterion):
             return Verdict(self, True, allowed, attained, "delta", None, sentence)
         breach = self._breach(subject)
         sentence = (
-            f"Fails: at ε = {self._epsilon} the design has δ = {format_ratio(attained)}; {self} does not allow it."
+            f"Fails: at ε = {self._epsilon} the design has δ = "
+            f"{format_ratio(attained)}; {self} does not allow it."
         )
         if breach:
             sentence += f" {breach}"
@@ -82,18 +93,32 @@ class Relaxed(Criterion):
             return None
         likely, unlikely, responses = _worst(channel, self._ratio)
         p_high, p_low = (
-            sum((channel.probability(i, given=j) for i in responses), Fraction(0)) for j in (likely, unlikely)
+            sum((channel.probability(i, given=j) for i in responses), Fraction(0))
+            for j in (likely, unlikely)
         )
         names = names_of(subject, responses[0], likely, unlikely)
         if len(responses) > 1:
-            names = (f"one of {len(responses)} responses such as {names[0]}", *names[1:])
-        return Breach(responses, likely, unlikely, Fraction(1, 2), p_high / (p_high + p_low), True, names)
+            names = (
+                f"one of {len(responses)} responses such as {names[0]}",
+                *names[1:],
+            )
+        return Breach(
+            responses,
+            likely,
+            unlikely,
+            Fraction(1, 2),
+            p_high / (p_high + p_low),
+            True,
+            names,
+        )
 
     def __str__(self) -> str:
         return f"(ε, δ) = ({self._epsilon}, {format_ratio(Fraction(self.delta))})"
 
 
-def delta_curve(subject: Subject, epsilons: Iterable[exact.Rational]) -> tuple[float, ...]:
+def delta_curve(
+    subject: Subject, epsilons: Iterable[exact.Rational]
+) -> tuple[float, ...]:
     """Return the smallest δ at each ε at which a design or a channel is (ε, δ)-private, rounded up.
 
     Implements: δ(ε) = max over answers j, l of Σ_i max(0, P[i, j] − e^ε·P[i, l]) (F2), with e^ε rounded down.
@@ -107,16 +132,28 @@ def delta_curve(subject: Subject, epsilons: Iterable[exact.Rational]) -> tuple[f
         (0.4, 0.4, 0.4)
     """
     channel = channel_of(subject)
-    ratios = (exact.exp_below(exact.non_negative_epsilon(epsilon)) for epsilon in epsilons)
+    ratios = (
+        exact.exp_below(exact.non_negative_epsilon(epsilon)) for epsilon in epsilons
+    )
     return tuple(exact.float_above(channel.delta(ratio)) for ratio in ratios)
 
 
 def _worst(channel: Channel, ratio: Fraction) -> tuple[int, int, tuple[int, ...]]:
     """Return the pair of answers with the largest excess, and the responses that make it up."""
-    rows = [[channel.probability(i, given=j) for j in range(channel.answers)] for i in range(channel.responses)]
+    rows = [
+        [channel.probability(i, given=j) for j in range(channel.answers)]
+        for i in range(channel.responses)
+    ]
 
     def excess(pair: tuple[int, int]) -> Fraction:
-        return sum((max(Fraction(0), row[pair[0]] - ratio * row[pair[1]]) for row in rows), Fraction(0))
+        return sum(
+            (max(Fraction(0), row[pair[0]] - ratio * row[pair[1]]) for row in rows),
+            Fraction(0),
+        )
 
     likely, unlikely = max(permutations(range(channel.answers), 2), key=excess)
-    return likely, unlikely, tuple(i for i, row in enumerate(rows) if row[likely] > ratio * row[unlikely])
+    return (
+        likely,
+        unlikely,
+        tuple(i for i, row in enumerate(rows) if row[likely] > ratio * row[unlikely]),
+    )

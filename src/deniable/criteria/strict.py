@@ -21,7 +21,15 @@ from deniable.criteria.base import (
     max_posterior,
     names_of,
 )
-from deniable.criteria.belief import Belief, Event, Prior, posterior_range, read_event, read_prior, read_probabilities
+from deniable.criteria.belief import (
+    Belief,
+    Event,
+    Prior,
+    posterior_range,
+    read_event,
+    read_prior,
+    read_probabilities,
+)
 from deniable.errors import InvalidNumber, InvalidRequest
 
 _HALF = Fraction(1, 2)
@@ -123,7 +131,11 @@ class BetaFactor(Strict):
 
     def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
         """Return half of (γ/β − 1)/(γ − 1), below which γ/(1 + (γ − 1)p) is above β."""
-        limit = 1 / self.parity if gamma == math.inf else (Fraction(gamma) / self.parity - 1) / (Fraction(gamma) - 1)
+        limit = (
+            1 / self.parity
+            if gamma == math.inf
+            else (Fraction(gamma) / self.parity - 1) / (Fraction(gamma) - 1)
+        )
         return limit / 2, True
 
     def __str__(self) -> str:
@@ -149,7 +161,10 @@ class RhoToRho(Strict):
     rho2: exact.Rational
 
     def __post_init__(self) -> None:
-        low, high = exact.probability(self.rho1, name="rho1"), exact.probability(self.rho2, name="rho2")
+        low, high = (
+            exact.probability(self.rho1, name="rho1"),
+            exact.probability(self.rho2, name="rho2"),
+        )
         if not 0 < low < high < 1:
             raise InvalidNumber(
                 f"rho1 is {exact.shown(self.rho1)} and rho2 is {exact.shown(self.rho2)}; expected 0 < rho1 < rho2 < 1.",
@@ -167,12 +182,18 @@ class RhoToRho(Strict):
         """Return two steps: at most ρ2 below ρ1, at least ρ1 above ρ2."""
         p = exact.probability(prior, name="prior")
         low, high = Fraction(self.rho1), Fraction(self.rho2)
-        return Bounds(low if p > high else Fraction(0), high if p < low else Fraction(1))
+        return Bounds(
+            low if p > high else Fraction(0), high if p < low else Fraction(1)
+        )
 
     def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
         """Return a prior half way between the one that γ takes to exactly ρ2, and ρ1."""
         rho1, rho2 = Fraction(self.rho1), Fraction(self.rho2)
-        reaches = Fraction(0) if gamma == math.inf else rho2 / (rho2 + Fraction(gamma) * (1 - rho2))
+        reaches = (
+            Fraction(0)
+            if gamma == math.inf
+            else rho2 / (rho2 + Fraction(gamma) * (1 - rho2))
+        )
         return (reaches + rho1) / 2, True
 
     def __str__(self) -> str:
@@ -199,7 +220,10 @@ class PosteriorCap(Strict):
     most: exact.Rational
 
     def __post_init__(self) -> None:
-        prior, cap = exact.probability(self.prior, name="prior"), exact.probability(self.most, name="most")
+        prior, cap = (
+            exact.probability(self.prior, name="prior"),
+            exact.probability(self.most, name="most"),
+        )
         check_cap(prior, cap)
         object.__setattr__(self, "prior", prior)
         object.__setattr__(self, "most", cap)
@@ -212,14 +236,20 @@ class PosteriorCap(Strict):
     def bounds(self, prior: exact.Rational) -> Bounds:
         """Return the cap up to the prior that it is for, and no limit otherwise."""
         p = exact.probability(prior, name="prior")
-        return Bounds(Fraction(0), Fraction(self.most) if p <= Fraction(self.prior) else Fraction(1))
+        return Bounds(
+            Fraction(0),
+            Fraction(self.most) if p <= Fraction(self.prior) else Fraction(1),
+        )
 
     def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - the prior is given
         """Return the prior that the cap is for."""
         return Fraction(self.prior), True
 
     def __str__(self) -> str:
-        cap, prior = format_ratio(Fraction(self.most)), format_ratio(Fraction(self.prior))
+        cap, prior = (
+            format_ratio(Fraction(self.most)),
+            format_ratio(Fraction(self.prior)),
+        )
         return f"a posterior of at most {cap} from a prior of {prior}"
 
 
@@ -306,11 +336,19 @@ class KnownPrior(Criterion):
 
     def __post_init__(self) -> None:
         entries: Any = self.prior
-        keys = tuple(entries) if hasattr(entries, "keys") else tuple(range(len(entries)))
+        keys = (
+            tuple(entries) if hasattr(entries, "keys") else tuple(range(len(entries)))
+        )
         shares = read_probabilities([entries[key] for key in keys])
-        about = None if self.about is None else tuple([self.about] if isinstance(self.about, str) else self.about)
+        about = (
+            None
+            if self.about is None
+            else tuple([self.about] if isinstance(self.about, str) else self.about)
+        )
         if about is not None and (not about or not set(about) <= set(keys)):
-            raise InvalidRequest("the event is not part of the prior; expected some of its answers.")
+            raise InvalidRequest(
+                "the event is not part of the prior; expected some of its answers."
+            )
         cap = exact.probability(self.most, name="most")
         object.__setattr__(self, "prior", tuple(zip(keys, shares, strict=True)))
         object.__setattr__(self, "about", about)
@@ -333,17 +371,23 @@ class KnownPrior(Criterion):
         """
         prior, cap = self._prior_entries(), Fraction(self.most)
         size = channel_of(subject).answers
-        events: list[Event] = [self.about] if self.about is not None else [[j] for j in range(size)]
+        events: list[Event] = (
+            [self.about] if self.about is not None else [[j] for j in range(size)]
+        )
         event, belief = max(
             ((event, posterior_range(subject, prior, event).most) for event in events),
             key=lambda pair: pair[1].posterior,
         )
         if belief.posterior <= cap:
             sentence = f"Holds: {self} is kept; the largest posterior is {format_ratio(belief.posterior)}."
-            return Verdict(self, True, cap, belief.posterior, "posterior", None, sentence)
+            return Verdict(
+                self, True, cap, belief.posterior, "posterior", None, sentence
+            )
         breach = _breach(subject, prior, read_event(subject, event), belief)
         sentence = f"Fails: {self} is not kept; the largest posterior is {format_ratio(belief.posterior)}. {breach}"
-        return Verdict(self, False, cap, belief.posterior, "posterior", breach, sentence)
+        return Verdict(
+            self, False, cap, belief.posterior, "posterior", breach, sentence
+        )
 
     @property
     def _highest(self) -> Fraction:
@@ -363,7 +407,9 @@ class KnownPrior(Criterion):
         return f"a posterior of at most {format_ratio(Fraction(self.most))} for {subject} under the given prior"
 
 
-def _breach(subject: Subject, prior: Prior, event: tuple[int, ...], after_response: Belief) -> Breach:
+def _breach(
+    subject: Subject, prior: Prior, event: tuple[int, ...], after_response: Belief
+) -> Breach:
     """Return the breach between the answer inside the event and the one outside that differ most."""
     channel, belief = channel_of(subject), read_prior(subject, prior)
     possible = [j for j in range(channel.answers) if belief[j]]
@@ -373,7 +419,9 @@ def _breach(subject: Subject, prior: Prior, event: tuple[int, ...], after_respon
 
     likely = max((j for j in possible if j in event), key=weight)
     unlikely = min((j for j in possible if j not in event), key=weight)
-    response, answer_high, answer_low = names_of(subject, after_response.response, likely, unlikely)
+    response, answer_high, answer_low = names_of(
+        subject, after_response.response, likely, unlikely
+    )
     if len(event) > 1:
         answer_high = "the event"
     return Breach(

@@ -65,5 +65,13 @@ def open_database(
     if is_address(location):
         from deniable.db.postgres import PostgresServer
 
-        return PostgresServer(os.fspath(location), kind, patience=patience, one_writer=one_writer, failure=failure)
-    return SqliteFile(Path(location), kind, settings=settings, patience=patience, failure=failure)
+        return PostgresServer(
+            os.fspath(location),
+            kind,
+            patience=patience,
+            one_writer=one_writer,
+            failure=failure,
+        )
+    return SqliteFile(
+        Path(location), kind, settings=settings, patience=patience, failure=failure
+    )

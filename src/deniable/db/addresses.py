@@ -34,7 +34,9 @@ def has_password(location: str | os.PathLike[str]) -> bool:
     url = _split_url(location) if is_address(location) else None
     if url is None:
         return is_address(location)
-    return url.password is not None or any(name.endswith("password") for name in parse_qs(url.query))
+    return url.password is not None or any(
+        name.endswith("password") for name in parse_qs(url.query)
+    )
 
 
 def _split_url(location: str | os.PathLike[str]) -> SplitResult | None:

@@ -73,7 +73,9 @@ class Tables(ABC):
         """Return all rows."""
 
     @abstractmethod
-    def rows_among(self, statement: str, keys: Sequence[Any], *values: Any) -> list[Any]:
+    def rows_among(
+        self, statement: str, keys: Sequence[Any], *values: Any
+    ) -> list[Any]:
         """Return all rows where the column with which the statement ends is one of those wanted."""
 
     @abstractmethod
@@ -85,7 +87,9 @@ class Tables(ABC):
         """Run a statement for many rows of values."""
 
     @abstractmethod
-    def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def insert(
+        self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> None:
         """Add many rows to a table."""
 
     @abstractmethod
@@ -121,7 +125,10 @@ class Closable(ABC):
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -202,7 +209,9 @@ class Database(Closable):
                 process, connection = self._idle.get_nowait()
             except Empty:
                 return None
-            if process == os.getpid() and not getattr(connection, "closed", False):  # a fork must not use its parent's
+            if process == os.getpid() and not getattr(
+                connection, "closed", False
+            ):  # a fork must not use its parent's
                 return connection
 
 
@@ -217,7 +226,12 @@ def applied_migrations(tables: Tables, component: str) -> set[str]:
     """Return the names of the migrations of one part of the program that this database has seen."""
     if not tables.has("migration"):
         return set()
-    return {name for (name,) in tables.rows("SELECT name FROM migration WHERE part = ?", component)}
+    return {
+        name
+        for (name,) in tables.rows(
+            "SELECT name FROM migration WHERE part = ?", component
+        )
+    }
 
 
 def migrate(tables: Tables, component: str, migrations: Sequence[Migration]) -> None:
@@ -227,12 +241,15 @@ def migrate(tables: Tables, component: str, migrations: Sequence[Migration]) -> 
         UnreadableFile: a later version has worked on it.
     """
     tables.lock()  # two programs may start at the same time
-    tables.run("CREATE TABLE IF NOT EXISTS migration (part TEXT, name TEXT, PRIMARY KEY (part, name))")
+    tables.run(
+        "CREATE TABLE IF NOT EXISTS migration (part TEXT, name TEXT, PRIMARY KEY (part, name))"
+    )
     applied_names = applied_migrations(tables, component)
     unknown = applied_names - {migration.name for migration in migrations}
     if unknown:
         raise UnreadableFile(
-            f"this database was changed by a later version of deniable ({quoted(min(unknown))}).", "Use that version."
+            f"this database was changed by a later version of deniable ({quoted(min(unknown))}).",
+            "Use that version.",
         )
     for migration in migrations:
         if migration.name not in applied_names:
@@ -284,7 +301,11 @@ class SqliteFile(Database):
     @contextmanager
     def transaction(self, *, write: bool = True) -> Iterator[Tables]:
         beside = self._reads_beside and not write
-        with self._translate_error(), nullcontext() if beside else self._turn, self._connection() as connection:
+        with (
+            self._translate_error(),
+            nullcontext() if beside else self._turn,
+            self._connection() as connection,
+        ):
             connection.execute("BEGIN IMMEDIATE" if write else "BEGIN")
             try:
                 yield SqliteTables(connection)
@@ -302,13 +323,19 @@ class SqliteFile(Database):
         file follow from the rows it holds.
         """
         with self._translate_error(), self._turn, self._connection() as connection:
-            connection.execute("PRAGMA temp_store = FILE")  # a large file does not fit into memory
+            connection.execute(
+                "PRAGMA temp_store = FILE"
+            )  # a large file does not fit into memory
             try:
                 connection.execute("VACUUM")
-                connection.execute(f"PRAGMA busy_timeout = {round(1000 * READERS_PATIENCE)}")
+                connection.execute(
+                    f"PRAGMA busy_timeout = {round(1000 * READERS_PATIENCE)}"
+                )
                 ((busy, _, _),) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             finally:
-                connection.execute(f"PRAGMA busy_timeout = {round(1000 * self._patience)}")
+                connection.execute(
+                    f"PRAGMA busy_timeout = {round(1000 * self._patience)}"
+                )
                 connection.execute("PRAGMA temp_store = MEMORY")
         return not busy
 
@@ -335,7 +362,9 @@ class SqliteFile(Database):
         try:
             yield
         except UnicodeEncodeError:
-            raise InvalidRequest("a name holds half a character; expected text that can be written.") from None
+            raise InvalidRequest(
+                "a name holds half a character; expected text that can be written."
+            ) from None
         except sqlite3.Error as error:
             raise self._failure(
                 f"the {self._kind} {self._path} could not be read or written ({error}); nothing was changed.",
@@ -346,7 +375,11 @@ class SqliteFile(Database):
         uri = f"{self._path.absolute().as_uri()}?mode=rw"
         # One thread at a time has it, so that threads may share it.
         connection = sqlite3.connect(
-            uri, uri=True, timeout=self._patience, isolation_level=None, check_same_thread=False
+            uri,
+            uri=True,
+            timeout=self._patience,
+            isolation_level=None,
+            check_same_thread=False,
         )
         try:
             for setting in self._settings:
@@ -393,7 +426,11 @@ class LockedFile(Seat):
 class SqliteTables(Tables):
     """Tables in SQLite."""
 
-    dialect: ClassVar[Mapping[str, str]] = {"bytes": "BLOB", "by_key": "WITHOUT ROWID", "lock": ""}
+    dialect: ClassVar[Mapping[str, str]] = {
+        "bytes": "BLOB",
+        "by_key": "WITHOUT ROWID",
+        "lock": "",
+    }
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -404,11 +441,15 @@ class SqliteTables(Tables):
     def rows(self, statement: str, *values: Any) -> list[Any]:
         return self._connection.execute(statement, values).fetchall()
 
-    def rows_among(self, statement: str, keys: Sequence[Any], *values: Any) -> list[Any]:
+    def rows_among(
+        self, statement: str, keys: Sequence[Any], *values: Any
+    ) -> list[Any]:
         rows: list[Any] = []
         for start in range(0, len(keys), _MOST_VALUES):
             chunk = keys[start : start + _MOST_VALUES]
-            rows += self.rows(f"{statement} IN ({','.join('?' * len(chunk))})", *values, *chunk)
+            rows += self.rows(
+                f"{statement} IN ({','.join('?' * len(chunk))})", *values, *chunk
+            )
         return rows
 
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
@@ -417,12 +458,16 @@ class SqliteTables(Tables):
     def each(self, statement: str, rows: Iterable[Sequence[Any]]) -> None:
         self._connection.executemany(statement, rows)
 
-    def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def insert(
+        self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> None:
         marks = ", ".join("?" * len(columns))
         self.each(f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks})", rows)
 
     def has(self, table: str) -> bool:
-        return self.value("SELECT 1 FROM sqlite_master WHERE name = ?", table) is not None
+        return (
+            self.value("SELECT 1 FROM sqlite_master WHERE name = ?", table) is not None
+        )
 
     def taken(self, table: str) -> bool:  # noqa: ARG002 - a file holds one thing
         return bool(self.value("SELECT count(*) FROM sqlite_master"))
@@ -431,4 +476,6 @@ class SqliteTables(Tables):
         """Do nothing: SQLite has a single writer."""
 
     def damaged(self) -> bool:
-        return self.rows("PRAGMA integrity_check") != [("ok",)] or bool(self.rows("PRAGMA foreign_key_check"))
+        return self.rows("PRAGMA integrity_check") != [("ok",)] or bool(
+            self.rows("PRAGMA foreign_key_check")
+        )

@@ -22,14 +22,21 @@ class PostgresServer(Database):
     keeps_arrival = True
 
     def __init__(
-        self, address: str, kind: str, *, patience: float, one_writer: bool, failure: type[DeniableError]
+        self,
+        address: str,
+        kind: str,
+        *,
+        patience: float,
+        one_writer: bool,
+        failure: type[DeniableError],
     ) -> None:
         super().__init__()
         try:
             import psycopg
         except ImportError:
             raise MissingExtra(
-                f"a {kind} in Postgres needs psycopg, which is not installed.", 'Run: pip install "deniable[postgres]"'
+                f"a {kind} in Postgres needs psycopg, which is not installed.",
+                'Run: pip install "deniable[postgres]"',
             ) from None
         self._psycopg = psycopg
         self._address = address
@@ -45,7 +52,9 @@ class PostgresServer(Database):
         levels = self._psycopg.IsolationLevel
         with self._translate_error(), self._connection() as connection:
             connection.read_only = not write
-            connection.isolation_level = levels.READ_COMMITTED if write else levels.REPEATABLE_READ
+            connection.isolation_level = (
+                levels.READ_COMMITTED if write else levels.REPEATABLE_READ
+            )
             with connection.transaction():
                 tables = PostgresTables(connection)
                 if write and self._one_writer:
@@ -54,7 +63,9 @@ class PostgresServer(Database):
 
     def clean(self, tables: Iterable[str]) -> bool:
         """Write tables into new files. The server's own log is its administrator's."""
-        notices: list[str] = []  # how many dead rows somebody may still see: the first number that the server tells
+        notices: list[
+            str
+        ] = []  # how many dead rows somebody may still see: the first number that the server tells
 
         def note(notice: Any) -> None:
             notices.extend(re.findall(r"\d+", notice.message_detail or "")[:1])
@@ -84,12 +95,22 @@ class PostgresServer(Database):
             with connection.transaction():
                 tables = PostgresTables(connection)
                 tables.lock()
-                schema = tables.value("SELECT hashtext(coalesce(current_schema(), '')) & 16383")
-                taken_seats = [number & 0xFFFF for (number,) in tables.rows(_TAKEN, _SEATS) if number >> 16 == schema]
-                free = sorted({seats << 8 | seat for seat in range(seats)} - set(taken_seats))
+                schema = tables.value(
+                    "SELECT hashtext(coalesce(current_schema(), '')) & 16383"
+                )
+                taken_seats = [
+                    number & 0xFFFF
+                    for (number,) in tables.rows(_TAKEN, _SEATS)
+                    if number >> 16 == schema
+                ]
+                free = sorted(
+                    {seats << 8 | seat for seat in range(seats)} - set(taken_seats)
+                )
                 alike = all(number >> 8 == seats for number in taken_seats)
                 if free and alike:
-                    tables.run("SELECT pg_advisory_lock(?, ?)", _SEATS, schema << 16 | free[0])
+                    tables.run(
+                        "SELECT pg_advisory_lock(?, ?)", _SEATS, schema << 16 | free[0]
+                    )
                     return HeldLock(connection)
             connection.close()
             return None
@@ -100,7 +121,9 @@ class PostgresServer(Database):
         try:
             yield
         except UnicodeEncodeError:
-            raise InvalidRequest("a name holds half a character; expected text that can be written.") from None
+            raise InvalidRequest(
+                "a name holds half a character; expected text that can be written."
+            ) from None
         except self._psycopg.Error as error:
             raise self._failure(
                 f"the {self._kind} at {self.name} could not be read or written ({type(error).__name__}); nothing was "
@@ -152,7 +175,11 @@ class HeldLock(Seat):
 class PostgresTables(Tables):
     """Tables in Postgres."""
 
-    dialect: ClassVar[Mapping[str, str]] = {"bytes": "BYTEA", "by_key": "", "lock": "FOR UPDATE"}
+    dialect: ClassVar[Mapping[str, str]] = {
+        "bytes": "BYTEA",
+        "by_key": "",
+        "lock": "FOR UPDATE",
+    }
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
@@ -171,7 +198,9 @@ class PostgresTables(Tables):
             return self._connection.execute(statement)
         return self._connection.execute(_mark_parameters(statement), values)
 
-    def rows_among(self, statement: str, keys: Sequence[Any], *values: Any) -> list[Any]:
+    def rows_among(
+        self, statement: str, keys: Sequence[Any], *values: Any
+    ) -> list[Any]:
         return self.rows(f"{statement} = ANY(?)", *values, list(keys)) if keys else []
 
     def stream(self, statement: str, *values: Any) -> Iterator[Any]:
@@ -185,7 +214,9 @@ class PostgresTables(Tables):
         with self._connection.cursor() as cursor:
             cursor.executemany(_mark_parameters(statement), list(rows))
 
-    def insert(self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def insert(
+        self, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]
+    ) -> None:
         statement = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
         with self._connection.cursor() as cursor, cursor.copy(statement) as copy:
             for row in rows:
@@ -199,7 +230,10 @@ class PostgresTables(Tables):
 
     def lock(self) -> None:
         # With the schema, so that another one's writers go on.
-        self.run("SELECT pg_advisory_xact_lock(?, hashtext(coalesce(current_schema(), '')))", _LOCKS)
+        self.run(
+            "SELECT pg_advisory_xact_lock(?, hashtext(coalesce(current_schema(), '')))",
+            _LOCKS,
+        )
 
     def damaged(self) -> bool:
         """Say no: a server with checksums refuses to read damaged pages, and holds references by itself."""

@@ -25,12 +25,16 @@ from deniable.designs.sets_of_answers import rappor_weights as rappor_weights
 from deniable.designs.sets_of_answers import subset_information as subset_information
 from deniable.designs.sets_of_answers import subset_risk as subset_risk
 from deniable.designs.two_answers_relaxed import BinaryChoice as BinaryChoice
-from deniable.designs.two_answers_relaxed import exposure_threshold as exposure_threshold
+from deniable.designs.two_answers_relaxed import (
+    exposure_threshold as exposure_threshold,
+)
 from deniable.designs.two_answers_relaxed import feasible_binary as feasible_binary
 from deniable.designs.two_answers_relaxed import optimal_binary as optimal_binary
 
 __all__ = [
     name
     for name, value in vars().items()
-    if not name.startswith("_") and value is not ModuleType and not isinstance(value, ModuleType)
+    if not name.startswith("_")
+    and value is not ModuleType
+    and not isinstance(value, ModuleType)
 ]

@@ -33,13 +33,22 @@ def attribute_epsilons(design: Design) -> dict[str, float]:
         {'smokes': 1.0, 'drinks': 2.0}
     """
     if not design.factors:
-        raise InvalidRequest("this design is for one attribute; expected one for several.", "Ask for design.epsilon.")
+        raise InvalidRequest(
+            "this design is for one attribute; expected one for several.",
+            "Ask for design.epsilon.",
+        )
     return {attribute: factor.epsilon for attribute, factor in design.factors}
 
 
 @register(
     {"designs": [warner(1), k_ary(["red", "green", "blue"], 1)]},
-    {"designs": {"smokes": warner(p="3/4"), "drinks": binary("9/10", "7/10"), "votes": warner(p="2/3")}},
+    {
+        "designs": {
+            "smokes": warner(p="3/4"),
+            "drinks": binary("9/10", "7/10"),
+            "votes": warner(p="2/3"),
+        }
+    },
     purpose=Purpose.ATTRIBUTES,
 )
 def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
@@ -67,8 +76,14 @@ def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
     """
     has_names = isinstance(designs, Mapping)
     designs = designs if isinstance(designs, Iterable) else ()
-    designs_by_name = list(designs.items()) if isinstance(designs, Mapping) else [("", design) for design in designs]
-    if len(designs_by_name) < 2 or not all(isinstance(design, Design) for _, design in designs_by_name):
+    designs_by_name = (
+        list(designs.items())
+        if isinstance(designs, Mapping)
+        else [("", design) for design in designs]
+    )
+    if len(designs_by_name) < 2 or not all(
+        isinstance(design, Design) for _, design in designs_by_name
+    ):
         raise InvalidDesign(
             f"a product of {len(designs_by_name)} things; expected at least 2, all designs.",
             'For example product({"smokes": warner(1), "age": k_ary(5, 1)}).',
@@ -84,7 +99,9 @@ def product(designs: Sequence[Design] | Mapping[str, Design]) -> Design:
 def _number_unnamed(factors: Sequence[Factor]) -> list[Factor]:
     """Number what has no name yet."""
     return [
-        factor if factor.attribute and not factor.attribute.isdecimal() else Factor(str(number), factor.design)
+        factor
+        if factor.attribute and not factor.attribute.isdecimal()
+        else Factor(str(number), factor.design)
         for number, factor in enumerate(factors, start=1)
     ]
 
@@ -116,7 +133,9 @@ def direct(categories: Labels = ("no", "yes")) -> Design:
     category_labels = labels.read(categories)
     size = len(category_labels)
     if size > _MOST_TABLE_SIDES:
-        raise InvalidDesign(f"there are {size:,} categories; expected at most {_MOST_TABLE_SIDES:,}.")
+        raise InvalidDesign(
+            f"there are {size:,} categories; expected at most {_MOST_TABLE_SIDES:,}."
+        )
     return Design(
         "direct",
         category_labels,
@@ -130,7 +149,9 @@ def direct(categories: Labels = ("no", "yes")) -> Design:
     {"demands": {"gun": "1/2", "liquor": 2, "bread": None}},
     purpose=Purpose.ATTRIBUTES,
 )
-def items(demands: Mapping[str, exact.Rational | None], *, categories: Labels = ("no", "yes")) -> Design:
+def items(
+    demands: Mapping[str, exact.Rational | None], *, categories: Labels = ("no", "yes")
+) -> Design:
     """Ask of each item whether it applies, each with an ε of its own; an item with None is sent as it is.
 
     Implements: independent perturbation of items with unequal parities, [Cha19], Chapter 8.
@@ -153,11 +174,18 @@ def items(demands: Mapping[str, exact.Rational | None], *, categories: Labels = 
         (1.0, 3.0, inf)
     """
     if not isinstance(demands, Mapping):
-        raise InvalidDesign(f"the demands are a {type(demands).__name__}; expected an ε by the name of each item.")
+        raise InvalidDesign(
+            f"the demands are a {type(demands).__name__}; expected an ε by the name of each item."
+        )
     return Design.of_factors(
         "items",
         [
-            Factor(item, direct(categories) if epsilon is None else warner(epsilon, categories=categories))
+            Factor(
+                item,
+                direct(categories)
+                if epsilon is None
+                else warner(epsilon, categories=categories),
+            )
             for item, epsilon in demands.items()
         ],
     )

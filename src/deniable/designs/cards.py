@@ -14,7 +14,13 @@ from deniable.channel import Dense
 from deniable.designs.design import AnyDesign, Design
 from deniable.designs.labels import Labels, read
 from deniable.designs.registry import Purpose, register
-from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
+from deniable.errors import (
+    InvalidDesign,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+    quoted,
+)
 from deniable.rendering import formats
 
 if TYPE_CHECKING:
@@ -73,7 +79,10 @@ def christofides(
             'For example epsilon=1, middle="1/5", or cards=["1/10", "3/10", "6/10"].',
         )
     if epsilon is not None:
-        weights = _weights(exact.exp_below(exact.positive_epsilon(epsilon)), exact.probability(middle, name="middle"))
+        weights = _weights(
+            exact.exp_below(exact.positive_epsilon(epsilon)),
+            exact.probability(middle, name="middle"),
+        )
         shares = [Fraction(weight, chance.TOTAL) for weight in weights]
     else:
         assert cards is not None
@@ -84,16 +93,26 @@ def christofides(
     return design.within(epsilon)
 
 
-def _read_cards(cards: Sequence[exact.Rational], middle: exact.Rational) -> list[Fraction]:
+def _read_cards(
+    cards: Sequence[exact.Rational], middle: exact.Rational
+) -> list[Fraction]:
     if exact.rational(middle, name="middle") != 0:
-        raise InvalidRequest("middle goes with epsilon; the probabilities of the cards hold it already.")
+        raise InvalidRequest(
+            "middle goes with epsilon; the probabilities of the cards hold it already."
+        )
     if isinstance(cards, str) or not isinstance(cards, Sequence) or len(cards) < 2:
         raise InvalidDesign(
-            "the cards are not a list of at least 2 probabilities.", 'For example ["1/10", "3/10", "6/10"].'
+            "the cards are not a list of at least 2 probabilities.",
+            'For example ["1/10", "3/10", "6/10"].',
         )
-    shares = [exact.probability(card, name=f"the share of card {number}") for number, card in enumerate(cards, 1)]
+    shares = [
+        exact.probability(card, name=f"the share of card {number}")
+        for number, card in enumerate(cards, 1)
+    ]
     if sum(shares) != 1:
-        raise InvalidDesign(f"the shares of the cards sum to {sum(shares)}; expected exactly 1.")
+        raise InvalidDesign(
+            f"the shares of the cards sum to {sum(shares)}; expected exactly 1."
+        )
     if shares == shares[::-1]:
         raise InvalidDesign(
             "the cards look the same from both ends, so that members send what the others send; expected other shares.",
@@ -133,7 +152,11 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
     if remaining == 1:  # the last card is known
         middle = counts[len(counts) // 2] if len(counts) % 2 else 0
         return Fraction(sum(counts) - middle, sum(counts))
-    pairs = [(a, b) for k, (a, b) in enumerate(zip(counts, reversed(counts), strict=True)) if 2 * k + 1 != len(counts)]
+    pairs = [
+        (a, b)
+        for k, (a, b) in enumerate(zip(counts, reversed(counts), strict=True))
+        if 2 * k + 1 != len(counts)
+    ]
     terms = sum((min(a, remaining) + 1) * (min(b, remaining) + 1) for a, b in pairs)
     if terms > _MOST_TERMS:
         raise InvalidRequest(
@@ -141,15 +164,28 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
             "Use the ε against the collector, which is exact for every deck, or smaller groups.",
         )
     n_hands = math.comb(sum(counts), remaining)
-    return sum((_pair_excess(a, b, sum(counts), remaining, gamma) for a, b in pairs), Fraction(0)) / n_hands / remaining
+    return (
+        sum(
+            (_pair_excess(a, b, sum(counts), remaining, gamma) for a, b in pairs),
+            Fraction(0),
+        )
+        / n_hands
+        / remaining
+    )
 
 
-def _pair_excess(first: int, second: int, total: int, remaining: int, gamma: Fraction) -> Fraction:
+def _pair_excess(
+    first: int, second: int, total: int, remaining: int, gamma: Fraction
+) -> Fraction:
     """Return Σ over hands of (a − γ·b)₊, each weighted by the number of hands with a and b cards of two numbers."""
     up, down = gamma.numerator, gamma.denominator
     chosen = [math.comb(second, b) for b in range(min(second, remaining) + 1)]
     remaining_cards = total - first - second
-    left = [math.comb(remaining_cards, c) for c in range(remaining + 1)] if remaining_cards else [1] + [0] * remaining
+    left = (
+        [math.comb(remaining_cards, c) for c in range(remaining + 1)]
+        if remaining_cards
+        else [1] + [0] * remaining
+    )
     result = 0
     for a in range(1, min(first, remaining) + 1):
         inner = 0
@@ -189,7 +225,9 @@ class Deck(AnyDesign):
         ),
     }
 
-    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+    if (
+        TYPE_CHECKING
+    ):  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -209,8 +247,14 @@ class Deck(AnyDesign):
     categories: Sequence[str] = ("no", "yes")
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", tuple(_read_integer(count, "a number of cards") for count in self.counts))
-        object.__setattr__(self, "people", _read_integer(self.people, "the number of people"))
+        object.__setattr__(
+            self,
+            "counts",
+            tuple(_read_integer(count, "a number of cards") for count in self.counts),
+        )
+        object.__setattr__(
+            self, "people", _read_integer(self.people, "the number of people")
+        )
         object.__setattr__(self, "categories", read(self.categories))
         if len(self.counts) < 2 or len(self.categories) != 2:
             raise InvalidDesign(
@@ -238,9 +282,15 @@ class Deck(AnyDesign):
         Raises:
             InvalidResponse: a number that is on no card.
         """
-        text = str(int(symbol) if isinstance(symbol, float) and symbol.is_integer() else symbol)
-        if isinstance(symbol, bool) or not (text.isascii() and text.isdecimal() and 1 <= int(text) <= self.numbers):
-            raise InvalidResponse(f"{quoted(text)} is on no card; expected a number from 1 to {self.numbers}.")
+        text = str(
+            int(symbol) if isinstance(symbol, float) and symbol.is_integer() else symbol
+        )
+        if isinstance(symbol, bool) or not (
+            text.isascii() and text.isdecimal() and 1 <= int(text) <= self.numbers
+        ):
+            raise InvalidResponse(
+                f"{quoted(text)} is on no card; expected a number from 1 to {self.numbers}."
+            )
         return int(text) - 1
 
     @property
@@ -256,17 +306,27 @@ class Deck(AnyDesign):
     @cached_property
     def mean(self) -> Fraction:
         """The mean of the cards."""
-        return Fraction(sum(k * count for k, count in enumerate(self.counts, 1)), self.cards)
+        return Fraction(
+            sum(k * count for k, count in enumerate(self.counts, 1)), self.cards
+        )
 
     @cached_property
     def spread(self) -> Fraction:
         """The variance of one card."""
-        return Fraction(sum(k * k * count for k, count in enumerate(self.counts, 1)), self.cards) - self.mean**2
+        return (
+            Fraction(
+                sum(k * k * count for k, count in enumerate(self.counts, 1)), self.cards
+            )
+            - self.mean**2
+        )
 
     @cached_property
     def parity_alone(self) -> exact.Ratio:
         """The largest factor by which one response, seen alone, changes the odds of an answer."""
-        return max(exact.ratio(a, b) for a, b in zip(self.counts, reversed(self.counts), strict=True))
+        return max(
+            exact.ratio(a, b)
+            for a, b in zip(self.counts, reversed(self.counts), strict=True)
+        )
 
     @property
     def epsilon_alone(self) -> float:
@@ -282,8 +342,15 @@ class Deck(AnyDesign):
         """
         n_known = self.people - 1
         pairs = zip(self.counts, reversed(self.counts), strict=True)
-        distinguishing = [(a, b) for k, (a, b) in enumerate(pairs) if 2 * k + 1 != self.numbers and a + b > 0]
-        return max(exact.ratio(a, max(b - n_known, 0)) if a else Fraction(0) for a, b in distinguishing)
+        distinguishing = [
+            (a, b)
+            for k, (a, b) in enumerate(pairs)
+            if 2 * k + 1 != self.numbers and a + b > 0
+        ]
+        return max(
+            exact.ratio(a, max(b - n_known, 0)) if a else Fraction(0)
+            for a, b in distinguishing
+        )
 
     @property
     def epsilon_collector(self) -> float:
@@ -303,7 +370,9 @@ class Deck(AnyDesign):
             0.75
         """
         gamma = exact.exp_below(exact.non_negative_epsilon(epsilon))
-        return exact.float_above(excess(self.counts, self.cards - self.people + 1, gamma))
+        return exact.float_above(
+            excess(self.counts, self.cards - self.people + 1, gamma)
+        )
 
     @property
     def guarantee(self) -> str:
@@ -333,7 +402,9 @@ class Deck(AnyDesign):
 
     def shuffle(self, source: chance.Source = chance.SYSTEM) -> tuple[int, ...]:
         """Return a card for each person, drawn without replacement: every deal has the same probability, exactly."""
-        cards = [number for number, count in enumerate(self.counts, 1) for _ in range(count)]
+        cards = [
+            number for number, count in enumerate(self.counts, 1) for _ in range(count)
+        ]
         for index in range(self.people):
             swap_index = index + chance.below(self.cards - index, source)
             cards[index], cards[swap_index] = cards[swap_index], cards[index]
@@ -347,12 +418,17 @@ class Deck(AnyDesign):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Deck:
         counts = tuple(
-            documents.integer_field({"count": count}, "count") for count in documents.field(body, "counts", list)
+            documents.integer_field({"count": count}, "count")
+            for count in documents.field(body, "counts", list)
         )
         return cls(counts, documents.integer_field(body, "people"), _categories(body))
 
     def to_body(self) -> dict[str, Any]:
-        return {"counts": list(self.counts), "people": self.people, "categories": list(self.categories)}
+        return {
+            "counts": list(self.counts),
+            "people": self.people,
+            "categories": list(self.categories),
+        }
 
 
 def integer_deck(
@@ -390,7 +466,9 @@ def integer_deck(
     group = _read_integer(people, "the number of people")
     total = group if cards is None else _read_integer(cards, "the number of cards")
     ratio = exact.exp_below(exact.positive_epsilon(epsilon))
-    between = math.floor(total * exact.probability(middle, name="middle") + Fraction(1, 2))
+    between = math.floor(
+        total * exact.probability(middle, name="middle") + Fraction(1, 2)
+    )
     remainder, n_known = total - between, group - 1 if collector else 0
     first = math.ceil((remainder + n_known * ratio) / (ratio + 1))
     if remainder - first <= first:
@@ -398,7 +476,9 @@ def integer_deck(
     return Deck((first, between, remainder - first), group, categories)
 
 
-def _cannot_estimate(counts: tuple[int, ...], ratio: Fraction, n_known: int) -> InvalidDesign:
+def _cannot_estimate(
+    counts: tuple[int, ...], ratio: Fraction, n_known: int
+) -> InvalidDesign:
     first, between, last = counts
     problem = (
         f"this takes {first:,} cards with a 1, {between:,} with a 2 and {max(last, 0):,} with a 3, so that members and "
@@ -413,12 +493,21 @@ def _cannot_estimate(counts: tuple[int, ...], ratio: Fraction, n_known: int) -> 
     if ones < 1:
         return InvalidDesign(problem, "Take more people, or fewer middle cards.")
     min_epsilon = formats.epsilon(exact.log_above(Fraction(first + last - ones, ones)))
-    return InvalidDesign(problem, f"Take an ε of at least {min_epsilon}, more people, or fewer middle cards.")
+    return InvalidDesign(
+        problem,
+        f"Take an ε of at least {min_epsilon}, more people, or fewer middle cards.",
+    )
 
 
 def _read_integer(number: object, name: str) -> int:
-    if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 0:
-        raise InvalidDesign(f"{name} is {exact.shown(number)}; expected a whole number, 0 or more.")
+    if (
+        isinstance(number, bool)
+        or not hasattr(number, "__index__")
+        or number.__index__() < 0
+    ):
+        raise InvalidDesign(
+            f"{name} is {exact.shown(number)}; expected a whole number, 0 or more."
+        )
     return int(number.__index__())
 
 

@@ -18,7 +18,14 @@ from deniable.designs import labels
 from deniable.designs.labels import Bitstrings, Combinations, LabelIndex, Numbered
 from deniable.designs.registry import FAMILIES
 from deniable.documents import HashedDocument
-from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile, quoted
+from deniable.errors import (
+    InvalidAnswer,
+    InvalidDesign,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+    quoted,
+)
 from deniable.rendering import Rendered, formats
 
 if TYPE_CHECKING:
@@ -29,7 +36,9 @@ if TYPE_CHECKING:
     from deniable.types.categories import draw as _draw
     from deniable.types.categories import respond as _respond
 
-_MOST_COMBINATIONS = 1 << 20  # combinations that a tally counts one by one: twenty yes-or-no items
+_MOST_COMBINATIONS = (
+    1 << 20
+)  # combinations that a tally counts one by one: twenty yes-or-no items
 
 
 class Factor(NamedTuple):
@@ -105,12 +114,16 @@ class Design(AnyDesign):
     channel: Channel
     factors: tuple[Factor, ...] = ()
 
-    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+    if (
+        TYPE_CHECKING
+    ):  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
 
-        def count_sent(self, *, threads: int = 1, fast: bool | None = None) -> Tally: ...
+        def count_sent(
+            self, *, threads: int = 1, fast: bool | None = None
+        ) -> Tally: ...
         def estimate_sampled(
             self,
             *,
@@ -132,8 +145,14 @@ class Design(AnyDesign):
                 raise InvalidDesign(
                     f"there are {exact.shown(size)} {name}; expected {exact.shown(expected)}, as the channel has."
                 )
-        if self.factors and (self.categories, self.symbols, self.channel) != _combine_factors(self.factors):
-            raise InvalidDesign("the labels and the channel are not those of the factors side by side.")
+        if self.factors and (
+            self.categories,
+            self.symbols,
+            self.channel,
+        ) != _combine_factors(self.factors):
+            raise InvalidDesign(
+                "the labels and the channel are not those of the factors side by side."
+            )
 
     @classmethod
     def of_factors(cls, name: str, factors: Sequence[Factor]) -> Design:
@@ -164,7 +183,11 @@ class Design(AnyDesign):
             (('young', 'old'), Fraction(3, 1), Fraction(6, 1))
         """
         factors_by_attribute = {factor.attribute: factor for factor in self.factors}
-        if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(factors_by_attribute):
+        if (
+            not attributes
+            or len(set(attributes)) < len(attributes)
+            or not set(attributes) <= set(factors_by_attribute)
+        ):
             requested_text = ", ".join(quoted(attribute) for attribute in attributes)
             expected_text = (
                 labels.format_labels(self.attributes)
@@ -176,7 +199,9 @@ class Design(AnyDesign):
             )
         if len(attributes) == 1:
             return factors_by_attribute[attributes[0]].design
-        return Design.of_factors(self.name, [factors_by_attribute[attribute] for attribute in attributes])
+        return Design.of_factors(
+            self.name, [factors_by_attribute[attribute] for attribute in attributes]
+        )
 
     @property
     def parity(self) -> exact.Ratio:
@@ -188,7 +213,9 @@ class Design(AnyDesign):
         """The smallest ε at which this design is locally private, rounded up."""
         return exact.log_above(self.parity)
 
-    def within(self, epsilon: exact.Rational | None, delta: Fraction = Fraction(0)) -> Design:
+    def within(
+        self, epsilon: exact.Rational | None, delta: Fraction = Fraction(0)
+    ) -> Design:
         """Return this design, if it reveals no more than was asked for; compared exactly, after all rounding.
 
         Args:
@@ -212,7 +239,11 @@ class Design(AnyDesign):
     def caveat(self) -> str:
         """Assumption of the guarantee besides the channel, as a sentence; empty for most families."""
         if self.factors:
-            caveats = [f"{attribute!r}: {design.caveat}" for attribute, design in self.factors if design.caveat]
+            caveats = [
+                f"{attribute!r}: {design.caveat}"
+                for attribute, design in self.factors
+                if design.caveat
+            ]
             return " ".join(caveats)
         return FAMILIES[self.name].caveat if self.name in FAMILIES else ""
 
@@ -225,13 +256,19 @@ class Design(AnyDesign):
             >>> design.delta(design.epsilon), design.delta(1.01)
             (0.0, 0.0)
         """
-        return exact.float_above(self.channel.delta(exact.exp_below(exact.non_negative_epsilon(epsilon))))
+        return exact.float_above(
+            self.channel.delta(exact.exp_below(exact.non_negative_epsilon(epsilon)))
+        )
 
     def probability(self, symbol: str, *, given: str) -> Fraction:
         """Return the exact probability of a symbol given an answer."""
-        return self.channel.probability(self.symbol_number(symbol), given=self.category_number(given))
+        return self.channel.probability(
+            self.symbol_number(symbol), given=self.category_number(given)
+        )
 
-    def bayes_factors(self, symbol: str, category: str) -> tuple[exact.Ratio, exact.Ratio]:
+    def bayes_factors(
+        self, symbol: str, category: str
+    ) -> tuple[exact.Ratio, exact.Ratio]:
         """Return the smallest and the largest Bayes factor of a response for an answer against another.
 
         Example:
@@ -239,7 +276,9 @@ class Design(AnyDesign):
             >>> binary("9/10", "7/10").bayes_factors("yes", "yes")
             (Fraction(7, 1), Fraction(7, 1))
         """
-        return self.channel.bayes_factors(self.symbol_number(symbol), self.category_number(category))
+        return self.channel.bayes_factors(
+            self.symbol_number(symbol), self.category_number(category)
+        )
 
     def category_number(self, category: str | Mapping[str, str]) -> int:
         """Return the number of a category; with several attributes also of an answer to each, by attribute.
@@ -252,7 +291,10 @@ class Design(AnyDesign):
                 raise InvalidAnswer(
                     f"expected an answer to each of {labels.format_labels(self.attributes)}, and to no other."
                 )
-            numbers = [design.category_number(category[attribute]) for attribute, design in self.factors]
+            numbers = [
+                design.category_number(category[attribute])
+                for attribute, design in self.factors
+            ]
             return join(numbers, [design.channel.answers for _, design in self.factors])
         number = self._category_places.find(category)
         if number is None:
@@ -300,12 +342,23 @@ class Design(AnyDesign):
         name = documents.field(body, "name", str)
         if "factors" in body:
             entries = [
-                documents.field({"factor": entry}, "factor", dict) for entry in documents.field(body, "factors", list)
+                documents.field({"factor": entry}, "factor", dict)
+                for entry in documents.field(body, "factors", list)
             ]
             factor_bodies = [
-                (documents.field(entry, "attribute", str), documents.field(entry, "design", dict)) for entry in entries
+                (
+                    documents.field(entry, "attribute", str),
+                    documents.field(entry, "design", dict),
+                )
+                for entry in entries
             ]
-            return cls.of_factors(name, [Factor(attribute, cls.from_body(body)) for attribute, body in factor_bodies])
+            return cls.of_factors(
+                name,
+                [
+                    Factor(attribute, cls.from_body(body))
+                    for attribute, body in factor_bodies
+                ],
+            )
         if "range" in body:  # its categories are levels of numbers
             from deniable.designs.numbers import NumberDesign
 
@@ -319,7 +372,10 @@ class Design(AnyDesign):
 
     def to_body(self) -> dict[str, Any]:
         if self.factors:  # all else follows from them
-            factor_bodies = [{"attribute": attribute, "design": design.to_body()} for attribute, design in self.factors]
+            factor_bodies = [
+                {"attribute": attribute, "design": design.to_body()}
+                for attribute, design in self.factors
+            ]
             return {"name": self.name, "factors": factor_bodies}
         return {
             "name": self.name,
@@ -331,13 +387,19 @@ class Design(AnyDesign):
     def __repr__(self) -> str:
         certain = ", some response proves something" if self.parity == math.inf else ""
         categories = labels.format_labels(self.categories, max_shown=5)
-        return f"{self.name}({categories}; ε = {formats.epsilon(self.epsilon)}{certain})"
+        return (
+            f"{self.name}({categories}; ε = {formats.epsilon(self.epsilon)}{certain})"
+        )
 
 
-def _combine_factors(factors: Sequence[Factor]) -> tuple[Combinations, Combinations, Product]:
+def _combine_factors(
+    factors: Sequence[Factor],
+) -> tuple[Combinations, Combinations, Product]:
     """Return categories, symbols and channel of several designs side by side."""
     if len(factors) < 2:
-        raise InvalidDesign(f"there are {len(factors)} attributes; expected at least 2.")
+        raise InvalidDesign(
+            f"there are {len(factors)} attributes; expected at least 2."
+        )
     labels.read([factor.attribute for factor in factors], name="attributes")
     designs = [factor.design for factor in factors]
     if any(design.factors for design in designs):
@@ -349,7 +411,11 @@ def _combine_factors(factors: Sequence[Factor]) -> tuple[Combinations, Combinati
     symbols = Combinations([design.symbols for design in designs])
     for name, label_list in (("categories", categories), ("symbols", symbols)):
         if label_list.size > _MOST_COMBINATIONS:
-            number = f"{label_list.size:,}" if label_list.size < 10**18 else "more than 10^18"
+            number = (
+                f"{label_list.size:,}"
+                if label_list.size < 10**18
+                else "more than 10^18"
+            )
             raise InvalidDesign(
                 f"there are {number} combinations of {name}; expected at most {_MOST_COMBINATIONS:,}.",
                 "Respond to each question with its own design instead, or to fewer of them together.",

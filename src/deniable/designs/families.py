@@ -15,7 +15,9 @@ from deniable.designs.two_answers_named import mangat_singh as mangat_singh
 from deniable.designs.two_answers_named import mangat_singh_singh as mangat_singh_singh
 from deniable.designs.two_answers_named import mangat_unrelated as mangat_unrelated
 from deniable.designs.two_answers_named import singh_joarder as singh_joarder
-from deniable.designs.two_answers_named import correlated_question as correlated_question
+from deniable.designs.two_answers_named import (
+    correlated_question as correlated_question,
+)
 from deniable.designs.two_answers_named import mirrored as mirrored
 from deniable.designs.two_answers_named import disguised as disguised
 from deniable.designs.two_answers_named import kuk as kuk

@@ -65,7 +65,9 @@ class Numbered(Computed):
     def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the number that a label writes."""
         text = label if isinstance(label, str) else ""
-        number = int(text) if text.isascii() and text.isdecimal() and len(text) <= 20 else -1
+        number = (
+            int(text) if text.isascii() and text.isdecimal() and len(text) <= 20 else -1
+        )
         if str(number) != text or number not in range(self.size)[start:stop]:
             raise ValueError("not one of the numbered labels")
         return number
@@ -85,7 +87,11 @@ class LabelIndex:
 
     def __init__(self, label_list: Sequence[str]) -> None:
         self._computed = label_list if isinstance(label_list, Computed) else None
-        self._numbers = {} if self._computed is not None else {label: number for number, label in enumerate(label_list)}
+        self._numbers = (
+            {}
+            if self._computed is not None
+            else {label: number for number, label in enumerate(label_list)}
+        )
 
     def find(self, label: object) -> int | None:
         """Return the number of a label; None for what is not one of them."""
@@ -107,7 +113,9 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
     """
     if isinstance(label_source, Computed):
         return label_source
-    if isinstance(label_source, numbers.Integral) and not isinstance(label_source, bool):
+    if isinstance(label_source, numbers.Integral) and not isinstance(
+        label_source, bool
+    ):
         number = int(label_source)  # an array's integer is taken out of its 64 bits
         if not 2 <= number <= _MOST_LABELS:
             raise InvalidDesign(f"{name} is {exact.shown(number)}; expected 2 to 2^53.")
@@ -123,10 +131,18 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
         raise InvalidDesign(f"{name} holds {len(labels)} labels; expected at least 2.")
     for label in labels:
         if not isinstance(label, str) or not label.strip() or _has_surrogate(label):
-            hint = "" if isinstance(label, str) else f"Write them as text, for example [str(each) for each in {name}]."
-            raise InvalidDesign(f"{name} holds {quoted(label)}; expected text that is not empty.", hint)
+            hint = (
+                ""
+                if isinstance(label, str)
+                else f"Write them as text, for example [str(each) for each in {name}]."
+            )
+            raise InvalidDesign(
+                f"{name} holds {quoted(label)}; expected text that is not empty.", hint
+            )
     _refuse_twins(labels, name)
-    numbered = Numbered(len(labels))  # one design, one hash, whichever way the labels were given
+    numbered = Numbered(
+        len(labels)
+    )  # one design, one hash, whichever way the labels were given
     return numbered if labels == tuple(numbered) else tuple(map(str, labels))
 
 
@@ -158,7 +174,10 @@ def _refuse_twins(labels: Sequence[str], name: str) -> None:
 
 def same_labels(first: Sequence[str], second: Sequence[str]) -> bool:
     """Return whether labels are equal in the same order, whatever their container types."""
-    return first == second or (len(first) == len(second) and all(a == b for a, b in zip(first, second, strict=True)))
+    return first == second or (
+        len(first) == len(second)
+        and all(a == b for a, b in zip(first, second, strict=True))
+    )
 
 
 def format_labels(labels: Sequence[str], max_shown: int = 8) -> str:
@@ -191,7 +210,9 @@ class Bitstrings(Computed):
 
     def __init__(self, n_bits: int) -> None:
         if not 1 <= n_bits <= MOST_CATEGORIES:
-            raise InvalidDesign(f"sets of {exact.shown(n_bits)} categories; expected 1 to {MOST_CATEGORIES:,}.")
+            raise InvalidDesign(
+                f"sets of {exact.shown(n_bits)} categories; expected 1 to {MOST_CATEGORIES:,}."
+            )
         self.places = n_bits
 
     @property
@@ -208,12 +229,20 @@ class Bitstrings(Computed):
     def __getitem__(self, index: slice) -> Sequence[str]: ...
     def __getitem__(self, index: int | slice) -> str | Sequence[str]:
         numbers = range(self.size)[index]
-        return self._label(numbers) if isinstance(numbers, int) else tuple(map(self._label, numbers))
+        return (
+            self._label(numbers)
+            if isinstance(numbers, int)
+            else tuple(map(self._label, numbers))
+        )
 
     def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the number of the set that a label writes."""
         text = label if isinstance(label, str) else ""
-        if len(text) == self.places + 1 and text[0] == "b" and not set(text[1:]) - {"0", "1"}:
+        if (
+            len(text) == self.places + 1
+            and text[0] == "b"
+            and not set(text[1:]) - {"0", "1"}
+        ):
             number = int(text[:0:-1], 2)
             if number in range(self.size)[start:stop]:
                 return number
@@ -262,15 +291,25 @@ class Combinations(Computed):
     def __getitem__(self, index: slice) -> Sequence[str]: ...
     def __getitem__(self, index: int | slice) -> str | Sequence[str]:
         numbers = range(self.size)[index]
-        return self._label(numbers) if isinstance(numbers, int) else tuple(map(self._label, numbers))
+        return (
+            self._label(numbers)
+            if isinstance(numbers, int)
+            else tuple(map(self._label, numbers))
+        )
 
     def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
         """Return the number of a combination."""
         factor_parts = label.split(SEPARATOR) if isinstance(label, str) else []
         if len(factor_parts) == len(self.parts):
-            candidates = [positions.find(name) for positions, name in zip(self._places, factor_parts, strict=True)]
+            candidates = [
+                positions.find(name)
+                for positions, name in zip(self._places, factor_parts, strict=True)
+            ]
             digits = [digit for digit in candidates if digit is not None]
-            if len(digits) == len(candidates) and join(digits, self.sizes) in range(self.size)[start:stop]:
+            if (
+                len(digits) == len(candidates)
+                and join(digits, self.sizes) in range(self.size)[start:stop]
+            ):
                 return join(digits, self.sizes)
         raise ValueError("not one of the combined labels")
 
@@ -282,7 +321,9 @@ class Combinations(Computed):
     def _label(self, number: int) -> str:
         return SEPARATOR.join(
             labels_of_factor[digit]
-            for labels_of_factor, digit in zip(self.parts, split(number, self.sizes), strict=True)
+            for labels_of_factor, digit in zip(
+                self.parts, split(number, self.sizes), strict=True
+            )
         )
 
     def __eq__(self, other: object) -> bool:
@@ -297,7 +338,9 @@ class Combinations(Computed):
 
 def _check(labels_of_factor: Sequence[str]) -> None:
     for label in () if isinstance(labels_of_factor, Computed) else labels_of_factor:
-        if SEPARATOR in f" {label} ":  # otherwise nobody could tell where one attribute ends
+        if (
+            SEPARATOR in f" {label} "
+        ):  # otherwise nobody could tell where one attribute ends
             raise InvalidDesign(
                 f"the label {quoted(label)} holds {SEPARATOR.strip()!r} between spaces, which separates attributes; "
                 "expected another label."
@@ -306,8 +349,14 @@ def _check(labels_of_factor: Sequence[str]) -> None:
 
 def weight_error(low: Fraction, high: Fraction) -> InvalidAnswer:
     """Return the error for a weight outside [low, high]; the weight itself is not repeated."""
-    return InvalidAnswer(f"a weight is not a number from {_bound(low)} to {_bound(high)}; expected one that is.")
+    return InvalidAnswer(
+        f"a weight is not a number from {_bound(low)} to {_bound(high)}; expected one that is."
+    )
 
 
 def _bound(end: Fraction) -> str:
-    return f"{float(end):g}" if math.isclose(float(f"{float(end):g}"), float(end), rel_tol=0) else str(end)
+    return (
+        f"{float(end):g}"
+        if math.isclose(float(f"{float(end):g}"), float(end), rel_tol=0)
+        else str(end)
+    )

@@ -8,7 +8,14 @@ from fractions import Fraction
 
 from deniable import chance, exact
 from deniable.channel import Dense, Diagonal
-from deniable.channel.fields import MOST_VALUES, POWERS, digits_of, field, is_prime, next_prime
+from deniable.channel.fields import (
+    MOST_VALUES,
+    POWERS,
+    digits_of,
+    field,
+    is_prime,
+    next_prime,
+)
 from deniable.channel.two_level import Hadamard, Hashing
 from deniable.designs import labels
 from deniable.designs.design import Design
@@ -63,11 +70,20 @@ def k_ary(
     """
     category_labels = labels.read(categories)
     return Design(
-        "k_ary", category_labels, category_labels, diagonal(len(category_labels), epsilon, p, low=low)
+        "k_ary",
+        category_labels,
+        category_labels,
+        diagonal(len(category_labels), epsilon, p, low=low),
     ).within(epsilon)
 
 
-def diagonal(size: int, epsilon: exact.Rational | None, p: exact.Rational | None, *, low: bool = False) -> Diagonal:
+def diagonal(
+    size: int,
+    epsilon: exact.Rational | None,
+    p: exact.Rational | None,
+    *,
+    low: bool = False,
+) -> Diagonal:
     """Build the channel from ε or from p.
 
     Raises:
@@ -75,12 +91,17 @@ def diagonal(size: int, epsilon: exact.Rational | None, p: exact.Rational | None
     """
     if (epsilon is None) == (p is None):
         raise InvalidRequest(
-            "expected either epsilon or p, and exactly one of them.", "For example epsilon=1, or p=0.75."
+            "expected either epsilon or p, and exactly one of them.",
+            "For example epsilon=1, or p=0.75.",
         )
     if epsilon is not None:
-        return _from_ratio(size, exact.exp_below(exact.positive_epsilon(epsilon)), low=low)
+        return _from_ratio(
+            size, exact.exp_below(exact.positive_epsilon(epsilon)), low=low
+        )
     if low:
-        raise InvalidRequest("low goes with epsilon; a p below 1/k is on that side by itself.")
+        raise InvalidRequest(
+            "low goes with epsilon; a p below 1/k is on that side by itself."
+        )
     assert p is not None
     return _from_probability(size, exact.probability(p, name="p"))
 
@@ -107,14 +128,21 @@ def _from_probability(size: int, p: Fraction) -> Diagonal:
         )
     if p == 1 or (p == 0 and size == 2):
         raise InvalidDesign(
-            f"p = {p} gives every answer away; expected a p between 0 and 1.", "Or ask the question directly."
+            f"p = {p} gives every answer away; expected a p between 0 and 1.",
+            "Or ask the question directly.",
         )
     p_other = (1 - p) / (size - 1)
-    return Diagonal(size, p.numerator * p_other.denominator, p_other.numerator * p.denominator)
+    return Diagonal(
+        size, p.numerator * p_other.denominator, p_other.numerator * p.denominator
+    )
 
 
 @register(
-    {"rows": [["5/6", "1/6"], ["1/6", "5/6"]], "categories": ["carrier", "not"], "symbols": ["yes", "no"]},
+    {
+        "rows": [["5/6", "1/6"], ["1/6", "5/6"]],
+        "categories": ["carrier", "not"],
+        "symbols": ["yes", "no"],
+    },
     {"rows": [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]]},
     {"rows": [[0.5, 0.1], [0.25, 0.25], [0.25, 0.65]]},
     {"rows": [["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]]},
@@ -148,10 +176,13 @@ def matrix(
     """
     try:
         cells = [
-            [exact.probability(cell, name=f"P[{i}][{j}]") for j, cell in enumerate(row)] for i, row in enumerate(rows)
+            [exact.probability(cell, name=f"P[{i}][{j}]") for j, cell in enumerate(row)]
+            for i, row in enumerate(rows)
         ]
     except TypeError:
-        raise InvalidDesign("the matrix is not a table; expected a list of rows of numbers.") from None
+        raise InvalidDesign(
+            "the matrix is not a table; expected a list of rows of numbers."
+        ) from None
     channel = Dense.from_rows(cells)
     square = channel.answers == channel.responses
     answer_labels = categories if categories is not None else channel.answers
@@ -195,7 +226,10 @@ def forced_response(
         >>> forced_response("2/3", "1/6", "1/6").parity
         Fraction(5, 1)
     """
-    truth, up = exact.probability(honest, name="honest"), exact.probability(yes, name="yes")
+    truth, up = (
+        exact.probability(honest, name="honest"),
+        exact.probability(yes, name="yes"),
+    )
     down = 1 - truth - up if no is None else exact.probability(no, name="no")
     if down < 0 or truth + up + down != 1:
         raise InvalidDesign(
@@ -213,7 +247,12 @@ def forced_response(
 def forced_channel(forced: Sequence[Fraction]) -> Dense:
     """Return the channel that sends category i whatever is true with probability f_i, and else the truth."""
     truth = 1 - sum(forced)
-    return Dense.from_rows([[f + (truth if i == j else 0) for j in range(len(forced))] for i, f in enumerate(forced)])
+    return Dense.from_rows(
+        [
+            [f + (truth if i == j else 0) for j in range(len(forced))]
+            for i, f in enumerate(forced)
+        ]
+    )
 
 
 @register(
@@ -222,7 +261,9 @@ def forced_channel(forced: Sequence[Fraction]) -> Dense:
     {"forced": [0, "1/5", "1/5"]},
     purpose=Purpose.SEVERAL,
 )
-def forced_choice(forced: Sequence[exact.Rational], *, categories: Labels | None = None) -> Design:
+def forced_choice(
+    forced: Sequence[exact.Rational], *, categories: Labels | None = None
+) -> Design:
     """Let a device say whether to answer honestly, or which of several categories to say.
 
     Implements: forced response [Bor71] for any number of categories. With two it has the channel of
@@ -246,18 +287,27 @@ def forced_choice(forced: Sequence[exact.Rational], *, categories: Labels | None
         Fraction(13, 1)
     """
     if isinstance(forced, str) or not isinstance(forced, Sequence) or len(forced) < 2:
-        raise InvalidDesign("forced is not a list of at least 2 probabilities.", 'For example ["1/10", "1/10", "1/5"].')
-    shares = [exact.probability(share, name=f"forced[{i}]") for i, share in enumerate(forced)]
+        raise InvalidDesign(
+            "forced is not a list of at least 2 probabilities.",
+            'For example ["1/10", "1/10", "1/5"].',
+        )
+    shares = [
+        exact.probability(share, name=f"forced[{i}]") for i, share in enumerate(forced)
+    ]
     if not 0 < sum(shares) < 1:
         raise InvalidDesign(
             f"the forced categories have a probability of {sum(shares)} together; expected one between 0 and 1.",
             "What is left is the probability of an honest answer.",
         )
     category_labels = labels.read(len(shares) if categories is None else categories)
-    return Design("forced_choice", category_labels, category_labels, forced_channel(shares))
+    return Design(
+        "forced_choice", category_labels, category_labels, forced_channel(shares)
+    )
 
 
-@register({"categories": 4}, {"categories": ["red", "green", "blue"]}, purpose=Purpose.SEVERAL)
+@register(
+    {"categories": 4}, {"categories": ["red", "green", "blue"]}, purpose=Purpose.SEVERAL
+)
 def negative_survey(categories: Labels) -> Design:
     """Send a category that is not the answer, each of the others evenly.
 
@@ -284,7 +334,12 @@ def negative_survey(categories: Labels) -> Design:
             f"there are {len(category_labels)} categories; expected at least 3.",
             "With two, whoever says the other gives it away.",
         )
-    return Design("negative_survey", category_labels, category_labels, diagonal(len(category_labels), None, 0))
+    return Design(
+        "negative_survey",
+        category_labels,
+        category_labels,
+        diagonal(len(category_labels), None, 0),
+    )
 
 
 @register(
@@ -331,7 +386,10 @@ def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
             "expected fewer or a larger ε."
         )
     return Design(
-        "hadamard", category_labels, Numbered(2 * half - 1), Hadamard(len(category_labels), large, small)
+        "hadamard",
+        category_labels,
+        Numbered(2 * half - 1),
+        Hadamard(len(category_labels), large, small),
     ).within(epsilon)
 
 
@@ -346,7 +404,9 @@ MOST_CELLS = 1 << 24
     {"categories": 7, "epsilon": 1, "values": 4},
     purpose=Purpose.TELEMETRY,
 )
-def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | None = None) -> Design:
+def local_hashing(
+    categories: Labels, epsilon: exact.Rational, *, values: int | None = None
+) -> Design:
     """Draw a public hash of the categories, and send it with the hashed answer, randomized.
 
     Its shares vary as little as those of any design can for very many categories, at every ε. A response is one number
@@ -388,9 +448,12 @@ def local_hashing(categories: Labels, epsilon: exact.Rational, *, values: int | 
         raise InvalidDesign(
             f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
         )
-    return Design("local_hashing", category_labels, Numbered(hashes * q), Hashing(size, q, same, other_weight)).within(
-        epsilon
-    )
+    return Design(
+        "local_hashing",
+        category_labels,
+        Numbered(hashes * q),
+        Hashing(size, q, same, other_weight),
+    ).within(epsilon)
 
 
 def best_values(size: int, ratio: Fraction) -> int:
@@ -400,7 +463,9 @@ def best_values(size: int, ratio: Fraction) -> int:
     category that is not the answer, p that it supports the answer, and λ = s + (p − s)/k. At even shares the sum over
     all categories is largest. For many categories it is smallest at q = e^ε + 1, and flat there.
     """
-    fitting = [q for q in _candidates(size, float(ratio)) if _cells(size, q) <= MOST_CELLS]
+    fitting = [
+        q for q in _candidates(size, float(ratio)) if _cells(size, q) <= MOST_CELLS
+    ]
     if not fitting:
         return min(_candidates(size, float(ratio)), key=lambda q: _cells(size, q))
     return min(fitting, key=lambda q: (_variance(size, q, float(ratio)), q))
@@ -413,9 +478,15 @@ def _candidates(size: int, ratio: float) -> list[int]:
     """
     largest = next_prime(min(size, MOST_VALUES // 2))
     about: Iterable[float] = ((ratio + 1) * 2 ** (step / 8) for step in range(-24, 25))
-    roots: Iterable[float] = (size ** (1 / digits) for digits in range(1, size.bit_length() + 1))
+    roots: Iterable[float] = (
+        size ** (1 / digits) for digits in range(1, size.bit_length() + 1)
+    )
     sizes = {min(max(2, math.floor(size)), largest) for size in (*about, *roots)}
-    small = {q for q in range(2, max(POWERS) + 1) if q <= largest and (q in POWERS or is_prime(q))}
+    small = {
+        q
+        for q in range(2, max(POWERS) + 1)
+        if q <= largest and (q in POWERS or is_prime(q))
+    }
     return sorted(small | {next_prime(size) for size in sizes})
 
 
@@ -431,4 +502,6 @@ def _variance(size: int, q: int, ratio: float) -> float:
     s = meet * p + (1 - meet) * r
     gap = p - s
     even = s + gap / size
-    return even * (1 - even) / (gap * gap) if gap * gap > 0 else math.inf  # an ε that no float tells from 0
+    return (
+        even * (1 - even) / (gap * gap) if gap * gap > 0 else math.inf
+    )  # an ε that no float tells from 0

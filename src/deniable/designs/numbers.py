@@ -33,7 +33,9 @@ GOALS = ("mean", "distribution")
 MOST_LEVELS = 32
 """Levels that a number can be rounded to; more tell next to nothing more, and each costs precision."""
 
-_FAR = Fraction(10**150)  # the squares of such ends, as variances have them, are still floats
+_FAR = Fraction(
+    10**150
+)  # the squares of such ends, as variances have them, are still floats
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,9 @@ class Range:
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
-            raise InvalidRequest(f"the range goes from {self.low} to {self.high}; expected it to rise.")
+            raise InvalidRequest(
+                f"the range goes from {self.low} to {self.high}; expected it to rise."
+            )
         if max(-self.low, self.high) > _FAR or self.width < 1 / _FAR:
             raise InvalidRequest(
                 "the range is too wide or too narrow for floats; expected ends and a width within 1e150."
@@ -75,7 +79,9 @@ class Range:
     def squared(self) -> Range:
         """The range of the squares of its values."""
         squares = self.low**2, self.high**2
-        return Range(Fraction(0) if self.low < 0 < self.high else min(squares), max(squares))
+        return Range(
+            Fraction(0) if self.low < 0 < self.high else min(squares), max(squares)
+        )
 
     def share(self, value: Fraction) -> Fraction:
         """Return the position of a value in the range, from 0 at the low end to 1 at the high end."""
@@ -104,7 +110,9 @@ class Scale:
     @cached_property
     def values(self) -> tuple[Fraction, ...]:
         """The levels, from the low end to the high one."""
-        return tuple(self.range.low + number * self.step for number in range(self.levels))
+        return tuple(
+            self.range.low + number * self.step for number in range(self.levels)
+        )
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -133,19 +141,25 @@ class NumberDesign(Design):
     accepts_codes: ClassVar[bool] = False
     is_streamed: ClassVar[bool] = False
 
-    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+    if (
+        TYPE_CHECKING
+    ):  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond  # type: ignore[assignment]
         respond_all = _draw.respond_all  # type: ignore[assignment]
         tally = _count.tally
 
-        def count_sent(self, *, threads: int = 1, fast: bool | None = None) -> NumberTally: ...
+        def count_sent(
+            self, *, threads: int = 1, fast: bool | None = None
+        ) -> NumberTally: ...
 
     scale: Scale = Scale(Range(Fraction(0), Fraction(1)), 2)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if tuple(self.categories) != self.scale.names or self.factors:
-            raise InvalidDesign("the categories are not the levels of the range; expected these, in their order.")
+            raise InvalidDesign(
+                "the categories are not the levels of the range; expected these, in their order."
+            )
 
     @property
     def range(self) -> Range:
@@ -156,28 +170,43 @@ class NumberDesign(Design):
     def squared(self) -> NumberDesign:
         """The design for the squares of these numbers, rounded to as many levels; square the answers for it."""
         scale = Scale(self.range.squared, self.scale.levels)
-        names = window_labels(scale.names, self.channel.responses - self.channel.answers + 1)
+        names = window_labels(
+            scale.names, self.channel.responses - self.channel.answers + 1
+        )
         return NumberDesign(self.name, scale.names, names, self.channel, scale=scale)
 
     def worst_variance(self) -> float:
         """Return the largest variance, over all numbers in the range, of an estimate from one response."""
         responses, levels = range(self.channel.responses), range(self.channel.answers)
         columns = [
-            [float(self.channel.probability(response, given=level)) for response in responses] for level in levels
+            [
+                float(self.channel.probability(response, given=level))
+                for response in responses
+            ]
+            for level in levels
         ]
         return float(self.range.width / 2) ** 2 * worst_variance(columns)
 
     def to_body(self) -> dict[str, Any]:
-        return {**super().to_body(), "range": [str(self.range.low), str(self.range.high)]}
+        return {
+            **super().to_body(),
+            "range": [str(self.range.low), str(self.range.high)],
+        }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> NumberDesign:
-        plain = Design.from_body({name: value for name, value in body.items() if name != "range"})
+        plain = Design.from_body(
+            {name: value for name, value in body.items() if name != "range"}
+        )
         bounds = documents.field(body, "range", list)
         if len(bounds) != 2 or not all(isinstance(end, str) for end in bounds):
-            raise InvalidDesign("the range of the numbers is not written as its two ends; expected two texts.")
+            raise InvalidDesign(
+                "the range of the numbers is not written as its two ends; expected two texts."
+            )
         scale = Scale(Range.of(*bounds), len(plain.categories))
-        return cls(plain.name, plain.categories, plain.symbols, plain.channel, scale=scale)
+        return cls(
+            plain.name, plain.categories, plain.symbols, plain.channel, scale=scale
+        )
 
     def __repr__(self) -> str:
         low, high = (_format_exact(end) for end in (self.range.low, self.range.high))
@@ -221,15 +250,24 @@ def number_design(
         ('0', '0 … 20', '20 … 40', '40 … 60', '60 … 80', '80')
     """
     if goal not in GOALS:
-        raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}.")
+        raise InvalidRequest(
+            f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}."
+        )
     is_count = isinstance(levels, int) and not isinstance(levels, bool)
     if levels is not None and not (is_count and 2 <= levels <= MOST_LEVELS):
-        raise InvalidDesign(f"there are {quoted(levels)} levels; expected a whole number from 2 to {MOST_LEVELS}.")
-    range_, ratio = Range.of(low, high), float(exact.exp_below(exact.positive_epsilon(epsilon)))
+        raise InvalidDesign(
+            f"there are {quoted(levels)} levels; expected a whole number from 2 to {MOST_LEVELS}."
+        )
+    range_, ratio = (
+        Range.of(low, high),
+        float(exact.exp_below(exact.positive_epsilon(epsilon))),
+    )
     count, best = best_window(goal, ratio, levels, width)
     scale = Scale(range_, count)
     built = window(scale.names, best, epsilon)
-    return NumberDesign(built.name, built.categories, built.symbols, built.channel, scale=scale)
+    return NumberDesign(
+        built.name, built.categories, built.symbols, built.channel, scale=scale
+    )
 
 
 def _format_exact(value: Fraction) -> str:

@@ -14,7 +14,9 @@ from deniable.designs.registry import Purpose, register
 from deniable.designs.rounding import realize
 from deniable.errors import InvalidDesign, quoted
 
-_MOST_CATEGORIES = 200  # every probability is written out: two rows of them for each category
+_MOST_CATEGORIES = (
+    200  # every probability is written out: two rows of them for each category
+)
 
 
 @register(
@@ -51,21 +53,31 @@ def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
     category_labels = labels.read(categories)
     size = len(category_labels)
     if size > _MOST_CATEGORIES:
-        raise InvalidDesign(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES} ordered ones.")
+        raise InvalidDesign(
+            f"there are {size:,} categories; expected at most {_MOST_CATEGORIES} ordered ones."
+        )
     if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width < size:
-        raise InvalidDesign(f"the width is {quoted(width)}; expected a whole number from 1 to {size - 1}.")
+        raise InvalidDesign(
+            f"the width is {quoted(width)}; expected a whole number from 1 to {size - 1}."
+        )
     if width == 1:
         return k_ary(category_labels, epsilon)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     column_weight = width * gamma + size - 1
     large, small = gamma / column_weight, Fraction(1) / column_weight
     columns = [
-        [large if first <= number < first + width else small for number in range(size + width - 1)]
+        [
+            large if first <= number < first + width else small
+            for number in range(size + width - 1)
+        ]
         for first in range(size)
     ]
-    return Design("window", category_labels, window_labels(category_labels, width), realize(columns, gamma)).within(
-        epsilon
-    )
+    return Design(
+        "window",
+        category_labels,
+        window_labels(category_labels, width),
+        realize(columns, gamma),
+    ).within(epsilon)
 
 
 def window_labels(categories: Sequence[str], width: int) -> tuple[str, ...]:
@@ -76,7 +88,13 @@ def window_labels(categories: Sequence[str], width: int) -> tuple[str, ...]:
         ('0', '0 … 20', '20 … 40', '40')
     """
     size = len(categories)
-    bounds = [(max(number - width + 1, 0), min(number, size - 1)) for number in range(size + width - 1)]
+    bounds = [
+        (max(number - width + 1, 0), min(number, size - 1))
+        for number in range(size + width - 1)
+    ]
     return tuple(
-        categories[first] if first == last else f"{categories[first]} … {categories[last]}" for first, last in bounds
+        categories[first]
+        if first == last
+        else f"{categories[first]} … {categories[last]}"
+        for first, last in bounds
     )

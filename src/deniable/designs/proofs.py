@@ -78,7 +78,10 @@ def least_certain(design: Design) -> exact.Ratio | None:
     """Return the largest ratio of a response that proves nothing; None where all do, or there are too many."""
     if design.channel.responses * design.channel.answers > MOST_CELLS:
         return None
-    ratios = [exact.ratio(*design.channel.extremes(number)) for number in range(design.channel.responses)]
+    ratios = [
+        exact.ratio(*design.channel.extremes(number))
+        for number in range(design.channel.responses)
+    ]
     return max((ratio for ratio in ratios if ratio != math.inf), default=None)
 
 
@@ -93,10 +96,19 @@ def _proof(design: Design, number: int) -> str:
     """Return the sentence about what a response proves, if it proves anything."""
     if exact.ratio(*design.channel.extremes(number)) != math.inf:
         return ""
-    possible = [bool(design.channel.probability(number, given=j)) for j in range(design.channel.answers)]
+    possible = [
+        bool(design.channel.probability(number, given=j))
+        for j in range(design.channel.answers)
+    ]
     who = f"Whoever sends {quoted(design.symbols[number])}"
-    names = [quoted(name) for name, can in zip(design.categories, possible, strict=True) if not can]
+    names = [
+        quoted(name)
+        for name, can in zip(design.categories, possible, strict=True)
+        if not can
+    ]
     if possible.count(True) == 1:
         return f"{who} gives away the answer: it is {quoted(design.categories[possible.index(True)])}."
-    listed = ", ".join(names[:3]) + (f" or {len(names) - 3:,} others" if len(names) > 3 else "")
+    listed = ", ".join(names[:3]) + (
+        f" or {len(names) - 3:,} others" if len(names) > 3 else ""
+    )
     return f"{who} cannot have answered {listed}."

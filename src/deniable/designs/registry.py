@@ -71,7 +71,9 @@ def register(
     assert examples, "a family without an example is never checked"
 
     def enter(build: Callable[_P, Design]) -> Callable[_P, Design]:
-        FAMILIES[build.__name__] = Family(build.__name__, build, examples, purpose, caveat)
+        FAMILIES[build.__name__] = Family(
+            build.__name__, build, examples, purpose, caveat
+        )
         return build
 
     return enter

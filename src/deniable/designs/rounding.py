@@ -51,15 +51,25 @@ def realize(columns: Sequence[Column], gamma: Fraction) -> Dense:
     if plain.parity <= gamma:
         return plain
     channel = _round_columns(_mix_with_constant(target, _constant_share(target, gamma)))
-    if channel.parity > gamma:  # the proof above says never; a promise is checked all the same
-        raise AssertionError(f"the parity {float(channel.parity)} is above {float(gamma)}")
+    if (
+        channel.parity > gamma
+    ):  # the proof above says never; a promise is checked all the same
+        raise AssertionError(
+            f"the parity {float(channel.parity)} is above {float(gamma)}"
+        )
     return channel
 
 
 def _read(columns: Sequence[Column]) -> list[list[Fraction]]:
     target = [[Fraction(cell) for cell in column] for column in columns]
-    if len(target) < 2 or len({len(column) for column in target}) != 1 or len(target[0]) < 2:
-        raise InvalidDesign("the target is not a table of at least 2 answers and 2 responses.")
+    if (
+        len(target) < 2
+        or len({len(column) for column in target}) != 1
+        or len(target[0]) < 2
+    ):
+        raise InvalidDesign(
+            "the target is not a table of at least 2 answers and 2 responses."
+        )
     for j, column in enumerate(target):
         if min(column) < 0 or abs(float(sum(column)) - 1) > 1e-9:
             raise InvalidDesign(
@@ -74,7 +84,10 @@ def _constant_share(target: list[list[Fraction]], gamma: Fraction) -> Fraction:
     spare = (len(rows) - 1 + gamma) / chance.TOTAL
     full = (gamma - 1) / len(rows)
     rooms = [gamma * min(row) - max(row) for row in rows]
-    share = max((spare - room) / (full - room) if room < spare else Fraction(0) for room in rooms)
+    share = max(
+        (spare - room) / (full - room) if room < spare else Fraction(0)
+        for room in rooms
+    )
     if full <= spare or share > _MOST_SHRINKING:
         raise InvalidDesign(
             f"the target cannot be brought to a parity of {float(gamma):.6g} with weights that sum to 2^64 and next to "
@@ -84,11 +97,18 @@ def _constant_share(target: list[list[Fraction]], gamma: Fraction) -> Fraction:
     return share
 
 
-def _mix_with_constant(target: list[list[Fraction]], share: Fraction) -> list[list[Fraction]]:
-    live = [any(row) for row in zip(*target, strict=True)]  # a response that never occurs must not begin to
+def _mix_with_constant(
+    target: list[list[Fraction]], share: Fraction
+) -> list[list[Fraction]]:
+    live = [
+        any(row) for row in zip(*target, strict=True)
+    ]  # a response that never occurs must not begin to
     even = share / sum(live)
     return [
-        [(1 - share) * cell + (even if occurs else 0) for cell, occurs in zip(column, live, strict=True)]
+        [
+            (1 - share) * cell + (even if occurs else 0)
+            for cell, occurs in zip(column, live, strict=True)
+        ]
         for column in target
     ]
 

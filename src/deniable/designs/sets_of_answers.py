@@ -67,13 +67,18 @@ def subset(
     category_labels = labels.read(categories)
     k = len(category_labels)
     if (epsilon is None) == (p is None) or (p is not None and t is None):
-        raise InvalidRequest("expected either epsilon, or t and p.", "For example epsilon=1, or t=2 and p=0.75.")
+        raise InvalidRequest(
+            "expected either epsilon, or t and p.",
+            "For example epsilon=1, or t=2 and p=0.75.",
+        )
     if epsilon is not None:
         gamma = exact.exp_below(exact.positive_epsilon(epsilon))
         ones = best_t(k, gamma) if t is None else _check_t(k, t)
         channel = Subset(k, ones, max_weight_inside(k, ones, gamma), chance.TOTAL)
         if channel.parity <= 1:
-            raise InvalidDesign(f"with {k:,} categories this ε is too fine for weights of 2^64; expected a larger one.")
+            raise InvalidDesign(
+                f"with {k:,} categories this ε is too fine for weights of 2^64; expected a larger one."
+            )
     else:
         assert p is not None
         assert t is not None
@@ -153,7 +158,11 @@ def subset_trace(k: int, t: int, gamma: exact.Rational) -> Fraction:
 
 
 def subset_risk(
-    k: int, t: int, gamma: exact.Rational, *, shares: Sequence[exact.Rational] | None = None
+    k: int,
+    t: int,
+    gamma: exact.Rational,
+    *,
+    shares: Sequence[exact.Rational] | None = None,
 ) -> exact.Ratio:
     """Return n times the total variance of the minimax estimate, at given shares or in the worst case (equal shares).
 
@@ -170,11 +179,15 @@ def subset_risk(
     return risk(k, subset_information(k, t, gamma), shares)
 
 
-def risk(k: int, information: Fraction, shares: Sequence[exact.Rational] | None = None) -> exact.Ratio:
+def risk(
+    k: int, information: Fraction, shares: Sequence[exact.Rational] | None = None
+) -> exact.Ratio:
     """Return (k − 1)/a + 1/k − Σπ², or (k − 1)/a without shares."""
     beyond = Fraction(0)
     if shares is not None:
-        beyond = Fraction(1, k) - sum(exact.probability(share, name="a share") ** 2 for share in shares)
+        beyond = Fraction(1, k) - sum(
+            exact.probability(share, name="a share") ** 2 for share in shares
+        )
     return beyond + exact.ratio(k - 1, information)
 
 
@@ -183,13 +196,17 @@ def _check(k: int, gamma: exact.Rational) -> Fraction:
         raise InvalidDesign(f"there are {k} categories; expected at least 2.")
     ratio = exact.rational(gamma, name="gamma")
     if ratio < 1:
-        raise InvalidNumber(f"gamma is {exact.shown(gamma)}; expected e^ε, which is at least 1.")
+        raise InvalidNumber(
+            f"gamma is {exact.shown(gamma)}; expected e^ε, which is at least 1."
+        )
     return ratio
 
 
 def _check_t(k: int, t: int) -> int:
     if isinstance(t, bool) or not isinstance(t, int) or not 1 <= t < k:
-        raise InvalidDesign(f"t is {quoted(t)}; expected a whole number from 1 to {k - 1}.")
+        raise InvalidDesign(
+            f"t is {quoted(t)}; expected a whole number from 1 to {k - 1}."
+        )
     return t
 
 
@@ -200,10 +217,14 @@ def _check_share(k: int, t: int, share: Fraction) -> None:
             f"Above {t}/{k} the answer is in the set more often than the others, below less often.",
         )
     if (share == 1 and t == 1) or (share == 0 and t == k - 1):
-        raise InvalidDesign(f"p = {share} gives every answer away; expected a p between 0 and 1.")
+        raise InvalidDesign(
+            f"p = {share} gives every answer away; expected a p between 0 and 1."
+        )
 
 
-_MOST_BY_SIZE = 255  # categories: half a megabyte of counts, for which nobody has to be asked
+_MOST_BY_SIZE = (
+    255  # categories: half a megabyte of counts, for which nobody has to be asked
+)
 
 
 @register(
@@ -255,19 +276,31 @@ def unary(
     category_labels = labels.read(categories)
     if by_size is None:
         by_size = MOST_COUNTED_APART < len(category_labels) <= _MOST_BY_SIZE
-    if (epsilon is None) == (p is None) or (p is None) != (q is None) or (optimized and epsilon is None):
+    if (
+        (epsilon is None) == (p is None)
+        or (p is None) != (q is None)
+        or (optimized and epsilon is None)
+    ):
         raise InvalidRequest(
-            "expected either epsilon, or both p and q.", "For example epsilon=1, or p=0.75 and q=0.25."
+            "expected either epsilon, or both p and q.",
+            "For example epsilon=1, or p=0.75 and q=0.25.",
         )
     if epsilon is not None:
-        channel = _from_epsilon(len(category_labels), epsilon, optimized=optimized, by_size=by_size)
+        channel = _from_epsilon(
+            len(category_labels), epsilon, optimized=optimized, by_size=by_size
+        )
     else:
         assert p is not None
         assert q is not None
         channel = _from_probabilities(
-            len(category_labels), exact.probability(p, name="p"), exact.probability(q, name="q"), by_size
+            len(category_labels),
+            exact.probability(p, name="p"),
+            exact.probability(q, name="q"),
+            by_size,
         )
-    return Design("unary", category_labels, Bitstrings(len(category_labels)), channel).within(epsilon)
+    return Design(
+        "unary", category_labels, Bitstrings(len(category_labels)), channel
+    ).within(epsilon)
 
 
 @register(
@@ -311,24 +344,35 @@ def rappor(
     """
     category_labels = labels.read(categories)
     if (epsilon is None) == (f is None):
-        raise InvalidRequest("expected either epsilon or f, and exactly one.", "For example epsilon=1, or f=0.25.")
+        raise InvalidRequest(
+            "expected either epsilon or f, and exactly one.",
+            "For example epsilon=1, or f=0.25.",
+        )
     if epsilon is not None:
-        channel = _from_epsilon(len(category_labels), epsilon, optimized=False, by_size=by_size)
+        channel = _from_epsilon(
+            len(category_labels), epsilon, optimized=False, by_size=by_size
+        )
     else:
         assert f is not None
         flip = exact.probability(f, name="f")
         channel = _from_probabilities(len(category_labels), 1 - flip, flip, by_size)
-    return Design("rappor", category_labels, Bitstrings(len(category_labels)), channel).within(epsilon)
+    return Design(
+        "rappor", category_labels, Bitstrings(len(category_labels)), channel
+    ).within(epsilon)
 
 
-def _from_epsilon(size: int, epsilon: exact.Rational, *, optimized: bool, by_size: bool) -> Bits:
+def _from_epsilon(
+    size: int, epsilon: exact.Rational, *, optimized: bool, by_size: bool
+) -> Bits:
     max_epsilon = exact.positive_epsilon(epsilon)
     # The symmetric encoding spends half of ε on each of the two bits; the optimized one all of it on the zeros.
     ratio = exact.exp_below(max_epsilon if optimized else max_epsilon / 2)
     stray = math.ceil(chance.TOTAL / (ratio + 1))
     hit = chance.TOTAL // 2 if optimized else chance.TOTAL - stray
     if stray >= hit:
-        raise InvalidDesign("this ε is too fine for weights that sum to 2^64; expected a larger one.")
+        raise InvalidDesign(
+            "this ε is too fine for weights that sum to 2^64; expected a larger one."
+        )
     return Bits(size, hit, stray, chance.TOTAL, by_size)
 
 
@@ -339,7 +383,9 @@ def _from_probabilities(size: int, p: Fraction, q: Fraction, by_size: bool) -> B
             "For an even protection of all categories use unary(categories, epsilon=1).",
         )
     if {p, q} == {0, 1}:
-        raise InvalidDesign("bits that are never changed give every answer away; expected p and q between 0 and 1.")
+        raise InvalidDesign(
+            "bits that are never changed give every answer away; expected p and q between 0 and 1."
+        )
     total = math.lcm(p.denominator, q.denominator)
     return Bits(size, int(p * total), int(q * total), total, by_size)
 
@@ -348,11 +394,17 @@ Weights: TypeAlias = Mapping[int, exact.Rational] | Sequence[exact.Rational]
 """How often each size of set is sent: by size, or in order for the sizes 0, 1, 2 and so on. They sum to 1."""
 
 _MOST_SIZES = 2_000  # a tally keeps a count of each category for each size
-_PRECISE = Context(prec=60)  # of which 20 digits are needed: weights are rounded to 64 bits
+_PRECISE = Context(
+    prec=60
+)  # of which 20 digits are needed: weights are rounded to 64 bits
 
 
 @register(
-    {"categories": ["red", "green", "blue"], "weights": {1: "3/4", 2: "1/4"}, "epsilon": 1},
+    {
+        "categories": ["red", "green", "blue"],
+        "weights": {1: "3/4", 2: "1/4"},
+        "epsilon": 1,
+    },
     {"categories": 3, "weights": [0.1, 0.3, 0.4, 0.2], "epsilon": 2},
     purpose=Purpose.TELEMETRY,
 )
@@ -380,15 +432,24 @@ def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> De
     """
     category_labels = labels.read(categories)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
-    channel = _round_mixture(len(category_labels), _read(len(category_labels), weights), gamma)
-    return Design("mixture", category_labels, Bitstrings(len(category_labels)), channel).within(epsilon)
+    channel = _round_mixture(
+        len(category_labels), _read(len(category_labels), weights), gamma
+    )
+    return Design(
+        "mixture", category_labels, Bitstrings(len(category_labels)), channel
+    ).within(epsilon)
 
 
 @register(
-    {"categories": ["red", "green", "blue"], "epsilon": 1}, {"categories": 4, "f": "1/3"}, purpose=Purpose.TELEMETRY
+    {"categories": ["red", "green", "blue"], "epsilon": 1},
+    {"categories": 4, "f": "1/3"},
+    purpose=Purpose.TELEMETRY,
 )
 def truncated_rappor(
-    categories: Labels, epsilon: exact.Rational | None = None, *, f: exact.Rational | None = None
+    categories: Labels,
+    epsilon: exact.Rational | None = None,
+    *,
+    f: exact.Rational | None = None,
 ) -> Design:
     """Send what RAPPOR sends, but never all zeros or all ones, which tell nothing.
 
@@ -415,22 +476,37 @@ def truncated_rappor(
     category_labels = labels.read(categories)
     k = len(category_labels)
     if (epsilon is None) == (f is None):
-        raise InvalidRequest("expected either epsilon or f, and exactly one.", "For example epsilon=1, or f=0.25.")
+        raise InvalidRequest(
+            "expected either epsilon or f, and exactly one.",
+            "For example epsilon=1, or f=0.25.",
+        )
     if epsilon is not None:
         max_epsilon = exact.positive_epsilon(epsilon)
-        flip, gamma = 1 / (exact.exp_below(max_epsilon / 2) + 1), exact.exp_below(max_epsilon)
+        flip, gamma = (
+            1 / (exact.exp_below(max_epsilon / 2) + 1),
+            exact.exp_below(max_epsilon),
+        )
     else:
         assert f is not None
         flip = exact.probability(f, name="f")
         if not 0 < flip < 1 or flip == Fraction(1, 2):
-            raise InvalidDesign(f"f = {flip} hides nothing or tells nothing; expected another f between 0 and 1.")
+            raise InvalidDesign(
+                f"f = {flip} hides nothing or tells nothing; expected another f between 0 and 1."
+            )
         gamma = ((1 - flip) / flip) ** 2
     if k > _MOST_SIZES:
-        raise InvalidDesign(f"there are {exact.shown(k)} categories; expected at most {_MOST_SIZES:,}.")
+        raise InvalidDesign(
+            f"there are {exact.shown(k)} categories; expected at most {_MOST_SIZES:,}."
+        )
     weights = rappor_weights(k, flip)[1:-1]
     total_weight = sum(weights)
     sizes = {t: weight / total_weight for t, weight in enumerate(weights, start=1)}
-    return Design("truncated_rappor", category_labels, Bitstrings(k), _round_mixture(k, sizes, gamma)).within(epsilon)
+    return Design(
+        "truncated_rappor",
+        category_labels,
+        Bitstrings(k),
+        _round_mixture(k, sizes, gamma),
+    ).within(epsilon)
 
 
 def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
@@ -443,9 +519,13 @@ def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
         [0.0988, 0.3457, 0.3704, 0.1605, 0.0247]
     """
     flip = exact.probability(f, name="f")
-    p_keep = _PRECISE.divide(Decimal(flip.denominator - flip.numerator), Decimal(flip.denominator))
+    p_keep = _PRECISE.divide(
+        Decimal(flip.denominator - flip.numerator), Decimal(flip.denominator)
+    )
     flipped = _PRECISE.subtract(Decimal(1), p_keep)
-    other_counts = _binomial(k - 1, flipped, p_keep)  # ones among the k − 1 bits that are not the answer's
+    other_counts = _binomial(
+        k - 1, flipped, p_keep
+    )  # ones among the k − 1 bits that are not the answer's
     none = Fraction(0)
     return [
         Fraction(p_keep) * (other_counts[t - 1] if t else none)
@@ -455,7 +535,11 @@ def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
 
 
 def mixture_risk(
-    k: int, gamma: exact.Rational, weights: Weights, *, shares: Sequence[exact.Rational] | None = None
+    k: int,
+    gamma: exact.Rational,
+    weights: Weights,
+    *,
+    shares: Sequence[exact.Rational] | None = None,
 ) -> exact.Ratio:
     """Return n times the total variance of a mixture's minimax estimate, at given shares or in the worst case.
 
@@ -470,7 +554,10 @@ def mixture_risk(
         Fraction(54, 7)
     """
     sizes = _read(k, weights)
-    information = sum((weight * subset_information(k, t, gamma) for t, weight in sizes.items()), Fraction(0))
+    information = sum(
+        (weight * subset_information(k, t, gamma) for t, weight in sizes.items()),
+        Fraction(0),
+    )
     return risk(k, information, shares)
 
 
@@ -488,11 +575,23 @@ def _binomial(n: int, p: Decimal, q: Decimal) -> list[Fraction]:
 
 def _read(k: int, weights: Weights) -> dict[int, Fraction]:
     if not isinstance(weights, Mapping | Sequence):
-        raise InvalidDesign(f"the weights are a {type(weights).__name__}; expected one for each size of set.")
-    weights_by_size = weights if isinstance(weights, Mapping) else dict(enumerate(weights))
-    if not all(isinstance(t, int) and not isinstance(t, bool) and 0 <= t <= k for t in weights_by_size):
-        raise InvalidDesign(f"a set has a size that does not exist; expected whole numbers from 0 to {k}.")
-    sizes = {t: exact.probability(weights_by_size[t], name=f"the weight of size {t}") for t in sorted(weights_by_size)}
+        raise InvalidDesign(
+            f"the weights are a {type(weights).__name__}; expected one for each size of set."
+        )
+    weights_by_size = (
+        weights if isinstance(weights, Mapping) else dict(enumerate(weights))
+    )
+    if not all(
+        isinstance(t, int) and not isinstance(t, bool) and 0 <= t <= k
+        for t in weights_by_size
+    ):
+        raise InvalidDesign(
+            f"a set has a size that does not exist; expected whole numbers from 0 to {k}."
+        )
+    sizes = {
+        t: exact.probability(weights_by_size[t], name=f"the weight of size {t}")
+        for t in sorted(weights_by_size)
+    }
     if sum(sizes.values()) != 1:
         raise InvalidDesign(
             f"the weights of the sizes sum to {float(sum(sizes.values())):.6g}; expected exactly 1.",
@@ -504,6 +603,12 @@ def _read(k: int, weights: Weights) -> dict[int, Fraction]:
 def _round_mixture(k: int, sizes: Mapping[int, Fraction], gamma: Fraction) -> Mixture:
     """Round the weights of the sizes to 2^64, what is left to the largest; the weights inside towards privacy."""
     rounded = {t: int(chance.TOTAL * weight) for t, weight in sizes.items()}
-    rounded[max(rounded, key=lambda t: rounded[t])] += chance.TOTAL - sum(rounded.values())
-    components = tuple(Part(t, weight, max_weight_inside(k, t, gamma)) for t, weight in rounded.items() if weight)
+    rounded[max(rounded, key=lambda t: rounded[t])] += chance.TOTAL - sum(
+        rounded.values()
+    )
+    components = tuple(
+        Part(t, weight, max_weight_inside(k, t, gamma))
+        for t, weight in rounded.items()
+        if weight
+    )
     return Mixture(k, components, chance.TOTAL)

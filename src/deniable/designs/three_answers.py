@@ -27,7 +27,11 @@ Weighting: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
     {"p1": "7/10", "p2": "11/20"},
     {"p1": "1/10", "p2": "1/5"},
     {"epsilon": 1},
-    {"epsilon": "1/2", "importance": [1, 0, 0], "categories": ["no", "a little", "a lot"]},
+    {
+        "epsilon": "1/2",
+        "importance": [1, 0, 0],
+        "categories": ["no", "a little", "a lot"],
+    },
     purpose=Purpose.SEVERAL,
 )
 def rr3_dagger(
@@ -165,29 +169,41 @@ def _build(
     category_labels = labels.read(categories)
     if len(category_labels) != 3:
         raise InvalidDesign(
-            f"there are {len(category_labels)} categories; expected 3.", "For other numbers use k_ary()."
+            f"there are {len(category_labels)} categories; expected 3.",
+            "For other numbers use k_ary().",
         )
     names = find(family).parameters
     values = tuple(value for value in parameters if value is not None)
     if len(values) != (0 if epsilon is not None else len(names)):
         raise InvalidRequest(
-            f"expected either epsilon or all of {', '.join(names)}.", f"For example {family}(epsilon=1)."
+            f"expected either epsilon or all of {', '.join(names)}.",
+            f"For example {family}(epsilon=1).",
         )
     if epsilon is None:
         if importance is not None or guess is not None:
-            raise InvalidRequest("importance and guess go with epsilon; with probabilities there is nothing to choose.")
+            raise InvalidRequest(
+                "importance and guess go with epsilon; with probabilities there is nothing to choose."
+            )
         member = club(family, *values)
         _refuse_blind(family, member)
-        channel = Dense.from_rows([list(row) for row in zip(*member.columns, strict=True)])
+        channel = Dense.from_rows(
+            [list(row) for row in zip(*member.columns, strict=True)]
+        )
     else:
         channel = _best(
-            family, epsilon, _read_three(category_labels, importance, "1"), _read_three(category_labels, guess, "1/3")
+            family,
+            epsilon,
+            _read_three(category_labels, importance, "1"),
+            _read_three(category_labels, guess, "1/3"),
         )
     return Design(family, category_labels, category_labels, channel).within(epsilon)
 
 
 def _best(
-    family: str, epsilon: exact.Rational, importance: Sequence[exact.Rational], guess: Sequence[exact.Rational]
+    family: str,
+    epsilon: exact.Rational,
+    importance: Sequence[exact.Rational],
+    guess: Sequence[exact.Rational],
 ) -> Dense:
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     best = optimum(family, gamma, importance=importance, guess=guess)
@@ -200,11 +216,18 @@ def _best(
     return realize(best.club.columns, gamma)
 
 
-def _read_three(category_labels: Sequence[str], weighting: Weighting | None, default: str) -> Sequence[exact.Rational]:
+def _read_three(
+    category_labels: Sequence[str], weighting: Weighting | None, default: str
+) -> Sequence[exact.Rational]:
     if weighting is None:
         return (default,) * 3
     if not isinstance(weighting, Mapping):
-        require(isinstance(weighting, Sequence), weighting, "a weighting", "a number for each category")
+        require(
+            isinstance(weighting, Sequence),
+            weighting,
+            "a weighting",
+            "a number for each category",
+        )
         return weighting
     unknown = [name for name in weighting if name not in category_labels]
     if unknown:

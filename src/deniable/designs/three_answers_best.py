@@ -45,8 +45,16 @@ class Club:
     @property
     def columns(self) -> tuple[Triple, Triple, Triple]:
         """For each answer the probabilities of the three responses."""
-        p_each_other, p_kept, swapped = (1 - self.p1) / 2, self.p2 * self.q, self.p2 * (1 - self.q)
-        return (self.p1, p_each_other, p_each_other), (1 - self.p2, p_kept, swapped), (1 - self.p2, swapped, p_kept)
+        p_each_other, p_kept, swapped = (
+            (1 - self.p1) / 2,
+            self.p2 * self.q,
+            self.p2 * (1 - self.q),
+        )
+        return (
+            (self.p1, p_each_other, p_each_other),
+            (1 - self.p2, p_kept, swapped),
+            (1 - self.p2, swapped, p_kept),
+        )
 
     @property
     def first_gap(self) -> Fraction:
@@ -89,7 +97,11 @@ class Club:
         D, c = self.first_gap, self.other_gap
         lam = 1 - self.p2 + D * shares[0]
         tilt = shares[1] - shares[2]
-        v0, vd, c0 = self.first_variance(shares[0]), (1 - lam) / c**2 - tilt**2, -lam * tilt / D
+        v0, vd, c0 = (
+            self.first_variance(shares[0]),
+            (1 - lam) / c**2 - tilt**2,
+            -lam * tilt / D,
+        )
         near, far = (v0 + vd - 2 * c0) / 4, (v0 + vd + 2 * c0) / 4
         return (
             (v0, (c0 - v0) / 2, -(c0 + v0) / 2),
@@ -119,7 +131,9 @@ class Slice:
     planes: tuple[Plane, ...]
 
 
-def _plane(a: Fraction | int, u: Fraction | int, v: Fraction | int, bound: Fraction | int) -> Plane:
+def _plane(
+    a: Fraction | int, u: Fraction | int, v: Fraction | int, bound: Fraction | int
+) -> Plane:
     return Fraction(a), Fraction(u), Fraction(v), Fraction(bound)
 
 
@@ -136,7 +150,9 @@ def find(family: str) -> Slice:
         InvalidRequest: not one of the three.
     """
     if family not in SLICES:
-        raise InvalidRequest(f"the family is {quoted(family)}; expected one of {', '.join(SLICES)}.")
+        raise InvalidRequest(
+            f"the family is {quoted(family)}; expected one of {', '.join(SLICES)}."
+        )
     return SLICES[family]
 
 
@@ -149,8 +165,13 @@ def club(family: str, *parameters: exact.Rational) -> Club:
     """
     names = find(family).parameters
     if len(parameters) != len(names):
-        raise InvalidRequest(f"{family} has the parameters {', '.join(names)}; {len(parameters)} were given.")
-    values = [exact.probability(value, name=name) for value, name in zip(parameters, names, strict=True)]
+        raise InvalidRequest(
+            f"{family} has the parameters {', '.join(names)}; {len(parameters)} were given."
+        )
+    values = [
+        exact.probability(value, name=name)
+        for value, name in zip(parameters, names, strict=True)
+    ]
     if family == DAGGER.name:
         return Club.dagger(*values)
     return Club.ddagger(*values) if family == DDAGGER.name else Club(*values)
@@ -177,14 +198,24 @@ def region_part(p1: exact.Rational, p2: exact.Rational, *, gamma: Fraction) -> i
     that binds in Ω†(1) is 2p2 ≤ γ(1 − p2), and those in Ω†(2) are 2p1 ≤ γ(1 − p2) and 2p2 ≤ γ(1 − p1).
     """
     first, second = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
-    if min(first, second) <= Fraction(1, 3) or max(first, second) >= 1 or first == second:
+    if (
+        min(first, second) <= Fraction(1, 3)
+        or max(first, second) >= 1
+        or first == second
+    ):
         return 0
     if first < second:
         return 1 if 2 * second <= gamma * (1 - second) else 0
-    return 2 if 2 * first <= gamma * (1 - second) and 2 * second <= gamma * (1 - first) else 0
+    return (
+        2
+        if 2 * first <= gamma * (1 - second) and 2 * second <= gamma * (1 - first)
+        else 0
+    )
 
 
-def p1_range(family: str, *other_parameters: exact.Rational, gamma: Fraction) -> tuple[Fraction, Fraction] | None:
+def p1_range(
+    family: str, *other_parameters: exact.Rational, gamma: Fraction
+) -> tuple[Fraction, Fraction] | None:
     """Return the smallest and the largest p1 with parity at most γ, given the other parameters; None if there is none.
 
     Implements: in the proof of [MW21], Theorem 4, the largest p1 of RR3† at p2 = 1/3, which is min{γ/3, 1 − 2/(3γ)}.
@@ -202,7 +233,11 @@ def p1_range(family: str, *other_parameters: exact.Rational, gamma: Fraction) ->
             return None
         if at_start < 0 or at_end < 0:
             crossing = at_start / (at_start - at_end)
-            low, high = (max(low, crossing), high) if at_start < 0 else (low, min(high, crossing))
+            low, high = (
+                (max(low, crossing), high)
+                if at_start < 0
+                else (low, min(high, crossing))
+            )
     return (low, high) if low <= high else None
 
 
@@ -221,7 +256,9 @@ def conditions(gamma: Fraction) -> tuple[Plane, ...]:
     )
 
 
-def corners(family: str, gamma: Fraction, *, q: exact.Rational | None = None) -> tuple[Corner, ...]:
+def corners(
+    family: str, gamma: Fraction, *, q: exact.Rational | None = None
+) -> tuple[Corner, ...]:
     """Return the corners of a family's region; with q those of the slice of RR3♣ at this q."""
     if gamma <= 1:
         raise InvalidRequest(f"γ is {gamma}; expected more than 1.")
@@ -230,13 +267,21 @@ def corners(family: str, gamma: Fraction, *, q: exact.Rational | None = None) ->
     corners_by_point: dict[Point, Corner] = {}
     for chosen in combinations(bounds, 3 - len(planes)):
         point = _crossing((*planes, *chosen))
-        if point is not None and point not in corners_by_point and all(_holds(plane, point) for plane in bounds):
-            tight = frozenset(i for i, plane in enumerate(bounds) if _slack(plane, point) == 0)
+        if (
+            point is not None
+            and point not in corners_by_point
+            and all(_holds(plane, point) for plane in bounds)
+        ):
+            tight = frozenset(
+                i for i, plane in enumerate(bounds) if _slack(plane, point) == 0
+            )
             corners_by_point[point] = Corner(point, tight)
     return tuple(corners_by_point.values())
 
 
-def edges(family: str, gamma: Fraction, *, q: exact.Rational | None = None) -> Iterator[tuple[Corner, Corner]]:
+def edges(
+    family: str, gamma: Fraction, *, q: exact.Rational | None = None
+) -> Iterator[tuple[Corner, Corner]]:
     """Yield the edges of a family's region as pairs of corners.
 
     Why: two corners with as many common tight conditions as it takes to leave one dimension lie on one line.
@@ -254,7 +299,11 @@ def parameters_at(family: str, point: Point) -> tuple[Fraction, ...]:
         return a, u
     if family == DDAGGER.name:
         return a, u / (u + v)
-    return a, u + v, u / (u + v) if u + v else Fraction(1, 2)  # "always the first": q never matters
+    return (
+        a,
+        u + v,
+        u / (u + v) if u + v else Fraction(1, 2),
+    )  # "always the first": q never matters
 
 
 def _point(member: Club) -> Point:
@@ -293,8 +342,14 @@ def _crossing(planes: tuple[Plane, ...]) -> Point | None:
     )
 
 
-def _determinant(x: tuple[Fraction, ...], y: tuple[Fraction, ...], z: tuple[Fraction, ...]) -> Fraction:
-    return x[0] * (y[1] * z[2] - y[2] * z[1]) + x[1] * (y[2] * z[0] - y[0] * z[2]) + x[2] * (y[0] * z[1] - y[1] * z[0])
+def _determinant(
+    x: tuple[Fraction, ...], y: tuple[Fraction, ...], z: tuple[Fraction, ...]
+) -> Fraction:
+    return (
+        x[0] * (y[1] * z[2] - y[2] * z[1])
+        + x[1] * (y[2] * z[0] - y[0] * z[2])
+        + x[2] * (y[0] * z[1] - y[1] * z[0])
+    )
 
 
 Floats: TypeAlias = tuple[float, float, float]
@@ -332,7 +387,11 @@ class Optimum:
 
 
 def optimum(
-    family: str, gamma: Fraction, *, importance: Three = (1, 1, 1), guess: Three = ("1/3", "1/3", "1/3")
+    family: str,
+    gamma: Fraction,
+    *,
+    importance: Three = (1, 1, 1),
+    guess: Three = ("1/3", "1/3", "1/3"),
 ) -> Optimum:
     """Return the member of a family with a parity of at most γ and the smallest Σ importance · Var.
 
@@ -364,11 +423,15 @@ def optimum(
     best: tuple[float, Point, bool] | None = None
     for corner_a, corner_b in edges(family, gamma):
         for candidate in _edge_minima(risk, corner_a, corner_b):
-            if best is None or candidate[0] < best[0] - (0 if candidate[2] else 1e-12 * best[0]):
+            if best is None or candidate[0] < best[0] - (
+                0 if candidate[2] else 1e-12 * best[0]
+            ):
                 best = candidate
     assert best is not None, "a region without an edge"
     lowest, (a, u, v), corner = best
-    if family != DAGGER.name and v > u:  # the responses 1 and 2 swapped: the same design under other names
+    if (
+        family != DAGGER.name and v > u
+    ):  # the responses 1 and 2 swapped: the same design under other names
         u, v = v, u
     return Optimum(family, parameters_at(family, (a, u, v)), lowest, corner)
 
@@ -384,7 +447,9 @@ def risk_of(importance: Floats, shares: Floats) -> Callable[[Floats], float]:
         if first == 0 or (difference == 0 and w1 + w2 > 0):
             return math.inf
         lam = 1 - u - v + first * shares[0]
-        total = (w0 + (w1 + w2) / 4) * lam * (1 - lam) / first**2 + (w1 - w2) / 2 * lam * tilt / first
+        total = (w0 + (w1 + w2) / 4) * lam * (1 - lam) / first**2 + (
+            w1 - w2
+        ) / 2 * lam * tilt / first
         if w1 + w2 > 0:
             total += (w1 + w2) / 4 * ((1 - lam) / difference**2 - tilt**2)
         return total
@@ -407,7 +472,9 @@ def kink(gamma: Fraction) -> tuple[Fraction, Fraction]:
     return 1 - Fraction(2) / (3 * gamma), Fraction(1, 3)
 
 
-def dagger_for_first(gamma: Fraction, share: exact.Rational) -> tuple[Fraction, Fraction]:
+def dagger_for_first(
+    gamma: Fraction, share: exact.Rational
+) -> tuple[Fraction, Fraction]:
     """Return the RR3† parameters with the smallest variance of the first share, if that share is as guessed.
 
     Implements: [MW21], Theorem 4, corrected: the kink wins where γ < 2, or where the share is above
@@ -431,7 +498,9 @@ def read_importance(weights: Three) -> Floats:
     """
     values = [exact.rational(weight, name="importance") for weight in weights]
     if len(values) != 3 or min(values) < 0 or not any(values):
-        raise InvalidRequest("the importance does not fit; expected three numbers of 0 or more, not all 0.")
+        raise InvalidRequest(
+            "the importance does not fit; expected three numbers of 0 or more, not all 0."
+        )
     return float(values[0]), float(values[1]), float(values[2])
 
 
@@ -443,8 +512,14 @@ def read_guess(shares: Three) -> Floats:
     """
     values = [exact.rational(share, name="guess") for share in shares]
     if len(values) != 3 or min(values) < 0 or abs(float(sum(values)) - 1) > 1e-6:
-        raise InvalidRequest("the guess does not fit; expected three shares of 0 or more that sum to 1.")
-    return float(values[0] / sum(values)), float(values[1] / sum(values)), float(values[2] / sum(values))
+        raise InvalidRequest(
+            "the guess does not fit; expected three shares of 0 or more that sum to 1."
+        )
+    return (
+        float(values[0] / sum(values)),
+        float(values[1] / sum(values)),
+        float(values[2] / sum(values)),
+    )
 
 
 def _edge_minima(
@@ -458,11 +533,17 @@ def _edge_minima(
         return risk((a, u, v))
 
     def at(fraction: float) -> Point:
-        a, u, v = (p + Fraction(fraction) * (q - p) for p, q in zip(corner_a.point, corner_b.point, strict=True))
+        a, u, v = (
+            p + Fraction(fraction) * (q - p)
+            for p, q in zip(corner_a.point, corner_b.point, strict=True)
+        )
         return a, u, v
 
     scanned = [height(i / _SCAN) for i in range(_SCAN + 1)]
-    candidates = [(scanned[0], corner_a.point, True), (scanned[-1], corner_b.point, True)]
+    candidates = [
+        (scanned[0], corner_a.point, True),
+        (scanned[-1], corner_b.point, True),
+    ]
     for i in range(1, _SCAN):
         if scanned[i] < math.inf and scanned[i] <= min(scanned[i - 1], scanned[i + 1]):
             minimum = lowest_between(height, (i - 1) / _SCAN, (i + 1) / _SCAN)
@@ -470,7 +551,9 @@ def _edge_minima(
     return candidates
 
 
-def lowest_between(height: Callable[[float], float], low: float, high: float, within: float = 1e-10) -> float:
+def lowest_between(
+    height: Callable[[float], float], low: float, high: float, within: float = 1e-10
+) -> float:
     """Return the minimizer of a function on an interval, by golden-section search."""
     left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     at_left, at_right = height(left), height(right)

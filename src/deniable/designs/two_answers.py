@@ -14,7 +14,12 @@ from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidRequest
 
 
-@register({"epsilon": 1}, {"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
+@register(
+    {"epsilon": 1},
+    {"p": "7/10"},
+    {"p": "1/4", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
+)
 def warner(
     epsilon: exact.Rational | None = None,
     *,
@@ -44,8 +49,13 @@ def warner(
     """
     category_labels = read(categories)
     if len(category_labels) != 2:
-        raise InvalidDesign(f"there are {len(category_labels)} categories; expected 2.", "For more use k_ary().")
-    return Design("warner", category_labels, category_labels, diagonal(2, epsilon, p)).within(epsilon)
+        raise InvalidDesign(
+            f"there are {len(category_labels)} categories; expected 2.",
+            "For more use k_ary().",
+        )
+    return Design(
+        "warner", category_labels, category_labels, diagonal(2, epsilon, p)
+    ).within(epsilon)
 
 
 @register(
@@ -54,7 +64,9 @@ def warner(
     {"p00": "1/10", "p11": "3/10"},
     purpose=Purpose.EXPLICIT,
 )
-def binary(p00: exact.Rational, p11: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+def binary(
+    p00: exact.Rational, p11: exact.Rational, *, categories: Labels = ("no", "yes")
+) -> Design:
     """Build the two-answer design that keeps the first answer with probability p00 and the second with p11.
 
     Implements: the generalised randomized response of [HLM17], eq. (2), whose rows are our columns.
@@ -74,7 +86,10 @@ def binary(p00: exact.Rational, p11: exact.Rational, *, categories: Labels = ("n
         >>> binary(0.9, 0.7).parity
         Fraction(7, 1)
     """
-    zero, keep_second = exact.probability(p00, name="p00"), exact.probability(p11, name="p11")
+    zero, keep_second = (
+        exact.probability(p00, name="p00"),
+        exact.probability(p11, name="p11"),
+    )
     if zero + keep_second == 1:
         raise InvalidDesign(
             f"p00 = {p00} and p11 = {p11} sum to 1, so that responses do not depend on answers; expected another sum.",
@@ -153,7 +168,8 @@ def simmons(
     """
     if (epsilon is None) == (p is None):
         raise InvalidRequest(
-            "expected either epsilon or p, and exactly one of them.", "For example epsilon=1, or p=0.7."
+            "expected either epsilon or p, and exactly one of them.",
+            "For example epsilon=1, or p=0.7.",
         )
     share = exact.probability(b, name="b")
     if epsilon is not None:
@@ -204,7 +220,10 @@ _CAVEAT_CROSSWISE = (
 
 
 @register(
-    {"p": "1/4"}, {"p": "2/3", "categories": ["never", "ever"]}, purpose=Purpose.HARMLESS, caveat=_CAVEAT_CROSSWISE
+    {"p": "1/4"},
+    {"p": "2/3", "categories": ["never", "ever"]},
+    purpose=Purpose.HARMLESS,
+    caveat=_CAVEAT_CROSSWISE,
 )
 def crosswise(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Ask whether the answers to the sensitive and to a harmless question are the same or different.
@@ -227,5 +246,10 @@ def crosswise(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Desig
     """
     category_labels = read(categories)
     if len(category_labels) != 2:
-        raise InvalidDesign(f"there are {len(category_labels)} categories; expected 2.", "For more use k_ary().")
-    return Design("crosswise", category_labels, ("different", "same"), diagonal(2, None, p))
+        raise InvalidDesign(
+            f"there are {len(category_labels)} categories; expected 2.",
+            "For more use k_ary().",
+        )
+    return Design(
+        "crosswise", category_labels, ("different", "same"), diagonal(2, None, p)
+    )

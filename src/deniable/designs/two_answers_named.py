@@ -27,13 +27,23 @@ from deniable.designs.registry import Purpose, register
 from deniable.designs.two_answers import UNRELATED_CAVEAT, from_rates, unrelated_channel
 from deniable.errors import InvalidDesign, quoted
 
-_MOST_DRAWS = 100  # of one respondent: nobody draws so many cards, and numbers stay short
+_MOST_DRAWS = (
+    100  # of one respondent: nobody draws so many cards, and numbers stay short
+)
 
 
-def _build_two(family: str, categories: Labels, channel: Dense | Diagonal, symbols: tuple[str, ...] = ()) -> Design:
+def _build_two(
+    family: str,
+    categories: Labels,
+    channel: Dense | Diagonal,
+    symbols: tuple[str, ...] = (),
+) -> Design:
     category_labels = read(categories)
     if len(category_labels) != 2:
-        raise InvalidDesign(f"there are {len(category_labels)} categories; expected 2.", "For more use k_ary().")
+        raise InvalidDesign(
+            f"there are {len(category_labels)} categories; expected 2.",
+            "For more use k_ary().",
+        )
     return Design(family, category_labels, symbols or category_labels, channel)
 
 
@@ -46,7 +56,9 @@ def _warner(p: exact.Rational) -> Diagonal:
     return diagonal(2, None, p)
 
 
-@register({"p": "4/5"}, {"p": "1/3", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
+@register(
+    {"p": "4/5"}, {"p": "1/3", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+)
 def mirrored(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Say whether a statement holds: with probability p "I am a member", else its mirror "I am not a member".
 
@@ -70,7 +82,9 @@ def mirrored(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design
     return _build_two("mirrored", categories, _warner(p))
 
 
-@register({"p": "4/5"}, {"p": "3/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
+@register(
+    {"p": "4/5"}, {"p": "3/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+)
 def disguised(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Name the colour of a card: members draw from a deck with a share p of red cards, the others from one with 1 − p.
 
@@ -103,7 +117,9 @@ def disguised(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Desig
     {"t": "1/2", "p": "1/3", "categories": ["never", "ever"]},
     purpose=Purpose.DEVICE,
 )
-def mangat_singh(t: exact.Rational, p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+def mangat_singh(
+    t: exact.Rational, p: exact.Rational, *, categories: Labels = ("no", "yes")
+) -> Design:
     """Tell the truth with probability t, else use Warner's device with p.
 
     Implements: the two-stage procedure of [MS90]. It has the channel of `warner(p=t + (1 − t)p)`.
@@ -134,7 +150,12 @@ _LISTED = (
 )
 
 
-@register({"p": "1/4"}, {"p": "7/10", "categories": ["never", "ever"]}, purpose=Purpose.HARMLESS, caveat=_LISTED)
+@register(
+    {"p": "1/4"},
+    {"p": "7/10", "categories": ["never", "ever"]},
+    purpose=Purpose.HARMLESS,
+    caveat=_LISTED,
+)
 def number_sequence(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Say whether the sensitive answer is the same as that to a harmless statement about a picked number sequence.
 
@@ -168,7 +189,11 @@ def number_sequence(p: exact.Rational, *, categories: Labels = ("no", "yes")) ->
     caveat=UNRELATED_CAVEAT,
 )
 def mangat_unrelated(
-    t: exact.Rational, p: exact.Rational, b: exact.Rational, *, categories: Labels = ("no", "yes")
+    t: exact.Rational,
+    p: exact.Rational,
+    b: exact.Rational,
+    *,
+    categories: Labels = ("no", "yes"),
 ) -> Design:
     """Tell the truth with probability t, else answer the sensitive question with p or an unrelated one.
 
@@ -194,7 +219,9 @@ def mangat_unrelated(
         Fraction(27, 500)
     """
     truth, p_asked = exact.probability(t, name="t"), exact.probability(p, name="p")
-    channel = unrelated_channel(truth + (1 - truth) * p_asked, exact.probability(b, name="b"))
+    channel = unrelated_channel(
+        truth + (1 - truth) * p_asked, exact.probability(b, name="b")
+    )
     return _build_two("mangat_unrelated", categories, channel)
 
 
@@ -205,7 +232,11 @@ def mangat_unrelated(
     caveat=UNRELATED_CAVEAT,
 )
 def correlated_question(
-    p: exact.Rational, b_yes: exact.Rational, b_no: exact.Rational, *, categories: Labels = ("no", "yes")
+    p: exact.Rational,
+    b_yes: exact.Rational,
+    b_no: exact.Rational,
+    *,
+    categories: Labels = ("no", "yes"),
 ) -> Design:
     """Answer the sensitive question with probability p, else an innocuous one that members answer otherwise.
 
@@ -235,11 +266,20 @@ def correlated_question(
         Fraction(85, 6)
     """
     p_asked = exact.probability(p, name="p")
-    yes, no = exact.probability(b_yes, name="b_yes"), exact.probability(b_no, name="b_no")
-    return _build_two("correlated_question", categories, from_rates((1 - p_asked) * no, p_asked + (1 - p_asked) * yes))
+    yes, no = (
+        exact.probability(b_yes, name="b_yes"),
+        exact.probability(b_no, name="b_no"),
+    )
+    return _build_two(
+        "correlated_question",
+        categories,
+        from_rates((1 - p_asked) * no, p_asked + (1 - p_asked) * yes),
+    )
 
 
-@register({"p": "2/3"}, {"p": "1/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
+@register(
+    {"p": "2/3"}, {"p": "1/10", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+)
 def mangat(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Let members say yes; the others use Warner's device with p.
 
@@ -262,10 +302,14 @@ def mangat(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
         >>> [design.bayes_factors(said, "yes")[0] for said in ("no", "yes")]
         [Fraction(0, 1), Fraction(3, 1)]
     """
-    return _build_two("mangat", categories, _one_sided(1 - exact.probability(p, name="p")))
+    return _build_two(
+        "mangat", categories, _one_sided(1 - exact.probability(p, name="p"))
+    )
 
 
-@register({"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
+@register(
+    {"p": "7/10"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+)
 def devore(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Answer the sensitive question with probability p, else one to which everybody says yes.
 
@@ -287,7 +331,9 @@ def devore(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
         >>> devore("7/10").bayes_factors("yes", "yes")[0]
         Fraction(10, 3)
     """
-    return _build_two("devore", categories, _one_sided(1 - exact.probability(p, name="p")))
+    return _build_two(
+        "devore", categories, _one_sided(1 - exact.probability(p, name="p"))
+    )
 
 
 _TRIANGULAR = (
@@ -296,7 +342,12 @@ _TRIANGULAR = (
 )
 
 
-@register({"p": "1/4"}, {"p": "1/2", "categories": ["never", "ever"]}, purpose=Purpose.HARMLESS, caveat=_TRIANGULAR)
+@register(
+    {"p": "1/4"},
+    {"p": "1/2", "categories": ["never", "ever"]},
+    purpose=Purpose.HARMLESS,
+    caveat=_TRIANGULAR,
+)
 def triangular(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Ask whether neither or at least one of a sensitive and a harmless question is to be answered with yes.
 
@@ -328,7 +379,12 @@ _APPLICATION = (
 )
 
 
-@register({"p": "3/10"}, {"p": "1/5", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE, caveat=_APPLICATION)
+@register(
+    {"p": "3/10"},
+    {"p": "1/5", "categories": ["never", "ever"]},
+    purpose=Purpose.DEVICE,
+    caveat=_APPLICATION,
+)
 def hard_garbling(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Let the application turn a no into a yes with probability p.
 
@@ -353,7 +409,9 @@ def hard_garbling(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
         >>> hard_garbling("3/10").probability("yes", given="no")
         Fraction(3, 10)
     """
-    return _build_two("hard_garbling", categories, _one_sided(exact.probability(p, name="p")))
+    return _build_two(
+        "hard_garbling", categories, _one_sided(exact.probability(p, name="p"))
+    )
 
 
 @register(
@@ -362,7 +420,9 @@ def hard_garbling(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
     purpose=Purpose.DEVICE,
     caveat=UNRELATED_CAVEAT,
 )
-def mangat_singh_singh(p: exact.Rational, b: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
+def mangat_singh_singh(
+    p: exact.Rational, b: exact.Rational, *, categories: Labels = ("no", "yes")
+) -> Design:
     """Let members say yes; the others say no with probability p, else they answer an innocuous question.
 
     Implements: [MSS92]. It has the channel of `mangat(1 − (1 − p)b)`.
@@ -388,7 +448,9 @@ def mangat_singh_singh(p: exact.Rational, b: exact.Rational, *, categories: Labe
     return _build_two("mangat_singh_singh", categories, _one_sided(p_drawn))
 
 
-@register({"p": "3/5"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE)
+@register(
+    {"p": "3/5"}, {"p": "1/4", "categories": ["never", "ever"]}, purpose=Purpose.DEVICE
+)
 def singh_joarder(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> Design:
     """Use Warner's device with p; a member who would have to say no draws once more.
 
@@ -412,7 +474,9 @@ def singh_joarder(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
         Fraction(21, 25)
     """
     p_drawn = exact.probability(p, name="p")
-    return _build_two("singh_joarder", categories, from_rates(1 - p_drawn, 1 - (1 - p_drawn) ** 2))
+    return _build_two(
+        "singh_joarder", categories, from_rates(1 - p_drawn, 1 - (1 - p_drawn) ** 2)
+    )
 
 
 @register(
@@ -421,7 +485,13 @@ def singh_joarder(p: exact.Rational, *, categories: Labels = ("no", "yes")) -> D
     {"p1": "1/5", "p2": 1, "draws": 2, "categories": ["never", "ever"]},
     purpose=Purpose.DEVICE,
 )
-def kuk(p1: exact.Rational, p2: exact.Rational, *, draws: int = 1, categories: Labels = ("no", "yes")) -> Design:
+def kuk(
+    p1: exact.Rational,
+    p2: exact.Rational,
+    *,
+    draws: int = 1,
+    categories: Labels = ("no", "yes"),
+) -> Design:
     """Count red cards: members draw from a deck with a share p1 of red ones, the others from one with p2.
 
     Every card is put back before the next is drawn. With one draw and p2 = 1 − p1 it has the channel of
@@ -447,9 +517,22 @@ def kuk(p1: exact.Rational, p2: exact.Rational, *, draws: int = 1, categories: L
         >>> kuk("4/5", "1/5", draws=2).parity
         Fraction(16, 1)
     """
-    if isinstance(draws, bool) or not isinstance(draws, int) or not 1 <= draws <= _MOST_DRAWS:
-        raise InvalidDesign(f"draws is {quoted(draws)}; expected a whole number from 1 to {_MOST_DRAWS}.")
-    per_draw = from_rates(exact.probability(p2, name="p2"), exact.probability(p1, name="p1"))
+    if (
+        isinstance(draws, bool)
+        or not isinstance(draws, int)
+        or not 1 <= draws <= _MOST_DRAWS
+    ):
+        raise InvalidDesign(
+            f"draws is {quoted(draws)}; expected a whole number from 1 to {_MOST_DRAWS}."
+        )
+    per_draw = from_rates(
+        exact.probability(p2, name="p2"), exact.probability(p1, name="p1")
+    )
     reds = [per_draw.probability(1, given=answer) for answer in (0, 1)]
-    rows = [[math.comb(draws, i) * q**i * (1 - q) ** (draws - i) for q in reds] for i in range(draws + 1)]
-    return _build_two("kuk", categories, Dense.from_rows(rows), tuple(map(str, range(draws + 1))))
+    rows = [
+        [math.comb(draws, i) * q**i * (1 - q) ** (draws - i) for q in reds]
+        for i in range(draws + 1)
+    ]
+    return _build_two(
+        "kuk", categories, Dense.from_rows(rows), tuple(map(str, range(draws + 1)))
+    )

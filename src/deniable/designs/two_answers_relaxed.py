@@ -27,7 +27,9 @@ TWO: Sequence[str] = ("no", "yes")
     {"epsilon": 0, "delta": "1/4"},
     purpose=Purpose.EXPLICIT,
 )
-def relaxed_warner(epsilon: exact.Rational, delta: exact.Rational = 0, *, categories: Labels = TWO) -> Design:
+def relaxed_warner(
+    epsilon: exact.Rational, delta: exact.Rational = 0, *, categories: Labels = TWO
+) -> Design:
     """Send the answer with the largest probability that (ε, δ) allows when both answers are treated alike.
 
     Implements: Warner's design under (ε, δ), [HLM17] Theorem 4: p = (e^ε + δ)/(e^ε + 1).
@@ -52,9 +54,12 @@ def relaxed_warner(epsilon: exact.Rational, delta: exact.Rational = 0, *, catego
     """
     category_labels = _read_two(categories)
     slack = read_delta(delta)
-    return Design("relaxed_warner", category_labels, category_labels, even_channel(read_ratio(epsilon), slack)).within(
-        epsilon, slack
-    )
+    return Design(
+        "relaxed_warner",
+        category_labels,
+        category_labels,
+        even_channel(read_ratio(epsilon), slack),
+    ).within(epsilon, slack)
 
 
 @register(
@@ -98,15 +103,26 @@ def capped_binary(
         (3.0, 0.1)
     """
     category_labels = _read_two(categories)
-    channel = corner_channel(read_ratio(epsilon), read_delta(delta), exact.exp_below(exact.positive_epsilon(ceiling)))
+    channel = corner_channel(
+        read_ratio(epsilon),
+        read_delta(delta),
+        exact.exp_below(exact.positive_epsilon(ceiling)),
+    )
     design = Design(
-        "capped_binary", category_labels, category_labels, orient_channel(channel, _number(category_labels, telling))
+        "capped_binary",
+        category_labels,
+        category_labels,
+        orient_channel(channel, _number(category_labels, telling)),
     )
     return design.within(epsilon, read_delta(delta)).within(ceiling)
 
 
-@register({"delta": "1/10"}, {"delta": "1/3", "telling": "no"}, purpose=Purpose.EXPLICIT)
-def exposing_binary(delta: exact.Rational, *, telling: str | None = None, categories: Labels = TWO) -> Design:
+@register(
+    {"delta": "1/10"}, {"delta": "1/3", "telling": "no"}, purpose=Purpose.EXPLICIT
+)
+def exposing_binary(
+    delta: exact.Rational, *, telling: str | None = None, categories: Labels = TWO
+) -> Design:
     """Expose a share δ of those with one answer outright, and say nothing about anybody else.
 
     The response `telling` is sent with probability δ from its own answer and never from the other: whoever sends it has
@@ -141,12 +157,18 @@ def exposing_binary(delta: exact.Rational, *, telling: str | None = None, catego
         )
     channel = binary(1, share).channel
     return Design(
-        "exposing_binary", category_labels, category_labels, orient_channel(channel, _number(category_labels, telling))
+        "exposing_binary",
+        category_labels,
+        category_labels,
+        orient_channel(channel, _number(category_labels, telling)),
     )
 
 
 def feasible_binary(
-    p00: exact.Rational, p11: exact.Rational, epsilon: exact.Rational, delta: exact.Rational = 0
+    p00: exact.Rational,
+    p11: exact.Rational,
+    epsilon: exact.Rational,
+    delta: exact.Rational = 0,
 ) -> bool:
     """Tell whether the two-answer design (p00, p11) is (ε, δ)-private, exactly.
 
@@ -159,8 +181,15 @@ def feasible_binary(
         >>> feasible_binary(0.7, 0.7, 1), feasible_binary(0.75, 0.75, 1), feasible_binary(0.75, 0.75, 1, "1/10")
         (True, False, True)
     """
-    zero, keep_second = exact.probability(p00, name="p00"), exact.probability(p11, name="p11")
-    return Relaxed(epsilon, delta).check(Dense.from_rows([[zero, 1 - keep_second], [1 - zero, keep_second]])).holds
+    zero, keep_second = (
+        exact.probability(p00, name="p00"),
+        exact.probability(p11, name="p11"),
+    )
+    return (
+        Relaxed(epsilon, delta)
+        .check(Dense.from_rows([[zero, 1 - keep_second], [1 - zero, keep_second]]))
+        .holds
+    )
 
 
 def exposure_threshold(epsilon: exact.Rational, delta: exact.Rational) -> float:
@@ -190,7 +219,8 @@ def even_channel(ratio: Fraction, delta: Fraction) -> Diagonal:
     """Return the even channel with p = (e^ε + δ)/(e^ε + 1), rounded down."""
     if delta == 1:
         raise InvalidDesign(
-            "δ is 1, which lets every answer be given away; expected less.", "Or ask the question directly."
+            "δ is 1, which lets every answer be given away; expected less.",
+            "Or ask the question directly.",
         )
     same = int(chance.TOTAL * (ratio + delta) / (ratio + 1))
     if not chance.TOTAL < 2 * same < 2 * chance.TOTAL:
@@ -208,8 +238,16 @@ def corner_channel(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense
             "Use relaxed_warner(), or warner() at the ceiling.",
         )
     other_weight = -int(-chance.TOTAL * delta / (ceiling - ratio) // 1)
-    own_weight = int(min(ratio * other_weight + delta * chance.TOTAL, ceiling * other_weight))
-    return Dense(((chance.TOTAL - other_weight, chance.TOTAL - own_weight), (other_weight, own_weight)), chance.TOTAL)
+    own_weight = int(
+        min(ratio * other_weight + delta * chance.TOTAL, ceiling * other_weight)
+    )
+    return Dense(
+        (
+            (chance.TOTAL - other_weight, chance.TOTAL - own_weight),
+            (other_weight, own_weight),
+        ),
+        chance.TOTAL,
+    )
 
 
 def capped_even(ratio: Fraction, delta: Fraction, ceiling: Fraction | None) -> Channel:
@@ -244,7 +282,8 @@ def _read_two(categories: Labels) -> Sequence[str]:
     category_labels = read(categories)
     if len(category_labels) != 2:
         raise InvalidDesign(
-            f"there are {len(category_labels)} categories; expected 2.", "(ε, δ) designs are for two answers."
+            f"there are {len(category_labels)} categories; expected 2.",
+            "(ε, δ) designs are for two answers.",
         )
     return category_labels
 
@@ -307,7 +346,9 @@ class Candidate:
     exposes: bool
 
     def __str__(self) -> str:
-        p00, p11 = (self.design.probability(name, given=name) for name in self.design.categories)
+        p00, p11 = (
+            self.design.probability(name, given=name) for name in self.design.categories
+        )
         epsilon = formats.epsilon(self.design.epsilon)
         return f"{self.design.name} (p00 = {float(p00):.6g}, p11 = {float(p11):.6g}, ε = {epsilon})"
 
@@ -355,7 +396,11 @@ class BinaryChoice:
         return self.others[0] if self.others else None
 
     def __str__(self) -> str:
-        return " ".join(sentence for sentence in (f"{self.chosen}.", self.why, self.note) if sentence)
+        return " ".join(
+            sentence
+            for sentence in (f"{self.chosen}.", self.why, self.note)
+            if sentence
+        )
 
 
 Goal = Literal["guess", "worst", "regret"]
@@ -413,13 +458,19 @@ def optimal_binary(
         'exposing_binary'
     """
     if goal not in _GOALS:
-        raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(_GOALS)}.")
+        raise InvalidRequest(
+            f"the goal is {quoted(goal)}; expected one of {', '.join(_GOALS)}."
+        )
     if expose and ceiling is not None:
-        raise InvalidRequest("a design that exposes people has no ceiling; expected either ceiling or expose.")
+        raise InvalidRequest(
+            "a design that exposes people has no ceiling; expected either ceiling or expose."
+        )
     low, guess, high = _shares(share, share_range)
     designs = _designs(epsilon, delta, ceiling, expose, categories)
     candidates = _candidates(designs, low, guess, high)
-    chosen, *alternatives = sorted(candidates, key=lambda candidate: _rank(candidate, goal))
+    chosen, *alternatives = sorted(
+        candidates, key=lambda candidate: _rank(candidate, goal)
+    )
     if len(designs) > 1:
         border = _crossing(designs[0], designs[1])
     else:
@@ -439,7 +490,11 @@ def optimal_binary(
 
 def _rank(candidate: Candidate, goal: Goal) -> tuple[float, bool, float]:
     """Return the sort key for a goal; ties go to the design that exposes no respondent, then to the smaller ε."""
-    value = {"guess": candidate.variance, "worst": candidate.worst, "regret": candidate.regret}[goal]
+    value = {
+        "guess": candidate.variance,
+        "worst": candidate.worst,
+        "regret": candidate.regret,
+    }[goal]
     return float(f"{value:.12g}"), candidate.exposes, candidate.design.epsilon
 
 
@@ -451,9 +506,13 @@ def _shares(
     else:
         bounds = tuple(share_range)  # type: ignore[assignment]  # its length is checked next
     if len(bounds) != 2:
-        raise InvalidRequest(f"the range has {len(bounds)} numbers; expected the smallest and the largest share.")
+        raise InvalidRequest(
+            f"the range has {len(bounds)} numbers; expected the smallest and the largest share."
+        )
     low, high = (exact.probability(end, name="share_range") for end in bounds)
-    guess = (low + high) / 2 if share is None else exact.probability(share, name="share")
+    guess = (
+        (low + high) / 2 if share is None else exact.probability(share, name="share")
+    )
     if not low <= guess <= high:
         raise InvalidRequest(
             f"the shares are {float(low):.6g}, {float(guess):.6g}, {float(high):.6g}; "
@@ -471,25 +530,41 @@ def _designs(
 ) -> list[Design]:
     """Return the even design, and where they are allowed the two lopsided ones, the second answer's first."""
     ratio, share = read_ratio(epsilon), read_delta(delta)
-    limit = None if ceiling is None else exact.exp_below(exact.positive_epsilon(ceiling, name="ceiling"))
+    limit = (
+        None
+        if ceiling is None
+        else exact.exp_below(exact.positive_epsilon(ceiling, name="ceiling"))
+    )
     first = relaxed_warner(epsilon, delta, categories=categories)
     channel = capped_even(ratio, share, limit)
     category_labels = first.categories
-    designs = [first if channel == first.channel else Design("warner", category_labels, category_labels, channel)]
+    designs = [
+        first
+        if channel == first.channel
+        else Design("warner", category_labels, category_labels, channel)
+    ]
     if expose and share:
         designs += [
-            exposing_binary(share, telling=name, categories=category_labels) for name in reversed(category_labels)
+            exposing_binary(share, telling=name, categories=category_labels)
+            for name in reversed(category_labels)
         ]
     elif limit is not None and share and limit * (1 - share) > ratio + share:
         channel = corner_channel(ratio, share, limit)
         designs += [
-            Design("capped_binary", category_labels, category_labels, orient_channel(channel, number))
+            Design(
+                "capped_binary",
+                category_labels,
+                category_labels,
+                orient_channel(channel, number),
+            )
             for number in (1, 0)
         ]
     return designs
 
 
-def _candidates(designs: Sequence[Design], low: Fraction, guess: Fraction, high: Fraction) -> list[Candidate]:
+def _candidates(
+    designs: Sequence[Design], low: Fraction, guess: Fraction, high: Fraction
+) -> list[Candidate]:
     curves = [Curve.from_channel(design.channel) for design in designs]
 
     def regret(curve: Curve, share: Fraction) -> Fraction:
@@ -498,7 +573,9 @@ def _candidates(designs: Sequence[Design], low: Fraction, guess: Fraction, high:
     candidates = []
     for design, curve in zip(designs, curves, strict=True):
         # A largest difference of straight lines is at an end of the range.
-        max_regret, worst_share = max((regret(curve, share), share) for share in (low, high))
+        max_regret, worst_share = max(
+            (regret(curve, share), share) for share in (low, high)
+        )
         candidates.append(
             Candidate(
                 design,
@@ -514,7 +591,10 @@ def _candidates(designs: Sequence[Design], low: Fraction, guess: Fraction, high:
 
 def _crossing(even: Design, lopsided: Design) -> Fraction:
     """Return the share at which the two variances are equal."""
-    even_curve, lopsided_curve = Curve.from_channel(even.channel), Curve.from_channel(lopsided.channel)
+    even_curve, lopsided_curve = (
+        Curve.from_channel(even.channel),
+        Curve.from_channel(lopsided.channel),
+    )
     return (even_curve.c - lopsided_curve.c) / (lopsided_curve.b - even_curve.b)
 
 
@@ -526,7 +606,11 @@ def _why(
     border: Fraction,
 ) -> str:
     low, guess, high = map(float, shares)
-    share_text = f"a share of {guess:.4g}" if low == high else f"shares from {low:.4g} to {high:.4g}"
+    share_text = (
+        f"a share of {guess:.4g}"
+        if low == high
+        else f"shares from {low:.4g} to {high:.4g}"
+    )
     if not alternatives:
         return (
             "At every share it has the smallest variance of all designs whose parity is at most its own, "
@@ -558,7 +642,11 @@ def _note(
 ) -> str:
     share = read_delta(delta)
     if chosen.exposes:
-        rare = next(name for name in chosen.design.categories if chosen.design.probability(name, given=name) < 1)
+        rare = next(
+            name
+            for name in chosen.design.categories
+            if chosen.design.probability(name, given=name) < 1
+        )
         return (
             f"This design exposes people outright: whoever sends {rare!r} has given that answer away, and a share of "
             f"{float(share):.4g} of those who have it do. It was chosen because expose=True asked for it."
@@ -570,5 +658,10 @@ def _note(
     return (
         f"A design with a variance of {float(m / share - m * m):.6g} at {float(guess):.4g} was left out, because it "
         f"exposes a share of {float(share):.4g} of those with the rarer answer outright; it is offered only for "
-        "expose=True" + ("." if ceiling is not None else ", and a ceiling comes near to it without exposing anybody.")
+        "expose=True"
+        + (
+            "."
+            if ceiling is not None
+            else ", and a ceiling comes near to it without exposing anybody."
+        )
     )

@@ -11,7 +11,9 @@ from fractions import Fraction
 
 from deniable.designs import Design
 
-_MOST_DENOMINATOR = 9_999  # of a fraction that people read; others are written as decimals
+_MOST_DENOMINATOR = (
+    9_999  # of a fraction that people read; others are written as decimals
+)
 MOST_LISTED = 11  # levels, or cards, that are named one by one
 
 
@@ -38,23 +40,37 @@ NAMED = {
     "mirrored": NamedDesign("the mirrored question", "Warner 1965"),
     "crosswise": NamedDesign("the crosswise model", "Yu, Tian and Tang 2008"),
     "triangular": NamedDesign("the triangular model", "Yu, Tian and Tang 2008"),
-    "number_sequence": NamedDesign("the crosswise model with number sequences", "Yu, Tian and Tang 2008"),
+    "number_sequence": NamedDesign(
+        "the crosswise model with number sequences", "Yu, Tian and Tang 2008"
+    ),
     "forced_response": NamedDesign("forced response", "Boruch 1971"),
-    "forced_choice": NamedDesign("forced response with several categories", "Boruch 1971"),
+    "forced_choice": NamedDesign(
+        "forced response with several categories", "Boruch 1971"
+    ),
     "simmons": NamedDesign("the unrelated question", "Greenberg et al. 1969"),
     "mangat_unrelated": NamedDesign("the two-stage unrelated question", "Mangat 1992"),
-    "correlated_question": NamedDesign("the unrelated question with a correlated trait", "Soberanis-Cruz et al. 2008"),
+    "correlated_question": NamedDesign(
+        "the unrelated question with a correlated trait", "Soberanis-Cruz et al. 2008"
+    ),
     "mangat_singh": NamedDesign("the two-stage procedure", "Mangat and Singh 1990"),
-    "mangat_singh_singh": NamedDesign("the improved unrelated question", "Mangat, Singh and Singh 1992"),
+    "mangat_singh_singh": NamedDesign(
+        "the improved unrelated question", "Mangat, Singh and Singh 1992"
+    ),
     "mangat": NamedDesign("the improved Warner design", "Mangat 1994"),
-    "devore": NamedDesign("the unrelated question that everybody answers with yes", "Devore 1977"),
+    "devore": NamedDesign(
+        "the unrelated question that everybody answers with yes", "Devore 1977"
+    ),
     "hard_garbling": NamedDesign("hard garbling", "Chassang and Zehnder 2019"),
-    "singh_joarder": NamedDesign("Warner's design with a second draw", "Singh and Joarder 1997"),
+    "singh_joarder": NamedDesign(
+        "Warner's design with a second draw", "Singh and Joarder 1997"
+    ),
     "disguised": NamedDesign("the disguised response", "Kuk 1990"),
     "kuk": NamedDesign("two decks of cards", "Kuk 1990"),
     "christofides": NamedDesign("numbered cards", "Christofides 2003"),
     "negative_survey": NamedDesign("the negative survey", "Esponda 2006"),
-    "k_ary": NamedDesign("k-ary randomized response", "Kairouz, Bonawitz and Ramage 2016"),
+    "k_ary": NamedDesign(
+        "k-ary randomized response", "Kairouz, Bonawitz and Ramage 2016"
+    ),
     "subset": NamedDesign("sets of categories", "Chai 2019"),
     "unary": NamedDesign("unary encoding", "Wang et al. 2017"),
     "local_hashing": NamedDesign("local hashing", "Wang et al. 2017"),
@@ -80,7 +96,13 @@ def device_clause(design: Design) -> str | None:
     describe = _CLAUSES.get(design.name)
     if describe is None or design.channel.answers != 2:
         return exchangeable_clause(design)
-    no, yes = ([design.channel.probability(y, given=x) for y in range(design.channel.responses)] for x in (0, 1))
+    no, yes = (
+        [
+            design.channel.probability(y, given=x)
+            for y in range(design.channel.responses)
+        ]
+        for x in (0, 1)
+    )
     return describe(design, no, yes) or exchangeable_clause(design)
 
 
@@ -89,8 +111,14 @@ def exchangeable_clause(design: Design) -> str | None:
     channel = design.channel
     if not channel.exchangeable:
         return None
-    kept, other = (print_probability(channel.probability(number, given=0)) for number in (0, 1))
-    others = "the other one" if channel.answers == 2 else f"each of the {channel.answers - 1:,} others"
+    kept, other = (
+        print_probability(channel.probability(number, given=0)) for number in (0, 1)
+    )
+    others = (
+        "the other one"
+        if channel.answers == 2
+        else f"each of the {channel.answers - 1:,} others"
+    )
     return f"the true answer is sent with probability {kept}, and {others} with probability {other}"
 
 
@@ -101,7 +129,11 @@ def print_probability(chance: Fraction) -> str:
         >>> [print_probability(each) for each in (Fraction(3, 4), Fraction(1), Fraction(2**63 - 1, 2**64))]
         ['3/4', '1', '0.5']
     """
-    return str(chance) if chance.denominator <= _MOST_DENOMINATOR else f"{float(chance):.6g}"
+    return (
+        str(chance)
+        if chance.denominator <= _MOST_DENOMINATOR
+        else f"{float(chance):.6g}"
+    )
 
 
 _Chances = Sequence[Fraction]  # of each response, given an answer
@@ -143,7 +175,9 @@ def _crosswise(design: Design, no: _Chances, yes: _Chances) -> str | None:
     if no[0] != yes[1]:
         return None
     harmless = (
-        "a statement about a number sequence that they had picked" if design.name != "crosswise" else "a harmless one"
+        "a statement about a number sequence that they had picked"
+        if design.name != "crosswise"
+        else "a harmless one"
     )
     first, second = design.categories
     return (
@@ -194,7 +228,10 @@ def _decks(design: Design, no: _Chances, yes: _Chances) -> str:
     first, second = design.categories
     draws = len(no) - 1
     red, other = (
-        print_probability(sum((count * chance for count, chance in enumerate(each)), Fraction(0)) / draws)
+        print_probability(
+            sum((count * chance for count, chance in enumerate(each)), Fraction(0))
+            / draws
+        )
         for each in (yes, no)
     )
     drew = "drew a card" if draws == 1 else f"drew {draws} cards, each put back,"

@@ -41,7 +41,9 @@ def promise(design: Design) -> tuple[str, ...]:
     if design.parity == math.inf:
         return warnings(design)
     if design.parity == 1:
-        return ("Responses do not depend on answers: nothing is revealed, and nothing can be estimated.",)
+        return (
+            "Responses do not depend on answers: nothing is revealed, and nothing can be estimated.",
+        )
     return (
         "Whatever is sent, the odds between any two answers change by a factor of at most "
         f"{formats.factor(design.parity)} "
@@ -80,7 +82,10 @@ def frequencies(design: Design) -> tuple[str, ...]:
     if design.channel.responses * len(answers) > MOST_CELLS:
         return ()
     sentences = [_sentence(design, number) for number in answers]
-    names = "|".join(re.escape(quoted(each)) for each in sorted({*design.categories, *design.symbols}, key=len))
+    names = "|".join(
+        re.escape(quoted(each))
+        for each in sorted({*design.categories, *design.symbols}, key=len)
+    )
     shapes = {re.sub(names, "", sentence) for sentence in sentences}
     if len(shapes) == 1 and len(sentences) > _MOST_ALIKE:
         if isinstance(design, NumberDesign):
@@ -95,8 +100,14 @@ def odds(design: Design) -> tuple[str, ...]:
     """Tell for each response how far it can move the odds between two answers; one sentence where all are alike."""
     if design.channel.responses * design.channel.answers > MOST_CELLS:
         return ()
-    ratios = [exact.ratio(*design.channel.extremes(number)) for number in range(design.channel.responses)]
-    if len({formats.factor(ratio) for ratio in ratios}) == 1 or len(ratios) > _MOST_SENTENCES:
+    ratios = [
+        exact.ratio(*design.channel.extremes(number))
+        for number in range(design.channel.responses)
+    ]
+    if (
+        len({formats.factor(ratio) for ratio in ratios}) == 1
+        or len(ratios) > _MOST_SENTENCES
+    ):
         return ()  # rounding alone may tell them apart
     return tuple(
         f"Whoever sends {quoted(symbol)}: the odds between any two answers change by a factor of at most "
@@ -110,15 +121,28 @@ def groups(design: Design, category: int) -> list[SentAlike]:
     """Return what people with an answer send, the most frequent first."""
     if design.channel.exchangeable:
         own = design.channel.probability(category, given=category)
-        other = design.channel.probability((category + 1) % design.channel.responses, given=category)
-        few = [number for number in range(min(design.channel.responses, _MOST_SENTENCES)) if number != category]
+        other = design.channel.probability(
+            (category + 1) % design.channel.responses, given=category
+        )
+        few = [
+            number
+            for number in range(min(design.channel.responses, _MOST_SENTENCES))
+            if number != category
+        ]
         labels = tuple(design.symbols[number] for number in few)
-        both = [SentAlike(own, (design.symbols[category],), 1), SentAlike(other, labels, design.channel.responses - 1)]
+        both = [
+            SentAlike(own, (design.symbols[category],), 1),
+            SentAlike(other, labels, design.channel.responses - 1),
+        ]
         return sorted(both, key=lambda group: -group.probability)
     sent: dict[Fraction, list[str]] = {}
     for number, symbol in enumerate(design.symbols):
-        sent.setdefault(design.channel.probability(number, given=category), []).append(symbol)
-    return [SentAlike(p, tuple(sent[p]), len(sent[p])) for p in sorted(sent, reverse=True)]
+        sent.setdefault(design.channel.probability(number, given=category), []).append(
+            symbol
+        )
+    return [
+        SentAlike(p, tuple(sent[p]), len(sent[p])) for p in sorted(sent, reverse=True)
+    ]
 
 
 _ALIKE = ", and so for every other answer"
@@ -128,14 +152,18 @@ _NEXT_TO_IT = ", and so for every other number, with what is next to it"
 def _sentence(design: Design, category: int, more: str = "") -> str:
     sent = groups(design, category)
     base = base_for(min(group.probability for group in sent if group.probability))
-    parts = [_part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent]
+    parts = [
+        _part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent
+    ]
     return f"Of {base:,} people whose answer is {quoted(design.categories[category])}, {_joined(parts)}{more}."
 
 
 def _about_sets(design: Design, channel: Sets) -> str:
     """Tell of responses that are sets how often they hold the answer, and how often any one other category."""
     base = base_for(channel.stray_rate)
-    hits, strays = (round(rate * base) for rate in (channel.hit_rate, channel.stray_rate))
+    hits, strays = (
+        round(rate * base) for rate in (channel.hit_rate, channel.stray_rate)
+    )
     return (
         f"Of {base:,} people whose answer is {quoted(design.categories[0])}, about {hits:,} send a set that "
         f"holds it and about {strays:,} send a set that holds any one other category{_ALIKE}."
@@ -152,7 +180,11 @@ def _part(group: SentAlike, base: int, *, last: bool) -> str:
         what = "each of " + _joined([quoted(symbol) for symbol in group.symbols])
     else:
         what = f"each of {'the ' if last else ''}{group.size:,} {'others' if last else 'symbols'}"
-    return f"nobody sends {what.replace('each', 'any', 1)}" if count == 0 else f"{about} {verb} {what}"
+    return (
+        f"nobody sends {what.replace('each', 'any', 1)}"
+        if count == 0
+        else f"{about} {verb} {what}"
+    )
 
 
 def base_for(smallest: Fraction) -> int:
@@ -181,7 +213,10 @@ def attributes(design: Design) -> tuple[str, ...]:
         About 'drinks' alone: its response changes the odds between two answers by a factor of at most 2.
     """
     if not design.factors:
-        raise InvalidRequest("this design is for one attribute; expected one for several.", "Use promise().")
+        raise InvalidRequest(
+            "this design is for one attribute; expected one for several.",
+            "Use promise().",
+        )
     hidden = [part for part in design.factors if part.design.parity != math.inf]
     open_ones = [part for part in design.factors if part.design.parity == math.inf]
     return (*map(_alone, design.factors), _together(design, hidden, open_ones))
@@ -195,14 +230,17 @@ def _alone(part: Factor) -> str:
     return f"About {name} alone: its response changes the odds between two answers by a factor of at most {most}."
 
 
-def _together(design: Design, hidden: Sequence[Factor], open_ones: Sequence[Factor]) -> str:
+def _together(
+    design: Design, hidden: Sequence[Factor], open_ones: Sequence[Factor]
+) -> str:
     start = (
         "This holds for whoever takes the attributes to be unrelated, even if all responses are seen. Whoever believes "
         "that they hang together can learn more about one from the responses to others"
     )
     if not open_ones:
         return (
-            f"{start}: no belief gains more than a factor of {formats.factor(design.parity)} on all of them together."
+            f"{start}: no belief gains more than a factor of "
+            f"{formats.factor(design.parity)} on all of them together."
         )
     verb = "is" if len(open_ones) == 1 else "are"
     left = f"{_names(open_ones)} {verb} not hidden, and neither is what is believed to follow from that."

@@ -13,10 +13,15 @@ from deniable.display.views import ChannelView
 from deniable.estimates.results import words_of
 from deniable.rendering import Sheet, columns_of, formats
 
-_FEW_ANSWERS, _FEW_LETTERS = 5, 40  # categories, and letters of them, that a title lists
+_FEW_ANSWERS, _FEW_LETTERS = (
+    5,
+    40,
+)  # categories, and letters of them, that a title lists
 
 
-def view_sheet(title: str, view: ChannelView, notes: Sequence[str], *, complete: bool = False) -> Sheet:
+def view_sheet(
+    title: str, view: ChannelView, notes: Sequence[str], *, complete: bool = False
+) -> Sheet:
     """Return a table of response probabilities.
 
     Args:
@@ -26,13 +31,28 @@ def view_sheet(title: str, view: ChannelView, notes: Sequence[str], *, complete:
         complete: whether the view has a column for every answer; then a last column has the largest likelihood ratio
             of each response.
     """
-    ratios = [exact.ratio(max(row), min(row)) for row in view.chances] if complete else []
-    cells = [(name, *map(formats.fixed_percent, row)) for name, row in zip(view.responses, view.chances, strict=True)]
-    values = [(name, *map(float, row)) for name, row in zip(view.responses, view.chances, strict=True)]
+    ratios = (
+        [exact.ratio(max(row), min(row)) for row in view.chances] if complete else []
+    )
+    cells = [
+        (name, *map(formats.fixed_percent, row))
+        for name, row in zip(view.responses, view.chances, strict=True)
+    ]
+    values = [
+        (name, *map(float, row))
+        for name, row in zip(view.responses, view.chances, strict=True)
+    ]
     if complete:
-        cells = [(*row, formats.factor(ratio)) for row, ratio in zip(cells, ratios, strict=True)]
-        values = [(*row, float(ratio)) for row, ratio in zip(values, ratios, strict=True)]
-    last_head, last_name = (("odds change at most by",), ("odds",)) if complete else ((), ())
+        cells = [
+            (*row, formats.factor(ratio))
+            for row, ratio in zip(cells, ratios, strict=True)
+        ]
+        values = [
+            (*row, float(ratio)) for row, ratio in zip(values, ratios, strict=True)
+        ]
+    last_head, last_name = (
+        (("odds change at most by",), ("odds",)) if complete else ((), ())
+    )
     return Sheet(
         title,
         heads=(view.title or "response", *view.given, *last_head),
@@ -47,10 +67,18 @@ def view_sheet(title: str, view: ChannelView, notes: Sequence[str], *, complete:
     )
 
 
-def parts_sheet(title: str, parts: Sequence[tuple[str, Design]], notes: Sequence[str]) -> Sheet:
+def parts_sheet(
+    title: str, parts: Sequence[tuple[str, Design]], notes: Sequence[str]
+) -> Sheet:
     """Return a table of the designs that a design consists of: its attributes, or its stages."""
     values = tuple(
-        (name, design.name, design.epsilon, len(design.categories), formats.factor(design.parity))
+        (
+            name,
+            design.name,
+            design.epsilon,
+            len(design.categories),
+            formats.factor(design.parity),
+        )
         for name, design in parts
     )
     cells = [(*row[:2], formats.epsilon(row[2]), *row[3:]) for row in values]
@@ -69,16 +97,27 @@ def counts_sheet(tally: Any, labels: Sequence[str], counts: Sequence[int]) -> Sh
     weights = getattr(tally, "weights", None)
     amounts = counts if weights is None else [float(weight) for weight in weights]
     whole = max(1, tally.respondents) if weights is None else float(sum(amounts)) or 1.0
-    columns: list[Sequence[Any]] = [labels, counts] if weights is None else [labels, counts, amounts]
-    rows = [(*row, amount / whole) for *row, amount in zip(*columns, amounts, strict=True)]
+    columns: list[Sequence[Any]] = (
+        [labels, counts] if weights is None else [labels, counts, amounts]
+    )
+    rows = [
+        (*row, amount / whole) for *row, amount in zip(*columns, amounts, strict=True)
+    ]
     heads = (
-        ("response", "count", "share") if weights is None else ("response", "count", "weight", "share of the weight")
+        ("response", "count", "share")
+        if weights is None
+        else ("response", "count", "weight", "share of the weight")
     )
     return Sheet(
         tally_title(tally),
         heads=heads,
         cells=tuple(
-            (label, f"{count:,}", *(f"{weight:,.10g}" for weight in weight_cell), formats.fixed_percent(share))
+            (
+                label,
+                f"{count:,}",
+                *(f"{weight:,.10g}" for weight in weight_cell),
+                formats.fixed_percent(share),
+            )
             for label, count, *weight_cell, share in rows
         ),
         notes=missing_notes(tally),
@@ -106,8 +145,14 @@ def design_title(design: Any) -> str:
         return f"{design!r}"
     names = design.categories
     is_short = len(names) <= _FEW_ANSWERS and sum(map(len, names)) <= _FEW_LETTERS
-    answers = f"{', '.join(names[:-1])} or {names[-1]}" if is_short else f"{len(names):,} answers"
-    return f"{words_of(design.name)}, for {answers}, ε = {formats.epsilon(design.epsilon)}"
+    answers = (
+        f"{', '.join(names[:-1])} or {names[-1]}"
+        if is_short
+        else f"{len(names):,} answers"
+    )
+    return (
+        f"{words_of(design.name)}, for {answers}, ε = {formats.epsilon(design.epsilon)}"
+    )
 
 
 def cell_counts(tally: Any) -> tuple[list[str], list[int]]:

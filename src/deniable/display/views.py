@@ -67,28 +67,45 @@ def design_views(design: Design, *, pictured: bool = False) -> tuple[ChannelView
     if channel.answers <= MOST_ANSWERS and channel.responses <= MOST_RESPONSES:
         return (_view_corner(design, MOST_RESPONSES, MOST_ANSWERS),)
     if design.factors:
-        return part_views([(factor.attribute, factor.design) for factor in design.factors], pictured=pictured)
+        return part_views(
+            [(factor.attribute, factor.design) for factor in design.factors],
+            pictured=pictured,
+        )
     if channel.two_level is not None:
         return (_view_levels(channel.two_level),)
-    limits = (MOST_PICTURED, MOST_PICTURED) if pictured else (MOST_RESPONSES, MOST_ANSWERS)
+    limits = (
+        (MOST_PICTURED, MOST_PICTURED) if pictured else (MOST_RESPONSES, MOST_ANSWERS)
+    )
     view = _view_corner(design, *limits)
     if (len(view.responses), len(view.given)) == (channel.responses, channel.answers):
         return (view,)
-    return (view._replace(note=f"The first of {channel.answers:,} answers and {channel.responses:,} responses."),)
+    return (
+        view._replace(
+            note=f"The first of {channel.answers:,} answers and {channel.responses:,} responses."
+        ),
+    )
 
 
-def part_views(parts: Sequence[tuple[str, Design]], *, pictured: bool = False) -> tuple[ChannelView, ...]:
+def part_views(
+    parts: Sequence[tuple[str, Design]], *, pictured: bool = False
+) -> tuple[ChannelView, ...]:
     """Return a table for each of the first few parts of a design, named after the part."""
     return tuple(
-        design_views(design, pictured=pictured)[0]._replace(title=name) for name, design in parts[:MOST_PANELS]
+        design_views(design, pictured=pictured)[0]._replace(title=name)
+        for name, design in parts[:MOST_PANELS]
     )
 
 
 def _view_corner(design: Design, max_rows: int, max_columns: int) -> ChannelView:
     """Return the first rows and columns of a channel; responses that are never sent have no row."""
     channel = design.channel
-    possible = (number for number in range(channel.responses) if channel.possible(number))
-    rows, columns = list(islice(possible, max_rows)), range(min(channel.answers, max_columns))
+    possible = (
+        number for number in range(channel.responses) if channel.possible(number)
+    )
+    rows, columns = (
+        list(islice(possible, max_rows)),
+        range(min(channel.answers, max_columns)),
+    )
     return ChannelView(
         "",
         tuple(design.categories[j] for j in columns),
@@ -99,8 +116,13 @@ def _view_corner(design: Design, max_rows: int, max_columns: int) -> ChannelView
 
 def _view_levels(channel: TwoLevel) -> ChannelView:
     """Return how often a response supports the answer, and how often any one other category."""
-    row_names = {Diagonal: ("is sent", "is not sent"), Sets: ("is in the set sent", "is not in it")}
-    names = next((pair for kind, pair in row_names.items() if isinstance(channel, kind)), None)
+    row_names = {
+        Diagonal: ("is sent", "is not sent"),
+        Sets: ("is in the set sent", "is not in it"),
+    }
+    names = next(
+        (pair for kind, pair in row_names.items() if isinstance(channel, kind)), None
+    )
     hit, stray = channel.hit_rate, channel.stray_rate
     return ChannelView(
         "",

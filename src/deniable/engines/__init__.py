@@ -26,7 +26,9 @@ __all__ = ["Engine", "Local", "duckdb", "files", "local", "postgres", "spark", "
 class Engine(Protocol):
     """Where rows run. Options are those of `deniable.respond_all` and `deniable.tally` that go with a design."""
 
-    def respond_all(self, design: AnyDesign, answers: Any, **options: Any) -> Responses[Any]:
+    def respond_all(
+        self, design: AnyDesign, answers: Any, **options: Any
+    ) -> Responses[Any]:
         """Draw a response to each of many answers; a missing answer gives a missing response.
 
         Raises:
@@ -34,7 +36,9 @@ class Engine(Protocol):
         """
         ...
 
-    def respond_stream(self, design: Design, chunks: Iterable[Any], **options: Any) -> Iterator[Responses[Design]]:
+    def respond_stream(
+        self, design: Design, chunks: Iterable[Any], **options: Any
+    ) -> Iterator[Responses[Design]]:
         """Respond to columns of answers as they come, each when it is asked for."""
         ...
 

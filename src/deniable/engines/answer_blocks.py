@@ -44,7 +44,10 @@ class Block:
 
     def located(self, error: DeniableError) -> DeniableError:
         """Return an error about an answer at an index as one about a row of a file."""
-        problem = _INDEX.sub(lambda found: f"in {self.row(int(found[1].replace(',', '')))}", error.problem)
+        problem = _INDEX.sub(
+            lambda found: f"in {self.row(int(found[1].replace(',', '')))}",
+            error.problem,
+        )
         return type(error)(problem, error.hint)
 
     def row(self, index: int) -> str:
@@ -57,7 +60,10 @@ class Block:
 
 
 def read_blocks(
-    ranges: Sequence[Stretch], labels: Sequence[str], keep: Sequence[str], format: str | None = None
+    ranges: Sequence[Stretch],
+    labels: Sequence[str],
+    keep: Sequence[str],
+    format: str | None = None,
 ) -> Iterator[Block]:
     """Read columns of files, and yield at least one block, which may be empty.
 
@@ -71,17 +77,29 @@ def read_blocks(
     for number, each in enumerate(ranges):
         source = each.input
         named = source.named if isinstance(source, Input) else {}
-        with open_columns(source.path if isinstance(source, Input) else source, format) as opened:
-            check_columns(opened, [name for name in (*labels, *keep) if name not in named], named)
-            row = sum(opened.pieces[: each.pieces.start]) if each.pieces is not None else 0
-            total = sum(opened.pieces[at] for at in each.pieces or range(len(opened.pieces)))
+        with open_columns(
+            source.path if isinstance(source, Input) else source, format
+        ) as opened:
+            check_columns(
+                opened, [name for name in (*labels, *keep) if name not in named], named
+            )
+            row = (
+                sum(opened.pieces[: each.pieces.start])
+                if each.pieces is not None
+                else 0
+            )
+            total = sum(
+                opened.pieces[at] for at in each.pieces or range(len(opened.pieces))
+            )
             began = row
             for batch in _batches(opened, labels, keep, named, each.pieces):
                 held.append((batch, opened, row))
                 row += len(batch)
                 if sum(len(piece) for piece, _, _ in held) >= BLOCK:
                     share = (row - began) / total if total else opened.share
-                    yield _joined(held, None if share is None else (number + share) / len(ranges))
+                    yield _joined(
+                        held, None if share is None else (number + share) / len(ranges)
+                    )
                     held, yielded = [], True
     if held or not yielded:
         yield _joined(held, 1.0) if held else Block(_nothing((*labels, *keep)), 1.0, [])
@@ -99,9 +117,19 @@ def _batches(
 
     wanted = [name for name in keep if name not in named]
     for batch in opened.batches(labels, wanted, pieces):
-        columns: dict[str, Any] = dict(zip(batch.schema.names, batch.columns, strict=True))
-        columns |= {name: pa.array([named[name]] * len(batch), pa.string()) for name in keep if name in named}
-        yield pa.record_batch({name: columns[name] for name in (*labels, *keep)}) if columns else batch
+        columns: dict[str, Any] = dict(
+            zip(batch.schema.names, batch.columns, strict=True)
+        )
+        columns |= {
+            name: pa.array([named[name]] * len(batch), pa.string())
+            for name in keep
+            if name in named
+        }
+        yield (
+            pa.record_batch({name: columns[name] for name in (*labels, *keep)})
+            if columns
+            else batch
+        )
 
 
 def _joined(held: Sequence[tuple[Any, ColumnFile, int]], share: float | None) -> Block:
@@ -114,7 +142,9 @@ def _joined(held: Sequence[tuple[Any, ColumnFile, int]], share: float | None) ->
             f"the columns of {held[-1][1].name} are of other types than those of {held[0][1].name}; expected the same.",
             "Respond to each of them in a folder of its own.",
         ) from None
-    return Block(table, share, [(opened, row, len(batch)) for batch, opened, row in held])
+    return Block(
+        table, share, [(opened, row, len(batch)) for batch, opened, row in held]
+    )
 
 
 def _nothing(names: Sequence[str]) -> Any:
@@ -124,7 +154,11 @@ def _nothing(names: Sequence[str]) -> Any:
     return pa.table(empty)
 
 
-def check_columns(opened: ColumnFile, wanted: Sequence[str], named: Sequence[str] | dict[str, Any] = ()) -> None:
+def check_columns(
+    opened: ColumnFile,
+    wanted: Sequence[str],
+    named: Sequence[str] | dict[str, Any] = (),
+) -> None:
     """Refuse a file that does not have each of some columns once; say which it has, where these are surely names.
 
     Raises:

@@ -72,12 +72,18 @@ class AskedColumns:
             "cohorts": self.cohorts,
         }
 
-    def drawing(self, engine: Engine, source: Source | None) -> Callable[[Block], Responses[Any]]:
+    def drawing(
+        self, engine: Engine, source: Source | None
+    ) -> Callable[[Block], Responses[Any]]:
         """Return what draws the responses to block after block."""
         options: dict[str, Any] = {} if source is None else {"source": source}
         if self.design.accepts_codes:
             options["codes"] = self._codes()
-        draw = self._stream(engine, options) if self.design.is_streamed else self._each(engine, options)
+        draw = (
+            self._stream(engine, options)
+            if self.design.is_streamed
+            else self._each(engine, options)
+        )
 
         def drawn(block: Block) -> Responses[Any]:
             try:
@@ -87,7 +93,9 @@ class AskedColumns:
 
         return drawn
 
-    def _stream(self, engine: Engine, options: dict[str, Any]) -> Callable[[Block], Responses[Any]]:
+    def _stream(
+        self, engine: Engine, options: dict[str, Any]
+    ) -> Callable[[Block], Responses[Any]]:
         """Draw with a design that is made ready once."""
         assert isinstance(self.design, Design)
         waiting: deque[Any] = deque()
@@ -104,10 +112,18 @@ class AskedColumns:
 
         return draw
 
-    def _each(self, engine: Engine, options: dict[str, Any]) -> Callable[[Block], Responses[Any]]:
+    def _each(
+        self, engine: Engine, options: dict[str, Any]
+    ) -> Callable[[Block], Responses[Any]]:
         def draw(block: Block) -> Responses[Any]:
-            more = {} if self.cohorts is None else {"cohorts": _whole_numbers(block.table.column(self.cohorts))}
-            return engine.respond_all(self.design, self._given(block), **options, **more)
+            more = (
+                {}
+                if self.cohorts is None
+                else {"cohorts": _whole_numbers(block.table.column(self.cohorts))}
+            )
+            return engine.respond_all(
+                self.design, self._given(block), **options, **more
+            )
 
         return draw
 
@@ -122,21 +138,30 @@ class AskedColumns:
     def _codes(self) -> bool | None:
         if self.codes is not None:
             return self.codes
-        parts = [part for _, part in getattr(self.design, "factors", ())] if self.by_attribute else []
+        parts = (
+            [part for _, part in getattr(self.design, "factors", ())]
+            if self.by_attribute
+            else []
+        )
         first: Any = getattr(self.design, "designs", (self.design,))[0]
         return not any(map(_labelled_by_numbers, parts or [first]))
 
     def columns_of(self, sent: Responses[Any], *, stored: bool) -> dict[str, Any]:
         """Return responses as columns of Arrow: in their stored form, or as labels."""
         table = sent.to_arrow() if stored else None
-        found = {name: _labels(sent, name) if table is None else table.column(name) for name in sent.columns}
+        found = {
+            name: _labels(sent, name) if table is None else table.column(name)
+            for name in sent.columns
+        }
         return {self.prefix + name: one_array(column) for name, column in found.items()}
 
     def named(self, rows: int) -> Any:
         """Return the column that names the design in each row: rows travel, and metadata is lost on the way."""
         import pyarrow as pa
 
-        return pa.DictionaryArray.from_arrays(np.zeros(rows, np.int8), pa.array([self.design.hash]))
+        return pa.DictionaryArray.from_arrays(
+            np.zeros(rows, np.int8), pa.array([self.design.hash])
+        )
 
 
 def ask(
@@ -160,7 +185,8 @@ def ask(
             )
         alone = len(design) == 1
         return tuple(
-            AskedColumns(_asked(each), (name,), "" if alone else f"{name}.", codes) for name, each in design.items()
+            AskedColumns(_asked(each), (name,), "" if alone else f"{name}.", codes)
+            for name, each in design.items()
         )
     _asked(design)
     attributes = tuple(getattr(design, "attributes", ()))
@@ -172,13 +198,21 @@ def ask(
             f"They are {', '.join(attributes)}.",
         )
     if cohorts is not None and "cohort" not in design.columns:
-        raise InvalidRequest("cohorts belong to strings; expected none of them with this design.")
+        raise InvalidRequest(
+            "cohorts belong to strings; expected none of them with this design."
+        )
     answers = attributes if column is None else (column,)
-    return (AskedColumns(design, answers, "", codes, cohorts, by_attribute=column is None),)
+    return (
+        AskedColumns(design, answers, "", codes, cohorts, by_attribute=column is None),
+    )
 
 
 def _asked(design: AnyDesign) -> AnyDesign:
-    check_surface(design, "files", "Draw for all people at once in Python: dn.respond_all(design, answers).")
+    check_surface(
+        design,
+        "files",
+        "Draw for all people at once in Python: dn.respond_all(design, answers).",
+    )
     return design
 
 
@@ -187,7 +221,10 @@ def _labelled_by_numbers(design: Design) -> bool:
     """Tell whether a whole number is the label of one category and the code of another."""
     if isinstance(design.categories, Numbered):
         return False
-    return any(label.isdecimal() and label != str(code) for code, label in enumerate(design.categories))
+    return any(
+        label.isdecimal() and label != str(code)
+        for code, label in enumerate(design.categories)
+    )
 
 
 def _mappings(column: Any) -> Any:
@@ -199,10 +236,14 @@ def _mappings(column: Any) -> Any:
     rows = column.to_pylist()
     if pa.types.is_struct(column.type):
         return [
-            None if row is None else {item: weight for item, weight in row.items() if weight is not None}
+            None
+            if row is None
+            else {item: weight for item, weight in row.items() if weight is not None}
             for row in rows
         ]
-    return [None if row is None else _parsed(row, index) for index, row in enumerate(rows)]
+    return [
+        None if row is None else _parsed(row, index) for index, row in enumerate(rows)
+    ]
 
 
 def _parsed(text: Any, index: int) -> dict[str, Any]:
@@ -211,7 +252,9 @@ def _parsed(text: Any, index: int) -> dict[str, Any]:
     except (ValueError, TypeError, RecursionError):
         found = None
     if not isinstance(found, dict):
-        raise InvalidAnswer(f'the answer at index {index:,} is no weights by item; expected such as {{"tea": 0.5}}.')
+        raise InvalidAnswer(
+            f'the answer at index {index:,} is no weights by item; expected such as {{"tea": 0.5}}.'
+        )
     return found
 
 
@@ -225,8 +268,14 @@ def _numbers(column: Any) -> Any:
     try:
         return column.cast(pa.string()).cast(pa.float64())
     except pa.ArrowException:
-        wrong = next(index for index, each in enumerate(column.to_pylist()) if not _is_number(each))
-        raise InvalidAnswer(f"the answer at index {wrong:,} is no number; expected one.") from None
+        wrong = next(
+            index
+            for index, each in enumerate(column.to_pylist())
+            if not _is_number(each)
+        )
+        raise InvalidAnswer(
+            f"the answer at index {wrong:,} is no number; expected one."
+        ) from None
 
 
 def _is_number(text: Any) -> bool:
@@ -236,7 +285,10 @@ def _is_number(text: Any) -> bool:
         return False
 
 
-_READ_ANSWERS: dict[str, Callable[[Any], Any]] = {"weights": _mappings, "numbers": _numbers}
+_READ_ANSWERS: dict[str, Callable[[Any], Any]] = {
+    "weights": _mappings,
+    "numbers": _numbers,
+}
 """How `answer_form` is read, where columns are not taken as they are."""
 
 
@@ -246,7 +298,9 @@ def _whole_numbers(column: Any) -> Any:
     try:
         return column.cast(pa.int64()).to_numpy()
     except pa.ArrowException:
-        raise InvalidAnswer("a cohort is no whole number; expected one for each respondent.") from None
+        raise InvalidAnswer(
+            "a cohort is no whole number; expected one for each respondent."
+        ) from None
 
 
 def _labels(sent: Responses[Any], name: str) -> Any:

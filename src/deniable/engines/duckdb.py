@@ -19,7 +19,9 @@ from deniable.tallies.stored.dialects import DIALECTS
 __all__ = ["query", "tally"]
 
 
-def query(design: AnyDesign, table: Names, columns: Names | None = None, **options: Any) -> str:
+def query(
+    design: AnyDesign, table: Names, columns: Names | None = None, **options: Any
+) -> str:
     """Return the query by itself, to be run by somebody else: `engines.sql.query` in the words of DuckDB."""
     return sql.query(design, table, columns, dialect="duckdb", **options)
 
@@ -72,7 +74,11 @@ def tally(
         "Open the file first: duckdb.connect(path, read_only=True).",
     )
     of_relation = hasattr(table, "query")
-    asked = _InDuckDB(connection, _VIEW if of_relation else several(table), table if of_relation else None)
+    asked = _InDuckDB(
+        connection,
+        _VIEW if of_relation else several(table),
+        table if of_relation else None,
+    )
     return count_on(asked, design, columns, by=by, reached=reached)
 
 
@@ -88,14 +94,22 @@ class _InDuckDB:
 
     def kinds(self) -> Mapping[str, str]:
         if self.relation is not None:
-            return dict(zip(self.relation.columns, map(_kind, self.relation.types), strict=True))
-        found = self.connection.execute(f"SELECT * FROM {DIALECTS[self.dialect].name(*self.table)} LIMIT 0")
+            return dict(
+                zip(self.relation.columns, map(_kind, self.relation.types), strict=True)
+            )
+        found = self.connection.execute(
+            f"SELECT * FROM {DIALECTS[self.dialect].name(*self.table)} LIMIT 0"
+        )
         kinds = {each[0]: _kind(each[1]) for each in found.description}
         found.fetchall()
         return kinds
 
     def rows(self, query: str) -> Iterable[Sequence[Any]]:
-        asked = self.connection.execute(query) if self.relation is None else self.relation.query(*self.table, query)
+        asked = (
+            self.connection.execute(query)
+            if self.relation is None
+            else self.relation.query(*self.table, query)
+        )
         found: list[Sequence[Any]] = asked.fetchall()
         return found
 

@@ -25,7 +25,15 @@ from deniable.engines.response_files import tally_file
 from deniable.errors import InvalidRequest, quoted
 from deniable.files import journal
 from deniable.files.atomic import atomic_write, check_free
-from deniable.files.columns import COMPRESSED, DESIGN, FORMATS, TYPED, File, guess, open_columns
+from deniable.files.columns import (
+    COMPRESSED,
+    DESIGN,
+    FORMATS,
+    TYPED,
+    File,
+    guess,
+    open_columns,
+)
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.files.writers import writing
 from deniable.tallies.files import Progress
@@ -114,19 +122,36 @@ def respond_file(
     target = Path(responses)
     format, folder = _format(target, format)
     questions = ask(design, column, codes=codes, cohorts=cohorts)
-    job = _Job(questions, tuple(keep), _chosen(engine), source, not keep_order, format, answers_format)
+    job = _Job(
+        questions,
+        tuple(keep),
+        _chosen(engine),
+        source,
+        not keep_order,
+        format,
+        answers_format,
+    )
     job.check_keep()
     if not isinstance(answers, str | os.PathLike | Sequence):
         if folder:
-            raise InvalidRequest("a stream is read once; expected the name of a file to write, not of a folder.")
-        return job.write_file([Stretch(answers)], target, overwrite=overwrite, progress=progress)
+            raise InvalidRequest(
+                "a stream is read once; expected the name of a file to write, not of a folder."
+            )
+        return job.write_file(
+            [Stretch(answers)], target, overwrite=overwrite, progress=progress
+        )
     inputs = find_inputs(answers)
     _check_partitions(inputs, questions)
     if folder:
         _check_apart(inputs, target)
         return _respond_parts(job, inputs, target, progress)
     check_paths(inputs, target, overwrite=overwrite)
-    return job.write_file([Stretch(each) for each in inputs], target, overwrite=overwrite, progress=progress)
+    return job.write_file(
+        [Stretch(each) for each in inputs],
+        target,
+        overwrite=overwrite,
+        progress=progress,
+    )
 
 
 def _chosen(engine: Engine | None) -> Engine:
@@ -150,11 +175,18 @@ class _Job:
     missing: int = 0
 
     def write_file(
-        self, ranges: Sequence[Stretch], target: Path, *, overwrite: bool, progress: Progress | None
+        self,
+        ranges: Sequence[Stretch],
+        target: Path,
+        *,
+        overwrite: bool,
+        progress: Progress | None,
     ) -> WrittenResponses:
         check_free(target, overwrite=overwrite)
         with closing(ahead(self.drawn(ranges, progress))) as drawn:
-            first = next(drawn)  # before anything is written: most of what is wrong shows here
+            first = next(
+                drawn
+            )  # before anything is written: most of what is wrong shows here
             with atomic_write(target, overwrite=overwrite) as file:
                 self.write(chain([first], drawn), file, first.schema)
         return WrittenResponses(target, self.rows, self.missing)
@@ -166,14 +198,22 @@ class _Job:
                 if len(batch):
                     writer.write(batch)
 
-    def drawn(self, ranges: Sequence[Stretch], progress: Progress | None = None) -> Generator[Any]:
+    def drawn(
+        self, ranges: Sequence[Stretch], progress: Progress | None = None
+    ) -> Generator[Any]:
         """Read, draw and hand over to whoever writes: steps that run at the same time."""
-        labels = tuple(dict.fromkeys(name for each in self.questions for name in each.labels))
+        labels = tuple(
+            dict.fromkeys(name for each in self.questions for name in each.labels)
+        )
         others = [name for each in self.questions for name in each.others]
         keep = tuple(dict.fromkeys([*others, *self.keep]))
         blocks = ahead(read_blocks(ranges, labels, keep, self.answers_format))
         own = threading.local()  # each thread draws with keys of its own
-        with closing(in_order(blocks, partial(self._batch, own), getattr(self.engine, "threads", 1))) as batches:
+        with closing(
+            in_order(
+                blocks, partial(self._batch, own), getattr(self.engine, "threads", 1)
+            )
+        ) as batches:
             for batch, missing, share in batches:
                 self.rows += len(batch)
                 self.missing += missing
@@ -186,8 +226,14 @@ class _Job:
         import pyarrow as pa
 
         if not hasattr(own, "draws"):
-            own.draws = [each.drawing(self.engine, self.source) for each in self.questions]
-            own.shuffler = Shuffler(self.source, getattr(self.engine, "fast", None)) if self.shuffle else None
+            own.draws = [
+                each.drawing(self.engine, self.source) for each in self.questions
+            ]
+            own.shuffler = (
+                Shuffler(self.source, getattr(self.engine, "fast", None))
+                if self.shuffle
+                else None
+            )
         drawn = [draw(block) for draw in own.draws]
         columns: dict[str, Any] = {}
         for question, sent in zip(self.questions, drawn, strict=True):
@@ -202,15 +248,25 @@ class _Job:
         """Name the designs in each row, behind all else: a CSV file that breaks off within a row shows it."""
         import pyarrow as pa
 
-        named = {each.prefix + DESIGN: each.named(len(batch)) for each in self.questions}
-        fields = [pa.field(name, array.type, nullable=False) for name, array in named.items()]
+        named = {
+            each.prefix + DESIGN: each.named(len(batch)) for each in self.questions
+        }
+        fields = [
+            pa.field(name, array.type, nullable=False) for name, array in named.items()
+        ]
         schema = pa.schema([*batch.schema, *fields])
-        return pa.RecordBatch.from_arrays([*batch.columns, *named.values()], schema=schema)
+        return pa.RecordBatch.from_arrays(
+            [*batch.columns, *named.values()], schema=schema
+        )
 
     def check_keep(self) -> None:
         """Refuse to keep the answers, or what would be taken for something else."""
         read = {name for each in self.questions for name in each.columns}
-        written = {each.prefix + name for each in self.questions for name in (*each.design.columns, DESIGN)}
+        written = {
+            each.prefix + name
+            for each in self.questions
+            for name in (*each.design.columns, DESIGN)
+        }
         for name in self.keep:
             if name in read:
                 raise InvalidRequest(
@@ -248,7 +304,9 @@ def _rows_missing(drawn: Sequence[Any]) -> int:
 # A folder, in parts
 
 
-def _respond_parts(job: _Job, inputs: list[Input], out: Path, progress: Progress | None) -> WrittenResponses:
+def _respond_parts(
+    job: _Job, inputs: list[Input], out: Path, progress: Progress | None
+) -> WrittenResponses:
     with journal.begun(out, lambda: {**job.told(), **_planned(job, inputs)}) as begun:
         _check_same(job, inputs, begun)
         parts: list[list[dict[str, Any]]] = begun.plan["parts"]
@@ -256,21 +314,41 @@ def _respond_parts(job: _Job, inputs: list[Input], out: Path, progress: Progress
         for number, part in enumerate(parts):
             name = f"part-{number:05}.{job.format}"
             if name not in begun.finished:
-                _write_part(job, begun, name, [_range(each, known) for each in part], _scaled(progress, number, parts))
-        rows, missing = (sum(line[what] for line in begun.finished.values()) for what in ("rows", "missing"))
+                _write_part(
+                    job,
+                    begun,
+                    name,
+                    [_range(each, known) for each in part],
+                    _scaled(progress, number, parts),
+                )
+        rows, missing = (
+            sum(line[what] for line in begun.finished.values())
+            for what in ("rows", "missing")
+        )
     return WrittenResponses(out, rows, missing)
 
 
-def _write_part(job: _Job, begun: journal.Journal, name: str, ranges: list[Stretch], progress: Progress | None) -> None:
+def _write_part(
+    job: _Job,
+    begun: journal.Journal,
+    name: str,
+    ranges: list[Stretch],
+    progress: Progress | None,
+) -> None:
     before = job.rows, job.missing
     stamps = _stamps(ranges)
 
     def record() -> dict[str, Any]:
         if _stamps(ranges) != stamps:
             raise InvalidRequest(
-                "a file was changed while its answers were read; expected it to stay.", "Run it again."
+                "a file was changed while its answers were read; expected it to stay.",
+                "Run it again.",
             )
-        return {"rows": job.rows - before[0], "missing": job.missing - before[1], "inputs": stamps}
+        return {
+            "rows": job.rows - before[0],
+            "missing": job.missing - before[1],
+            "inputs": stamps,
+        }
 
     with closing(ahead(job.drawn(ranges, progress))) as drawn:
         first = next(drawn)
@@ -279,7 +357,11 @@ def _write_part(job: _Job, begun: journal.Journal, name: str, ranges: list[Stret
 
 
 def _stamps(ranges: Sequence[Stretch]) -> dict[str, list[int]]:
-    return {str(each.input.path): list(each.input.stamp) for each in ranges if isinstance(each.input, Input)}
+    return {
+        str(each.input.path): list(each.input.stamp)
+        for each in ranges
+        if isinstance(each.input, Input)
+    }
 
 
 def _planned(job: _Job, inputs: list[Input]) -> dict[str, Any]:
@@ -294,7 +376,10 @@ def _planned(job: _Job, inputs: list[Input]) -> dict[str, Any]:
             parts[-1].append(piece)
             held += share
     if job.shuffle:
-        parts = [parts[number] for number in Shuffler(job.source, False).order(len(parts)).tolist()]
+        parts = [
+            parts[number]
+            for number in Shuffler(job.source, False).order(len(parts)).tolist()
+        ]
     return {"inputs": [str(each.path) for each in inputs], "parts": parts}
 
 
@@ -310,7 +395,14 @@ def _pieces(given: Input, format: str | None) -> Iterator[tuple[dict[str, Any], 
     for number, count in enumerate(rows):
         held += count
         if held >= PART_ROWS or number == len(rows) - 1:
-            yield {"path": str(given.path), "pieces": [start, number + 1], "stamp": list(given.stamp)}, held / PART_ROWS
+            yield (
+                {
+                    "path": str(given.path),
+                    "pieces": [start, number + 1],
+                    "stamp": list(given.stamp),
+                },
+                held / PART_ROWS,
+            )
             start, held = number + 1, 0
 
 
@@ -319,17 +411,23 @@ def _range(told: Mapping[str, Any], known: Mapping[str, Input]) -> Stretch:
     return Stretch(known[told["path"]], None if pieces is None else range(*pieces))
 
 
-def _scaled(progress: Progress | None, number: int, parts: Sequence[Any]) -> Progress | None:
+def _scaled(
+    progress: Progress | None, number: int, parts: Sequence[Any]
+) -> Progress | None:
     """Tell how much of all parts is done."""
     if progress is None:
         return None
     tell: Callable[[int, float | None], None] = progress
-    return lambda rows, share: tell(rows, None if share is None else (number + share) / len(parts))
+    return lambda rows, share: tell(
+        rows, None if share is None else (number + share) / len(parts)
+    )
 
 
 def _check_same(job: _Job, inputs: list[Input], begun: journal.Journal) -> None:
     """Refuse to go on with a job that was begun with something else."""
-    differ = [name for name, value in job.told().items() if begun.plan.get(name) != value]
+    differ = [
+        name for name, value in job.told().items() if begun.plan.get(name) != value
+    ]
     if differ:
         raise InvalidRequest(
             f"this folder was begun with other {' and '.join(each.replace('_', ' ') for each in differ)}; expected the "
@@ -341,8 +439,17 @@ def _check_same(job: _Job, inputs: list[Input], begun: journal.Journal) -> None:
             "this folder was begun with other files of answers; expected the same as before.",
             "Respond to files that came later in a folder of their own.",
         )
-    kept = {path: stamp for line in begun.finished.values() for path, stamp in line["inputs"].items()}
-    kept |= {each["path"]: each["stamp"] for part in begun.plan["parts"] for each in part if "stamp" in each}
+    kept = {
+        path: stamp
+        for line in begun.finished.values()
+        for path, stamp in line["inputs"].items()
+    }
+    kept |= {
+        each["path"]: each["stamp"]
+        for part in begun.plan["parts"]
+        for each in part
+        if "stamp" in each
+    }
     for each in inputs:
         if str(each.path) in kept and kept[str(each.path)] != list(each.stamp):
             raise InvalidRequest(
@@ -359,7 +466,9 @@ def _format(target: Path, format: str | None) -> tuple[str, bool]:
     told = guess(target.name)
     packed = target.suffix.lower() in COMPRESSED
     if format is not None and format not in FORMATS:
-        raise InvalidRequest(f"the format is {quoted(format, 20)}; expected one of {', '.join(FORMATS)}.")
+        raise InvalidRequest(
+            f"the format is {quoted(format, 20)}; expected one of {', '.join(FORMATS)}."
+        )
     if told in FORMATS and not packed and not target.is_dir():
         return format or str(told), False
     if target.suffix and (packed or format is None):
@@ -375,16 +484,22 @@ def check_paths(inputs: Sequence[Input], target: Path, *, overwrite: bool) -> No
     for each in inputs:
         with suppress(FileNotFoundError):
             if target.samefile(each.path):
-                raise InvalidRequest("the responses would replace the answers; expected another file.")
+                raise InvalidRequest(
+                    "the responses would replace the answers; expected another file."
+                )
     check_free(target, overwrite=overwrite)
 
 
 def _check_apart(inputs: Sequence[Input], out: Path) -> None:
     if any(out.resolve() in each.path.resolve().parents for each in inputs):
-        raise InvalidRequest("the responses would lie among the answers; expected another folder.")
+        raise InvalidRequest(
+            "the responses would lie among the answers; expected another folder."
+        )
 
 
-def _check_partitions(inputs: Sequence[Input], questions: Sequence[AskedColumns]) -> None:
+def _check_partitions(
+    inputs: Sequence[Input], questions: Sequence[AskedColumns]
+) -> None:
     for name in (name for each in questions for name in each.columns):
         if name in inputs[0].named:
             raise InvalidRequest(

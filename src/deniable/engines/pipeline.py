@@ -67,7 +67,9 @@ def _put(item: tuple[str, Any], waiting: Queue[tuple[str, Any]], stop: Event) ->
     return False
 
 
-def in_order(items: Generator[_T], work: Callable[[_T], _R], threads: int) -> Generator[_R]:
+def in_order(
+    items: Generator[_T], work: Callable[[_T], _R], threads: int
+) -> Generator[_R]:
     """Do some work for each item on several threads, a few of them ahead, and yield the results in order.
 
     Example:

@@ -22,7 +22,9 @@ from deniable.tallies.stored.dialects import DIALECTS
 __all__ = ["query", "tally"]
 
 
-def query(design: AnyDesign, table: Names, columns: Names | None = None, **options: Any) -> str:
+def query(
+    design: AnyDesign, table: Names, columns: Names | None = None, **options: Any
+) -> str:
     """Return the query by itself, to be run by somebody else: `engines.sql.query` in the words of Postgres."""
     return sql.query(design, table, columns, dialect="postgres", **options)
 
@@ -67,16 +69,29 @@ def tally(
     if not isinstance(connection, str):
         return counted(tables_on(connection))
     if not is_address(connection):
-        raise InvalidRequest("this is no address of a Postgres server; expected one such as postgresql://host/name.")
+        raise InvalidRequest(
+            "this is no address of a Postgres server; expected one such as postgresql://host/name."
+        )
     with (
-        open_database(connection, "table of responses", settings=(), patience=_PATIENCE, one_writer=False) as database,
+        open_database(
+            connection,
+            "table of responses",
+            settings=(),
+            patience=_PATIENCE,
+            one_writer=False,
+        ) as database,
         database.transaction(write=False) as tables,
     ):
         return counted(tables)
 
 
 def _counted(
-    design: AnyDesign, table: tuple[str, ...], columns: Names | None, by: Names, reached: str | None, tables: Tables
+    design: AnyDesign,
+    table: tuple[str, ...],
+    columns: Names | None,
+    by: Names,
+    reached: str | None,
+    tables: Tables,
 ) -> Any:
     return count_on(_InPostgres(tables, table), design, columns, by=by, reached=reached)
 
@@ -94,7 +109,10 @@ class _InPostgres:
                 f"there is no table {quoted('.'.join(self.table), 80)}; expected one, or a view.",
                 "Names are written as they are, capitals too; a schema goes before: ('survey', 'responses').",
             )
-        return {name: "text" if listed else _KINDS.get(kind, kind) for name, kind, listed in found}
+        return {
+            name: "text" if listed else _KINDS.get(kind, kind)
+            for name, kind, listed in found
+        }
 
     def rows(self, query: str) -> Iterable[Sequence[Any]]:
         return self.tables.rows(query)
@@ -107,7 +125,10 @@ WHERE attrelid = to_regclass(?) AND attnum > 0 AND NOT attisdropped
 ORDER BY attnum
 """
 _KINDS = {
-    **dict.fromkeys(("smallint", "integer", "bigint", "numeric", "real", "double precision"), "numbers"),
+    **dict.fromkeys(
+        ("smallint", "integer", "bigint", "numeric", "real", "double precision"),
+        "numbers",
+    ),
     **dict.fromkeys(("text", "character varying", "character"), "text"),
     "bytea": "bytes",
 }

@@ -15,7 +15,16 @@ from deniable.engines.asked_columns import AskedColumns
 from deniable.engines.local.engine import Local
 from deniable.errors import InvalidRequest
 from deniable.files.atomic import atomic_write
-from deniable.files.columns import COMPRESSED, DESIGN, FORMATS, RESPONSE, TYPED, File, guess, open_columns
+from deniable.files.columns import (
+    COMPRESSED,
+    DESIGN,
+    FORMATS,
+    RESPONSE,
+    TYPED,
+    File,
+    guess,
+    open_columns,
+)
 from deniable.files.writers import writing
 from deniable.tallies.files import metadata_key
 from deniable.tallies.responses import Responses
@@ -25,7 +34,11 @@ _BATCH = 1 << 16  # responses that are written at a time
 
 
 def read_edge_file(
-    design: GraphDesign, file: File, *, people: int | None = None, columns: tuple[str, str, str] = COLUMNS
+    design: GraphDesign,
+    file: File,
+    *,
+    people: int | None = None,
+    columns: tuple[str, str, str] = COLUMNS,
 ) -> Edges:
     """Read a Parquet, CSV or NDJSON file with a row for each edge.
 
@@ -40,12 +53,16 @@ def read_edge_file(
     with open_columns(file) as opened:
         for name in columns:
             if opened.names is not None and opened.names.count(name) != 1:
-                raise InvalidRequest(f"{opened.name} has no single column called {name!r}; expected one.")
+                raise InvalidRequest(
+                    f"{opened.name} has no single column called {name!r}; expected one."
+                )
         batches = list(opened.batches(columns[:2], columns[2:]))
     if not batches:
         empty: Any = {name: pa.array([], pa.string()) for name in columns}
         return read_edges(design, pa.table(empty), people=people, columns=columns)
-    return read_edges(design, pa.Table.from_batches(batches), people=people, columns=columns)
+    return read_edges(
+        design, pa.Table.from_batches(batches), people=people, columns=columns
+    )
 
 
 def respond_edges(
@@ -76,13 +93,20 @@ def respond_edges(
     target = Path(responses)
     format = guess(target.name)
     if format is None or target.suffix.lower() in COMPRESSED:
-        raise InvalidRequest(f"cannot tell how to write {target.name}; expected a name in {', '.join(FORMATS)}.")
+        raise InvalidRequest(
+            f"cannot tell how to write {target.name}; expected a name in {', '.join(FORMATS)}."
+        )
     drawn = (engine or Local()).respond_all(design, edges).columns[RESPONSE]
     drawn = drawn[shuffled(len(drawn))]
-    pieces = [drawn[start : start + _BATCH] for start in range(0, max(len(drawn), 1), _BATCH)]
+    pieces = [
+        drawn[start : start + _BATCH] for start in range(0, max(len(drawn), 1), _BATCH)
+    ]
     batches = [_batch(design, piece, stored=format in TYPED) for piece in pieces]
     schema, named = batches[0].schema, {metadata_key(): design.hash}
-    with atomic_write(target, overwrite=overwrite) as file, writing(file, format, schema, named) as writer:
+    with (
+        atomic_write(target, overwrite=overwrite) as file,
+        writing(file, format, schema, named) as writer,
+    ):
         for batch in batches:
             writer.write(batch)
     return len(drawn)

@@ -16,7 +16,12 @@ from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.groups.collected import check_columns
 from deniable.groups.tallies import GroupedTally, check_groups, tallies_by_values
 from deniable.tallies.counting import tally as tally_categories
-from deniable.tallies.files import Progress, count_weighted, counted_batches, metadata_key
+from deniable.tallies.files import (
+    Progress,
+    count_weighted,
+    counted_batches,
+    metadata_key,
+)
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 from deniable.types import operation
@@ -74,12 +79,16 @@ def tally_file(
         return _tally_groups(design, responses, names, format, count, options, progress)
     if not isinstance(responses, str | os.PathLike | Sequence):
         with open_columns(responses, format) as opened:
-            parts = (part for _, part in counted_batches(opened, design, count, **options))
+            parts = (
+                part for _, part in counted_batches(opened, design, count, **options)
+            )
             return sum(parts, start=_empty(design, weights))
     tasks = list(_tasks(find_inputs(responses), format, getattr(chosen, "threads", 1)))
     counter = _StretchCounter(design, count, format, options, len(tasks), progress)
     nobody = _empty(design, weights)
-    with ThreadPoolExecutor(max(1, min(getattr(chosen, "threads", 1), len(tasks)))) as pool:
+    with ThreadPoolExecutor(
+        max(1, min(getattr(chosen, "threads", 1), len(tasks)))
+    ) as pool:
         return sum(pool.map(counter.count, tasks), start=nobody)
 
 
@@ -93,12 +102,18 @@ def _tally_groups(
     progress: Progress | None,
 ) -> GroupedTally:
     check_groups(design)
-    given = find_inputs(responses) if isinstance(responses, str | os.PathLike | Sequence) else [responses]
+    given = (
+        find_inputs(responses)
+        if isinstance(responses, str | os.PathLike | Sequence)
+        else [responses]
+    )
     total: dict[tuple[str | None, ...], Any] = {}
     for each in given:
         folders = each.named if isinstance(each, Input) else {}
         own = [name for name in by if name not in folders]
-        with open_columns(each.path if isinstance(each, Input) else each, format) as opened:
+        with open_columns(
+            each.path if isinstance(each, Input) else each, format
+        ) as opened:
             check_columns(opened, own, own)
             for rows, part in counted_batches(opened, design, count, by=own, **options):
                 for values, tally in (part if own else {(): part}).items():
@@ -118,7 +133,9 @@ def _chosen(engine: Engine | None) -> Engine:
     return Local(threads=os.cpu_count() or 1)
 
 
-def _tasks(inputs: Sequence[Input], format: str | None, threads: int) -> Iterator[tuple[Input, range | None]]:
+def _tasks(
+    inputs: Sequence[Input], format: str | None, threads: int
+) -> Iterator[tuple[Input, range | None]]:
     """Divide files into stretches that threads take one after another."""
     for each in inputs:
         if threads == 1:
@@ -127,7 +144,10 @@ def _tasks(inputs: Sequence[Input], format: str | None, threads: int) -> Iterato
         with open_columns(each.path, format) as opened:
             pieces = len(opened.pieces)
         step = max(1, -(-pieces // (_SHARES * threads)))
-        yield from ((each, range(start, min(start + step, pieces))) for start in range(0, pieces, step))
+        yield from (
+            (each, range(start, min(start + step, pieces)))
+            for start in range(0, pieces, step)
+        )
         if not pieces:
             yield each, None
 
@@ -136,7 +156,13 @@ class _StretchCounter:
     """Counts stretches of files, and tells how far all of them are."""
 
     def __init__(
-        self, design: AnyDesign, count: Any, format: str | None, options: dict[str, Any], tasks: int, progress: Any
+        self,
+        design: AnyDesign,
+        count: Any,
+        format: str | None,
+        options: dict[str, Any],
+        tasks: int,
+        progress: Any,
     ) -> None:
         self._design = design
         self._count = count
@@ -155,10 +181,14 @@ class _StretchCounter:
             first = sum(opened.pieces[: pieces.start]) if pieces is not None else 0
             rows = sum(opened.pieces[at] for at in pieces or range(len(opened.pieces)))
             before = first
-            for read, part in counted_batches(opened, self._design, self._count, pieces=pieces, **self._options):
+            for read, part in counted_batches(
+                opened, self._design, self._count, pieces=pieces, **self._options
+            ):
                 total = total + part
                 share = (read - first) / rows if rows else opened.share
-                self._tell(read - before, (share or 0.0) - seen, known=share is not None)
+                self._tell(
+                    read - before, (share or 0.0) - seen, known=share is not None
+                )
                 before, seen = read, share or 0.0
         self._tell(0, 1.0 - seen, known=True)
         return total
@@ -168,18 +198,26 @@ class _StretchCounter:
             with self._lock:
                 self._rows += rows
                 self._done += done
-                self._progress(self._rows, min(1.0, self._done / self._tasks) if known else None)
+                self._progress(
+                    self._rows, min(1.0, self._done / self._tasks) if known else None
+                )
 
 
 def _count(engine: Engine, design: AnyDesign, batch: Any, codes: bool | None) -> Any:
     """Count a batch, in its stored form or as labels."""
-    columns: dict[str, Any] = {name: _settled(batch.column(name)) for name in design.columns}
-    if codes is False or not all(_is_stored(column.type) for column in columns.values()):
+    columns: dict[str, Any] = {
+        name: _settled(batch.column(name)) for name in design.columns
+    }
+    if codes is False or not all(
+        _is_stored(column.type) for column in columns.values()
+    ):
         return operation(design, "count_labels")(design, columns)
     first = columns[design.columns[0]]
     if isinstance(design, Design) and design.channel.coding.ndim == 1:
         if codes is None:
-            tally_categories(design, first.drop_null()[:1])  # refuses what may be labels as well
+            tally_categories(
+                design, first.drop_null()[:1]
+            )  # refuses what may be labels as well
         if first.null_count == 0:
             return engine.tally(design, first.to_numpy())
     return engine.tally(design, _responses(design, columns))
@@ -204,7 +242,9 @@ def _settled(column: Any) -> Any:
             return _whole(column)
         if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
             sizes = {len(each) for each in column.drop_null()[:1].to_pylist()}
-            return column.cast(pa.binary(sizes.pop())) if sizes else column.cast(pa.null())
+            return (
+                column.cast(pa.binary(sizes.pop())) if sizes else column.cast(pa.null())
+            )
     except pa.ArrowException:
         raise InvalidResponse(
             f"a column of type {column.type} holds neither codes nor rows of one size; expected either."
@@ -216,7 +256,9 @@ def _whole(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column).cast(pa.int64())
+    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column).cast(
+        pa.int64()
+    )
 
 
 def _is_stored(kind: Any) -> bool:
@@ -233,7 +275,10 @@ def read_tally(text: bytes | str, design: AnyDesign) -> Any:
         IncompatibleTallies: it was counted under another design.
     """
     content = text.encode() if isinstance(text, str) else text
-    if isinstance(design, Design) and f'"deniable/{WeightedTally.SCHEMA}/'.encode() in content:
+    if (
+        isinstance(design, Design)
+        and f'"deniable/{WeightedTally.SCHEMA}/'.encode() in content
+    ):
         return WeightedTally.from_json(text, design)
     return operation(design, "TALLY").from_json(text, design)
 

@@ -49,14 +49,23 @@ class Backing:
 
     def telling(self, respondents: int) -> bool:
         """Tell whether the count tells enough: other answers hardly differ in how often they back a category."""
-        return respondents * float(np.max(np.subtract(self.most, self.least))) < LEAST_EXPECTED
+        return (
+            respondents * float(np.max(np.subtract(self.most, self.least)))
+            < LEAST_EXPECTED
+        )
 
     def shares(self, low: Vector, high: Vector) -> tuple[Vector, Vector]:
         """Return the smallest and the largest share with a rate between two."""
-        ends = [(rate - other) / (self.p - other) for rate in (low, high) for other in (self.least, self.most)]
+        ends = [
+            (rate - other) / (self.p - other)
+            for rate in (low, high)
+            for other in (self.least, self.most)
+        ]
         return np.minimum.reduce(ends), np.maximum.reduce(ends)
 
-    def among(self, hits: Vector, respondents: int, population: int, confidence: float) -> tuple[Vector, Vector]:
+    def among(
+        self, hits: Vector, respondents: int, population: int, confidence: float
+    ) -> tuple[Vector, Vector]:
         """Return the smallest and the largest share of so many people that so many responses to each category allow.
 
         Why: where that takes too many terms, independent respondents stand in for them. The number of responses is a
@@ -64,12 +73,18 @@ class Backing:
         one of the same mean has larger tails [Hoe56].
         """
         ends = np.broadcast(self.p, self.least, self.most)
-        if max(sent_terms(respondents, p, q) for p, *others in ends for q in others) > MOST_TERMS:
+        if (
+            max(sent_terms(respondents, p, q) for p, *others in ends for q in others)
+            > MOST_TERMS
+        ):
             low, high = self.shares(*clopper_pearson(hits, respondents, confidence))
             return np.maximum(low, 0.0), np.minimum(high, 1.0)
         seen = np.column_stack(np.broadcast_arrays(hits, self.p, self.least, self.most))
         found, where = np.unique(seen, axis=0, return_inverse=True)
-        allowed = [sent(int(row[0]), respondents, *row[1:]).shares(population, confidence) for row in found.tolist()]
+        allowed = [
+            sent(int(row[0]), respondents, *row[1:]).shares(population, confidence)
+            for row in found.tolist()
+        ]
         low, high = np.array(allowed)[where].T
         return low, high
 
@@ -86,15 +101,26 @@ def backing(channel: Channel) -> Backing | None:
         return None
     matrix = floats(channel)
     others = ~np.eye(channel.answers, dtype=bool)
-    backs = np.array([matrix[:, j] > matrix[:, others[j]].max(axis=1) for j in range(channel.answers)], np.float64)
+    backs = np.array(
+        [
+            matrix[:, j] > matrix[:, others[j]].max(axis=1)
+            for j in range(channel.answers)
+        ],
+        np.float64,
+    )
     if not backs.any(axis=1).all():
         return None
     rates = backs @ matrix
-    least, most = (np.array([pick(rates[j, others[j]]) for j in range(channel.answers)]) for pick in (np.min, np.max))
+    least, most = (
+        np.array([pick(rates[j, others[j]]) for j in range(channel.answers)])
+        for pick in (np.min, np.max)
+    )
     return Backing(np.diagonal(rates), least, most, lambda counts: backs @ counts)
 
 
-def clopper_pearson(hits: Vector, n: Vector | int, confidence: float) -> tuple[Vector, Vector]:
+def clopper_pearson(
+    hits: Vector, n: Vector | int, confidence: float
+) -> tuple[Vector, Vector]:
     """Return all rates under which neither so many hits nor so few are rarer than half of what is left.
 
     At an effective sample size hits are no whole numbers.
@@ -105,6 +131,10 @@ def clopper_pearson(hits: Vector, n: Vector | int, confidence: float) -> tuple[V
         ([0.0, 0.0025], [0.3085, 0.445])
     """
     tail = (1 - confidence) / 2
-    low = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1), n - hits + 1, tail), 0.0)
-    high = np.where(hits < n, betaincinv(hits + 1, np.where(hits < n, n - hits, 1), 1 - tail), 1.0)
+    low = np.where(
+        hits > 0, betaincinv(np.where(hits > 0, hits, 1), n - hits + 1, tail), 0.0
+    )
+    high = np.where(
+        hits < n, betaincinv(hits + 1, np.where(hits < n, n - hits, 1), 1 - tail), 1.0
+    )
     return low, high

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
 
 
 INK, GRID, ACCENT, PALE, TRUTH = "#1f2933", "#e4e7eb", "#2563a8", "#b9cfe6", "#d1495b"
-LINES = (ACCENT, TRUTH, "#2f7d5b", "#8a5a00", "#6b3fa0", "#3b8ea5", "#a33b82", "#5c6670")
+LINES = (
+    ACCENT,
+    TRUTH,
+    "#2f7d5b",
+    "#8a5a00",
+    "#6b3fa0",
+    "#3b8ea5",
+    "#a33b82",
+    "#5c6670",
+)
 """Colours of lines, in this order; told apart also by people who see few colours, as far as their number allows."""
 
 DARK = {
@@ -35,13 +44,22 @@ DARK = {
 }  # fmt: skip
 """What each colour becomes on a dark background."""
 
-_PAINTED = ("facecolor", "edgecolor", "color", "markerfacecolor", "markeredgecolor")  # what is coloured of an artist
+_PAINTED = (
+    "facecolor",
+    "edgecolor",
+    "color",
+    "markerfacecolor",
+    "markeredgecolor",
+)  # what is coloured of an artist
 MOST_BARS = 40  # intervals that a reader can tell apart
 _FEW_BARS = 12  # up to so many have room between them
 _LETTERS = 40  # of a name beside its interval; the picture keeps room for the numbers
 _TITLE = 88  # letters in a line of the title
 _RATIOS = ("odds ratio",)  # quantities on a scale of factors
-_APART = ("coefficient", "change in share")  # numbers for one unit each, which differ as the units do
+_APART = (
+    "coefficient",
+    "change in share",
+)  # numbers for one unit each, which differ as the units do
 _MOST_APART = 12.0  # times as far as another from 0: further, and its neighbour's interval is a dot
 
 
@@ -51,13 +69,18 @@ class Picture(Figure):
     def _repr_svg_(self) -> str:
         told = io.StringIO()
         with matplotlib.rc_context({"svg.hashsalt": "deniable"}):
-            self.savefig(told, format="svg", metadata={"Date": None, "Creator": "deniable"})
+            self.savefig(
+                told, format="svg", metadata={"Date": None, "Creator": "deniable"}
+            )
         return _adaptive(told.getvalue())
 
 
 def _adaptive(svg: str) -> str:
     """Return an SVG whose colours follow what its reader prefers."""
-    lights, darks = ("".join(f"--d{at}:{each};" for at, each in enumerate(side)) for side in (DARK, DARK.values()))
+    lights, darks = (
+        "".join(f"--d{at}:{each};" for at, each in enumerate(side))
+        for side in (DARK, DARK.values())
+    )
     for at, light in enumerate(DARK):
         svg = svg.replace(light, f"var(--d{at})")
     style = f"<style>svg{{{lights}}}@media(prefers-color-scheme:dark){{svg{{{darks}}}}}</style>"
@@ -73,7 +96,10 @@ def darkened(figure: Figure) -> Figure:
     """
     for artist in figure.findobj():
         for name in _PAINTED:
-            read, write = getattr(artist, f"get_{name}", None), getattr(artist, f"set_{name}", None)
+            read, write = (
+                getattr(artist, f"get_{name}", None),
+                getattr(artist, f"set_{name}", None),
+            )
             if read is not None and write is not None:
                 write(_dark(read()))
     for axes in figure.axes:
@@ -133,17 +159,33 @@ def chart(
     rows = largest(listed, MOST_BARS)
     panels = _panels(rows) if summary.quantity in _APART else [rows]
     height = max(len(rows), 1) * (0.5 if len(rows) <= _FEW_BARS else 0.28)
-    figure = Picture(figsize=(8, 1.2 + height + 0.5 * len(panels)), layout="constrained")
+    figure = Picture(
+        figsize=(8, 1.2 + height + 0.5 * len(panels)), layout="constrained"
+    )
     ratios = [len(each) + 1 for each in panels]
     for axes, panel in zip(
-        figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[:, 0], panels, strict=True
+        figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[:, 0],
+        panels,
+        strict=True,
     ):
         _draw_rows(axes, panel, truth or {}, log=summary.quantity in _RATIOS)
     left_out = "without the intercept" if len(listed) < len(summary.rows) else ""
     scaled = "each panel has a scale of its own" if len(panels) > 1 else ""
-    _label(figure.axes, summary, len(rows), title, remarks=[each for each in (left_out, scaled) if each])
+    _label(
+        figure.axes,
+        summary,
+        len(rows),
+        title,
+        remarks=[each for each in (left_out, scaled) if each],
+    )
     if truth or any(row.BESIDE for row in rows):
-        figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+        figure.legend(
+            loc="outside lower center",
+            ncols=3,
+            frameon=False,
+            fontsize=9,
+            labelcolor=INK,
+        )
     if dark:
         darkened(figure)
     return figure
@@ -184,36 +226,67 @@ def forest(
         )
     known = {each: _summarized(result, level) for each, result in results.items()}
     if len({summary.quantity for summary in known.values()}) != 1:
-        raise InvalidRequest("a forest is of one quantity; expected at least one result, and all of the same quantity.")
+        raise InvalidRequest(
+            "a forest is of one quantity; expected at least one result, and all of the same quantity."
+        )
     first = next(iter(known.values()))
-    names = [name] if name is not None else [row.name for row in largest(first.rows, MOST_BARS // len(known) or 1)]
-    rows = [(number, each, _found(known[each], number)) for number in names for each in known]
+    names = (
+        [name]
+        if name is not None
+        else [row.name for row in largest(first.rows, MOST_BARS // len(known) or 1)]
+    )
+    rows = [
+        (number, each, _found(known[each], number))
+        for number in names
+        for each in known
+    ]
     drawn = [(number, each, row) for number, each, row in rows if row is not None]
     if not drawn:
-        raise InvalidRequest(f"{quoted(name)} was not estimated in any of these; expected a name that one of them has.")
+        raise InvalidRequest(
+            f"{quoted(name)} was not estimated in any of these; expected a name that one of them has."
+        )
     figure = Picture(figsize=(8, 1.7 + 0.34 * len(drawn)), layout="constrained")
     axes = figure.add_subplot()
-    palette = LINES * (len(known) // len(LINES) + 1) if len(names) > 1 else [ACCENT] * len(known)
+    palette = (
+        LINES * (len(known) // len(LINES) + 1)
+        if len(names) > 1
+        else [ACCENT] * len(known)
+    )
     colors = dict(zip(known, palette, strict=False))
     heights = _stacked(drawn, apart=len(names) > 1)
     for height, (number, each, row) in zip(heights, drawn, strict=True):
         label = each if number == names[0] and len(names) > 1 else None
         axes.plot([row.low, row.high], [height] * 2, color=colors[each], linewidth=2.2)
-        axes.plot([row.estimate], [height], "o", color=colors[each], markersize=6, label=label)
+        axes.plot(
+            [row.estimate], [height], "o", color=colors[each], markersize=6, label=label
+        )
     told = [number if len(names) > 1 else each for number, each, _ in drawn]
     places = [
         (height, text)
         for at, (height, text) in enumerate(zip(heights, told, strict=True))
         if told[at - 1] != text or at == 0
     ]
-    axes.set_yticks([height for height, _ in places], [drawable(_shortened(text)) for _, text in places])
+    axes.set_yticks(
+        [height for height, _ in places],
+        [drawable(_shortened(text)) for _, text in places],
+    )
     axes.set_ylim(heights[-1] + 0.6, -0.6)
     _under(axes, log=first.quantity in _RATIOS)
     _label(
-        [axes], first, len(names), title or (name or first.quantity), everything=len(first.rows) if name is None else 1
+        [axes],
+        first,
+        len(names),
+        title or (name or first.quantity),
+        everything=len(first.rows) if name is None else 1,
     )
     if len(names) > 1:
-        figure.legend(loc="outside lower center", ncols=4, frameon=False, fontsize=9, labelcolor=INK)
+        figure.legend(
+            loc="outside lower center",
+            ncols=4,
+            frameon=False,
+            fontsize=9,
+            labelcolor=INK,
+        )
     if dark:
         darkened(figure)
     return figure
@@ -244,7 +317,11 @@ def _summarized(result: Result | Summary[Row], level: float) -> Summary[Row]:
 def largest(rows: Sequence[Row], count: int) -> Sequence[Row]:
     """Return all rows, or, where there are more than `count`, those with the largest numbers."""
     return (
-        rows if len(rows) <= count else sorted(rows, key=lambda row: -np.nan_to_num(row.estimate, nan=-np.inf))[:count]
+        rows
+        if len(rows) <= count
+        else sorted(rows, key=lambda row: -np.nan_to_num(row.estimate, nan=-np.inf))[
+            :count
+        ]
     )
 
 
@@ -254,7 +331,12 @@ def save(figure: Figure, path: str | Path) -> Path:
     Raises:
         InvalidRequest: no picture, a format that Matplotlib does not write, or a folder that is not there.
     """
-    require(hasattr(figure, "savefig"), figure, "the picture", "a figure of Matplotlib, as plot() returns")
+    require(
+        hasattr(figure, "savefig"),
+        figure,
+        "the picture",
+        "a figure of Matplotlib, as plot() returns",
+    )
     require(isinstance(path, str | Path), path, "the path", "the name of a file")
     target = Path(path)
     known = sorted(figure.canvas.get_supported_filetypes())
@@ -263,7 +345,9 @@ def save(figure: Figure, path: str | Path) -> Path:
             f"the name of the picture ends in {quoted(target.suffix)}; expected one of {', '.join(known)}."
         )
     if not target.parent.is_dir():
-        raise InvalidRequest(f"there is no folder {quoted(str(target.parent), 80)}; expected one that exists.")
+        raise InvalidRequest(
+            f"there is no folder {quoted(str(target.parent), 80)}; expected one that exists."
+        )
     figure.savefig(target, dpi=150)
     return target
 
@@ -272,19 +356,29 @@ def _without_intercept(summary: Summary[Row]) -> Sequence[Row]:
     """Return the rows that are drawn: an intercept is no effect, and would squeeze those that are."""
     if summary.quantity != "coefficient":
         return summary.rows
-    rows = [row for row in summary.rows if "Intercept" not in re.split(r"\W+", row.name)]
+    rows = [
+        row for row in summary.rows if "Intercept" not in re.split(r"\W+", row.name)
+    ]
     return rows or summary.rows
 
 
 def _panels(rows: Sequence[Row]) -> list[list[Row]]:
     """Return rows of about one order of magnitude together, in their order, so that each interval can be seen."""
-    sizes = [max([abs(end) for end in (row.low, row.high) if np.isfinite(end)], default=0.0) for row in rows]
-    found: list[tuple[float, list[int]]] = []  # how far each panel reaches, and its rows
+    sizes = [
+        max([abs(end) for end in (row.low, row.high) if np.isfinite(end)], default=0.0)
+        for row in rows
+    ]
+    found: list[
+        tuple[float, list[int]]
+    ] = []  # how far each panel reaches, and its rows
     for at in sorted(range(len(rows)), key=lambda each: -sizes[each]):
         if not found or sizes[at] * _MOST_APART < found[-1][0]:
             found.append((sizes[at], []))
         found[-1][1].append(at)
-    return [[rows[at] for at in sorted(panel)] for panel in sorted(sorted(each) for _, each in found)] or [[]]
+    return [
+        [rows[at] for at in sorted(panel)]
+        for panel in sorted(sorted(each) for _, each in found)
+    ] or [[]]
 
 
 def _label(
@@ -296,13 +390,24 @@ def _label(
     remarks: Sequence[str] = (),
 ) -> None:
     first, last = panels[0], panels[-1]
-    longest = max((len(each.get_text()) for axes in panels for each in axes.get_yticklabels()), default=0)
+    longest = max(
+        (len(each.get_text()) for axes in panels for each in axes.get_yticklabels()),
+        default=0,
+    )
     told = textwrap.fill(title or summary.title, _TITLE - longest)
-    everything = len(summary.rows) + summary.left_out if everything is None else everything
-    everything -= summary.quantity == "coefficient" and "without the intercept" in remarks
+    everything = (
+        len(summary.rows) + summary.left_out if everything is None else everything
+    )
+    everything -= (
+        summary.quantity == "coefficient" and "without the intercept" in remarks
+    )
     if shown < everything:
         # Of many intervals some miss the truth, and among the largest estimates more of them do.
-        alone = "" if summary.simultaneous else "; each interval holds by itself, not for the largest of many"
+        alone = (
+            ""
+            if summary.simultaneous
+            else "; each interval holds by itself, not for the largest of many"
+        )
         told += f"\nthe {shown} largest of {everything:,}{alone}"
     told += f"\n{'; '.join(remarks)}" if remarks else ""
     first.set_title(drawable(told), loc="left", color=INK, fontsize=11)
@@ -312,7 +417,9 @@ def _label(
     last.set_xlabel(f"{of}, with {summary.level_text} {credible}intervals", color=INK)
     percent = summary.quantity in PERCENTAGES
     for axes in panels:
-        axes.xaxis.set_major_formatter(lambda value, _: formats.percent(value, 6) if percent else f"{value:,g}")
+        axes.xaxis.set_major_formatter(
+            lambda value, _: formats.percent(value, 6) if percent else f"{value:,g}"
+        )
         if summary.quantity in _RATIOS:
             axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.xaxis.set_minor_formatter(lambda _value, _: "")
@@ -323,7 +430,9 @@ def _shortened(name: str) -> str:
     return told if len(told) <= _LETTERS else f"{told[: _LETTERS - 1]}…"
 
 
-def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float], *, log: bool = False) -> None:
+def _draw_rows(
+    axes: Axes, rows: Sequence[Row], truth: Mapping[str, float], *, log: bool = False
+) -> None:
     heights = np.arange(len(rows))
     if log:
         rows = _within(rows)
@@ -333,12 +442,34 @@ def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float], *, l
             *names, called = row.BESIDE
             label = called if first else None
             ends = [getattr(row, name) for name in names]
-            axes.plot(ends, [height - 0.22] * 2, color=PALE, linewidth=6, solid_capstyle="butt", label=label)
+            axes.plot(
+                ends,
+                [height - 0.22] * 2,
+                color=PALE,
+                linewidth=6,
+                solid_capstyle="butt",
+                label=label,
+            )
         axes.plot([row.low, row.high], [height] * 2, color=ACCENT, linewidth=2.2)
-        axes.plot([row.estimate], [height], "o", color=ACCENT, markersize=6, label="estimate" if first else None)
+        axes.plot(
+            [row.estimate],
+            [height],
+            "o",
+            color=ACCENT,
+            markersize=6,
+            label="estimate" if first else None,
+        )
         if row.name in truth:
             label = "truth" if first else None
-            axes.plot([truth[row.name]], [height], "|", color=TRUTH, markersize=16, markeredgewidth=2.2, label=label)
+            axes.plot(
+                [truth[row.name]],
+                [height],
+                "|",
+                color=TRUTH,
+                markersize=16,
+                markeredgewidth=2.2,
+                label=label,
+            )
     axes.set_yticks(heights, [drawable(_shortened(row.name)) for row in rows])
     axes.set_ylim(len(rows) - 0.5, -0.6)
     _under(axes, log=log)
@@ -346,9 +477,23 @@ def _draw_rows(axes: Axes, rows: Sequence[Row], truth: Mapping[str, float], *, l
 
 def _within(rows: Sequence[Row]) -> list[Row]:
     """Return rows for a scale of factors: ends at 0 and without bound lie at the edges of what is drawn."""
-    known = [each for row in rows for each in (row.estimate, row.low, row.high) if 0 < each < np.inf]
+    known = [
+        each
+        for row in rows
+        for each in (row.estimate, row.low, row.high)
+        if 0 < each < np.inf
+    ]
     low, high = min([0.5, *known]) / 2, max([2.0, *known]) * 2
-    return [replace(row, **{name: min(max(getattr(row, name), low), high) for name in ("low", "high")}) for row in rows]
+    return [
+        replace(
+            row,
+            **{
+                name: min(max(getattr(row, name), low), high)
+                for name in ("low", "high")
+            },
+        )
+        for row in rows
+    ]
 
 
 def _under(axes: Axes, *, log: bool = False) -> None:

@@ -61,10 +61,15 @@ class LowRank(Covariance):
 
     @property
     def variances(self) -> Vector:
-        return vector(self.diagonal + ((self.columns @ self.core) * self.columns).sum(axis=1))
+        return vector(
+            self.diagonal + ((self.columns @ self.core) * self.columns).sum(axis=1)
+        )
 
     def between(self, one: Vector, two: Vector) -> float:
-        return float(one @ (self.diagonal * two) + (one @ self.columns) @ self.core @ (self.columns.T @ two))
+        return float(
+            one @ (self.diagonal * two)
+            + (one @ self.columns) @ self.core @ (self.columns.T @ two)
+        )
 
     def matrix(self) -> Matrix:
         return np.diag(self.diagonal) + self.columns @ self.core @ self.columns.T

@@ -17,7 +17,13 @@ from scipy.optimize import brentq
 from scipy.stats import chi2, ncx2
 
 from deniable.designs import Design, product
-from deniable.errors import Incompatible, InvalidRequest, quoted, require, require_options
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    quoted,
+    require,
+    require_options,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.independence import highest, response_scores, score_test
 from deniable.estimates.intervals import Interval, one_of, quantile
@@ -102,7 +108,11 @@ class Grid(Result):
 
     def _faint(self, axis: int) -> list[str]:
         """Return the answers whose shares are below three of their errors."""
-        return [label for label, share, error in zip(*self._margin(axis), strict=True) if share < _FAINT * error]
+        return [
+            label
+            for label, share, error in zip(*self._margin(axis), strict=True)
+            if share < _FAINT * error
+        ]
 
     def pooled(self, axis: int) -> Matrix:
         """Return which answers Cramér's V counts together, a row for each group: those too rare to be told from 0.
@@ -114,7 +124,9 @@ class Grid(Result):
         """
         labels, shares, _ = self._margin(axis)
         faint = np.isin(labels, self._faint(axis))
-        joined = faint | (np.arange(len(labels)) == np.where(faint, np.inf, shares).argmin())
+        joined = faint | (
+            np.arange(len(labels)) == np.where(faint, np.inf, shares).argmin()
+        )
         if labels[-1] == OTHER:
             joined = faint | (np.arange(len(labels)) == len(labels) - 1)
         apart = np.eye(len(labels))[~joined]
@@ -129,7 +141,14 @@ class Grid(Result):
     def _sheet(self) -> Sheet:
         heads, *cells = map(tuple, self._cells())
         summary = self.summary()._sheet()
-        return Sheet(summary.title, heads, tuple(cells), summary.notes, names=summary.names, values=summary.values)
+        return Sheet(
+            summary.title,
+            heads,
+            tuple(cells),
+            summary.notes,
+            names=summary.names,
+            values=summary.values,
+        )
 
     def __str__(self) -> str:
         return _lines(self._cells())
@@ -139,7 +158,12 @@ class Grid(Result):
         body = [
             [label, *map(_cell, shares, errors), _cell(total, error)]
             for label, shares, errors, total, error in zip(
-                self.row_labels, self.shares, self.errors, self.row_totals, self.row_errors, strict=True
+                self.row_labels,
+                self.shares,
+                self.errors,
+                self.row_totals,
+                self.row_errors,
+                strict=True,
             )
         ]
         foot = ["all", *map(_cell, self.column_totals, self.column_errors), ""]
@@ -170,13 +194,22 @@ class _Strength(NamedTuple):
         if min(table.shape) < 2 or min(down.min(), across.min()) <= 0:
             return cls(math.nan, math.nan, math.nan, 2)
         scale = np.sqrt(np.outer(down, across)).reshape(-1, 1)
-        apart = np.kron(np.eye(len(down)) - down[:, None], np.eye(len(across)) - across[:, None]) / scale
+        apart = (
+            np.kron(
+                np.eye(len(down)) - down[:, None], np.eye(len(across)) - across[:, None]
+            )
+            / scale
+        )
         spread = apart @ joined @ made.cov_params() @ joined.T @ apart.T
         away = apart @ table.reshape(-1)
         total, expected = float(away @ away), float(np.trace(spread))
         along = float(away @ spread @ away) / max(total, 1e-300)
         # Without any spread, as of a table all of whose people are in two cells, the law is not known: not a number.
-        scale_of = max(along, float((spread**2).sum()) / expected) if expected > 0 else math.nan
+        scale_of = (
+            max(along, float((spread**2).sum()) / expected)
+            if expected > 0
+            else math.nan
+        )
         return cls(total, expected, scale_of, min(table.shape))
 
     def v(self, squares: float) -> float:
@@ -213,7 +246,11 @@ class CellRow(ShareRow):
         unbiased: the unbiased share, beside one that was brought into the simplex.
     """
 
-    COLUMNS: ClassVar[Columns] = (ShareRow.COLUMNS[0], ("unbiased",), *ShareRow.COLUMNS[1:])
+    COLUMNS: ClassVar[Columns] = (
+        ShareRow.COLUMNS[0],
+        ("unbiased",),
+        *ShareRow.COLUMNS[1:],
+    )
     SHARES: ClassVar[tuple[str, ...]] = (*ShareRow.SHARES, "unbiased")
 
     unbiased: float | None = None
@@ -241,15 +278,35 @@ class AnswerTable(Grid):
         return self.estimate.cov_params()
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
-        return self.estimate.conf_int(level=level, method=method, simultaneous=simultaneous)
+        return self.estimate.conf_int(
+            level=level, method=method, simultaneous=simultaneous
+        )
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+    def summary(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+    ) -> Summary[Row]:
         """Return the summary of the cells, with how both attributes are associated."""
-        cells = self.estimate.summary(level=level, method=method, simultaneous=simultaneous)
-        notes = (*cells.notes, *self._further_notes(), *self.association_words(level=level))
-        return dataclasses.replace(cells, rows=self._table_rows(cells.rows), notes=notes)
+        cells = self.estimate.summary(
+            level=level, method=method, simultaneous=simultaneous
+        )
+        notes = (
+            *cells.notes,
+            *self._further_notes(),
+            *self.association_words(level=level),
+        )
+        return dataclasses.replace(
+            cells, rows=self._table_rows(cells.rows), notes=notes
+        )
 
     def _table_rows(self, rows: Sequence[Row]) -> tuple[Row, ...]:
         """Return the rows of the table from those of its cells."""
@@ -291,7 +348,9 @@ class AnswerTable(Grid):
         """Test whether the two attributes are independent."""
 
     def odds_ratio(
-        self, rows: tuple[str, str] | None = None, columns: tuple[str, str] | None = None
+        self,
+        rows: tuple[str, str] | None = None,
+        columns: tuple[str, str] | None = None,
     ) -> Statistic[TableMeasure]:
         """Return the odds ratio π_ac·π_bd / (π_ad·π_bc) of two rows a, b and two columns c, d.
 
@@ -305,10 +364,16 @@ class AnswerTable(Grid):
         from deniable.estimates.measures import TableMeasure
         from deniable.estimates.statistics import Statistic
 
-        return Statistic(TableMeasure(self, "odds ratio", self._chosen(rows, 0), self._chosen(columns, 1)))
+        return Statistic(
+            TableMeasure(
+                self, "odds ratio", self._chosen(rows, 0), self._chosen(columns, 1)
+            )
+        )
 
     def correlation(
-        self, rows: Sequence[float] | None = None, columns: Sequence[float] | None = None
+        self,
+        rows: Sequence[float] | None = None,
+        columns: Sequence[float] | None = None,
     ) -> Statistic[TableMeasure]:
         """Return the correlation of numbers that stand for the answers.
 
@@ -322,7 +387,11 @@ class AnswerTable(Grid):
         from deniable.estimates.measures import TableMeasure
         from deniable.estimates.statistics import Statistic
 
-        return Statistic(TableMeasure(self, "correlation", *map(_numbers, (rows, columns), self.shares.shape)))
+        return Statistic(
+            TableMeasure(
+                self, "correlation", *map(_numbers, (rows, columns), self.shares.shape)
+            )
+        )
 
     def share(self, column: str, *, among: str) -> Statistic[TableMeasure]:
         """Return the share of a column among the people of a row: of drinkers among those who smoke.
@@ -334,20 +403,33 @@ class AnswerTable(Grid):
         from deniable.estimates.statistics import Statistic
 
         chosen = _place(self.row_labels, among), _place(self.column_labels, column)
-        return Statistic(TableMeasure(self, "share", (float(chosen[0]),), (float(chosen[1]),)))
+        return Statistic(
+            TableMeasure(self, "share", (float(chosen[0]),), (float(chosen[1]),))
+        )
 
     def _chosen(self, given: tuple[str, str] | None, axis: int) -> tuple[float, ...]:
-        labels, side = ((self.row_labels, "rows"), (self.column_labels, "columns"))[axis]
+        labels, side = ((self.row_labels, "rows"), (self.column_labels, "columns"))[
+            axis
+        ]
         if given is None and len(labels) > 2:
             some = ", ".join(map(repr, labels[:5]))
-            raise InvalidRequest(f"there are {len(labels)} {side}; expected which two: {side}= two of {some:.200}.")
+            raise InvalidRequest(
+                f"there are {len(labels)} {side}; expected which two: {side}= two of {some:.200}."
+            )
         if given is None:
             return (0.0, 1.0)
         pair = isinstance(given, Sequence) and not isinstance(given, str)
-        require(pair, given, f"{side}=", f"two answers, such as ({labels[0]!r}, {labels[1]!r})")
+        require(
+            pair,
+            given,
+            f"{side}=",
+            f"two answers, such as ({labels[0]!r}, {labels[1]!r})",
+        )
         places = tuple(float(_place(labels, each)) for each in given)
         if len(set(places)) != 2:
-            raise InvalidRequest(f"there are {len(places)} answers to be compared; expected two different ones.")
+            raise InvalidRequest(
+                f"there are {len(places)} answers to be compared; expected two different ones."
+            )
         return places
 
     def association_words(self, *, level: float = 0.95) -> tuple[str, ...]:
@@ -356,17 +438,25 @@ class AnswerTable(Grid):
         if self.shares.shape == (2, 2):
             ratio = self.odds_ratio()
             between = ratio.conf_int(level=level)["odds ratio"]
-            found.append(f"Odds ratio: {ratio.value:.3g} ({between.low:.3g} … {between.high:.3g}).")
+            found.append(
+                f"Odds ratio: {ratio.value:.3g} ({between.low:.3g} … {between.high:.3g})."
+            )
         if not math.isnan(self.cramers_v):
             low, high = self.cramers_v_interval(level=level)
             ends = "" if math.isnan(low) else f" ({low:.3f} … {high:.3f})"
-            found.append(f"Cramér's V, less what noise adds: {self.cramers_v:.3f}{ends}.")
+            found.append(
+                f"Cramér's V, less what noise adds: {self.cramers_v:.3f}{ends}."
+            )
         return tuple(found)
 
     def _people(self) -> str:
         """Return in words how many people are in the table, and how many are not."""
         n, missing = self.told.respondents, self.told.missing
-        left = f"; {missing:,} without both {'is' if missing == 1 else 'are'} left out" if missing else ""
+        left = (
+            f"; {missing:,} without both {'is' if missing == 1 else 'are'} left out"
+            if missing
+            else ""
+        )
         return f"{n:,} respondent{'' if n == 1 else 's'}{left}."
 
     def text(self, *, level: float = 0.95) -> str:
@@ -376,7 +466,9 @@ class AnswerTable(Grid):
             level: how often the intervals of the odds ratio and of Cramér's V hold the truth.
         """
         words = (self._people(), *self.association_words(level=level))
-        return "\n".join([super().__str__(), *words, *(f"Warning: {each}" for each in self.warnings)])
+        return "\n".join(
+            [super().__str__(), *words, *(f"Warning: {each}" for each in self.warnings)]
+        )
 
     def __str__(self) -> str:
         return self.text()
@@ -431,7 +523,11 @@ class CrossTable(AnswerTable):
 
     @cached_property
     def _likely(self) -> Estimate:
-        return self.estimate if self.estimate.bounded else fitted(self.estimate.tally, method="likelihood")
+        return (
+            self.estimate
+            if self.estimate.bounded
+            else fitted(self.estimate.tally, method="likelihood")
+        )
 
     @property
     def likely(self) -> Vector:
@@ -480,7 +576,11 @@ class CrossTable(AnswerTable):
         unbiased = self.unbiased.params if self.estimate.bounded else {}
         fields = [field.name for field in dataclasses.fields(ShareRow)]
         return tuple(
-            CellRow(**{name: getattr(row, name) for name in fields}, unbiased=unbiased.get(row.name)) for row in rows
+            CellRow(
+                **{name: getattr(row, name) for name in fields},
+                unbiased=unbiased.get(row.name),
+            )
+            for row in rows
         )
 
     @property
@@ -499,11 +599,18 @@ class CrossTable(AnswerTable):
         return self.estimate.basis.covariance.between(self._cell(one), self._cell(two))
 
     def _joined_names(self) -> dict[str, list[Any]]:
-        pairs = [(row, column) for row in self.row_labels for column in self.column_labels]
-        return {self.rows: [row for row, _ in pairs], self.columns: [column for _, column in pairs]}
+        pairs = [
+            (row, column) for row in self.row_labels for column in self.column_labels
+        ]
+        return {
+            self.rows: [row for row, _ in pairs],
+            self.columns: [column for _, column in pairs],
+        }
 
     def _cell(self, names: tuple[str, str]) -> Vector:
-        number = self.estimate.design.category_number({self.rows: names[0], self.columns: names[1]})
+        number = self.estimate.design.category_number(
+            {self.rows: names[0], self.columns: names[1]}
+        )
         return vector(np.arange(len(self.estimate.value)) == number)
 
 
@@ -585,15 +692,23 @@ def cross_table(
             return _table_of(given)
         method = given.method.partition(",")[0]
         given = given.tally
-    if isinstance(given, Responses) and second is None and getattr(given.design, "factors", None):
+    if (
+        isinstance(given, Responses)
+        and second is None
+        and getattr(given.design, "factors", None)
+    ):
         given = _counted(given)
     if not isinstance(given, Tally):
         given = _joined(given, second, rows, columns)
     elif second is not None:
-        raise InvalidRequest("a tally of several attributes was given with a second column; expected one of the two.")
+        raise InvalidRequest(
+            "a tally of several attributes was given with a second column; expected one of the two."
+        )
     elif rows is not None or columns is not None:
         if rows is None or columns is None:
-            raise InvalidRequest("one attribute was named; expected rows= and columns=, or neither.")
+            raise InvalidRequest(
+                "one attribute was named; expected rows= and columns=, or neither."
+            )
         given = marginal(given, rows, columns)
     return _table_of(fitted(given, method=method))
 
@@ -623,7 +738,9 @@ def _table_of(estimate: Estimate) -> CrossTable:
     )
 
 
-def independence(given: Tally | Estimate, *, method: str | None = None) -> HypothesisTest:
+def independence(
+    given: Tally | Estimate, *, method: str | None = None
+) -> HypothesisTest:
     """Test whether the attributes of a product are independent: two of them, or all of more.
 
     Implements: of two attributes the score test of the table of responses. Of any number G²: twice what the
@@ -643,12 +760,19 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
         Test of independence: G² = 76.83 with 4 degrees of freedom, p = 8.16e-16
     """
     require(
-        isinstance(given, Tally | Estimate), given, "what is tested", "a tally of several attributes, or its estimate"
+        isinstance(given, Tally | Estimate),
+        given,
+        "what is tested",
+        "a tally of several attributes, or its estimate",
     )
     tally = given if isinstance(given, Tally) else given.tally
     factors = tally.design.factors
     chosen = method or ("score" if len(factors) == 2 else "likelihood")
-    if len(factors) < 2 or chosen not in ("score", "likelihood") or (chosen == "score" and len(factors) > 2):
+    if (
+        len(factors) < 2
+        or chosen not in ("score", "likelihood")
+        or (chosen == "score" and len(factors) > 2)
+    ):
         raise InvalidRequest(
             f"the method is {quoted(chosen)} for {max(1, len(factors))} attributes; expected score for two of them, or "
             "likelihood for two or more."
@@ -661,24 +785,32 @@ def independence(given: Tally | Estimate, *, method: str | None = None) -> Hypot
     alone = sum(highest(each.design, vector(each.counts)) for each in margins)
     sizes = [len(each.categories) for _, each in factors]
     df = math.prod(sizes) - 1 - sum(each - 1 for each in sizes)
-    return likelihood_ratio("Test of independence", highest(tally.design, vector(tally.counts)) - alone, df)
+    return likelihood_ratio(
+        "Test of independence", highest(tally.design, vector(tally.counts)) - alone, df
+    )
 
 
 def _counted(sent: Responses[Any]) -> Tally:
     """Return the tally of responses to a product."""
     both = column_of(sent)
-    counts = np.bincount(both.codes[both.codes >= 0], minlength=both.design.channel.responses)
+    counts = np.bincount(
+        both.codes[both.codes >= 0], minlength=both.design.channel.responses
+    )
     return Tally(both.design, counts, int((both.codes < 0).sum()))
 
 
-def _joined(first: object, second: object, rows: str | None, columns: str | None) -> Tally:
+def _joined(
+    first: object, second: object, rows: str | None, columns: str | None
+) -> Tally:
     """Return the tally of two columns as one of a product."""
     both, pairs = _paired(first, second, rows, columns)
     counts = np.bincount(pairs[pairs >= 0], minlength=both.channel.responses)
     return Tally(both, counts, int((pairs < 0).sum()))
 
 
-def _paired(first: object, second: object, rows: str | None, columns: str | None) -> tuple[Design, NDArray[np.int64]]:
+def _paired(
+    first: object, second: object, rows: str | None, columns: str | None
+) -> tuple[Design, NDArray[np.int64]]:
     """Return two columns as the responses to a product, -1 where one of them is missing."""
     check_same_people(first=first, second=second)
     one, two = (column_of(each) for each in (first, second))
@@ -693,7 +825,9 @@ def _paired(first: object, second: object, rows: str | None, columns: str | None
         )
     names = (rows or one.name or "first", columns or two.name or "second")
     if names[0] == names[1]:
-        raise InvalidRequest("both columns have one name; expected rows= and columns= to tell them apart.")
+        raise InvalidRequest(
+            "both columns have one name; expected rows= and columns= to tell them apart."
+        )
     both = product({names[0]: one.design, names[1]: two.design})
     sizes = one.design.channel.responses, two.design.channel.responses
     if math.prod(sizes) > MOST_PAIRS:
@@ -706,18 +840,24 @@ def _paired(first: object, second: object, rows: str | None, columns: str | None
 
 
 def _numbers(given: Sequence[float] | None, size: int) -> tuple[float, ...]:
-    numbers = given is None or (isinstance(given, Iterable) and all(isinstance(each, Real) for each in given))
+    numbers = given is None or (
+        isinstance(given, Iterable) and all(isinstance(each, Real) for each in given)
+    )
     require(numbers, given, "what stands for the answers", "a number for each")
     found = tuple(map(float, range(size) if given is None else given))
     if len(found) != size or len(set(found)) < 2 or not all(map(math.isfinite, found)):
-        raise InvalidRequest(f"there are {len(found)} numbers; expected one for each of {size} answers, not all alike.")
+        raise InvalidRequest(
+            f"there are {len(found)} numbers; expected one for each of {size} answers, not all alike."
+        )
     return found
 
 
 def _place(labels: Sequence[str], given: str) -> int:
     if given not in labels:
         some = ", ".join(map(repr, labels[:5]))
-        raise InvalidRequest(f"{quoted(given)} is no answer of this table; expected one such as {some:.200}.")
+        raise InvalidRequest(
+            f"{quoted(given)} is no answer of this table; expected one such as {some:.200}."
+        )
     return labels.index(given)
 
 
@@ -734,6 +874,10 @@ def _cell(share: float, error: float) -> str:
 def _lines(rows: Sequence[Sequence[str]]) -> str:
     first, *others = [max(map(len, column)) for column in zip(*rows, strict=True)]
     aligned = [
-        [row[0].ljust(first), *(cell.rjust(width) for cell, width in zip(row[1:], others, strict=True))] for row in rows
+        [
+            row[0].ljust(first),
+            *(cell.rjust(width) for cell, width in zip(row[1:], others, strict=True)),
+        ]
+        for row in rows
     ]
     return "\n".join("  ".join(row).rstrip() for row in aligned)

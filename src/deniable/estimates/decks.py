@@ -22,7 +22,9 @@ from deniable.tallies.decks import DeckTally
 METHODS = ("exact", "score", "normal", "chebyshev")
 
 
-def parts(deck: Deck, respondents: int, f: Fraction = Fraction(0)) -> tuple[Fraction, Fraction]:
+def parts(
+    deck: Deck, respondents: int, f: Fraction = Fraction(0)
+) -> tuple[Fraction, Fraction]:
     """Return (α, β) with n·Var = α + β·π(1 − π), for n respondents.
 
     Implements: F11 for M ≥ n cards: with A = Var Y / (L + 1 − 2·EY)², a census has α = A(M − n)/(M − 1) and
@@ -33,11 +35,17 @@ def parts(deck: Deck, respondents: int, f: Fraction = Fraction(0)) -> tuple[Frac
     """
     n, total = respondents, deck.cards
     device = deck.spread / (deck.numbers + 1 - 2 * deck.mean) ** 2
-    return device * (total - n) / (total - 1), f + (1 - f / n) * 4 * n * device / (total - 1)
+    return device * (total - n) / (total - 1), f + (1 - f / n) * 4 * n * device / (
+        total - 1
+    )
 
 
 def deck_variance(
-    deck: Deck, share: exact.Rational, *, respondents: int | None = None, population: int | None = None
+    deck: Deck,
+    share: exact.Rational,
+    *,
+    respondents: int | None = None,
+    population: int | None = None,
 ) -> float:
     """Return the variance of the estimated share of members, if this is the true one.
 
@@ -75,7 +83,9 @@ def estimate_deck(tally: DeckTally, *, population: int | None = None) -> DeckEst
     """
     deck, counts, n = tally.design, tuple(tally.counts.tolist()), tally.respondents
     if n < 2:
-        raise NotEstimable(f"there are {n} responses; expected at least 2, to say how sure an estimate is.")
+        raise NotEstimable(
+            f"there are {n} responses; expected at least 2, to say how sure an estimate is."
+        )
     check_possible(deck, counts, n)
     mean = Fraction(sum(k * count for k, count in enumerate(counts, 1)), n)
     share = (mean - deck.mean) / (deck.numbers + 1 - 2 * deck.mean)
@@ -114,7 +124,9 @@ class DeckEstimate(Result):
 
     @property
     def params(self) -> dict[str, float]:
-        return dict(zip(self.deck.categories, (1 - self.share, self.share), strict=True))
+        return dict(
+            zip(self.deck.categories, (1 - self.share, self.share), strict=True)
+        )
 
     @property
     def variance(self) -> float:
@@ -128,7 +140,9 @@ class DeckEstimate(Result):
         constant, slope = self._parts()
         if slope >= n:
             return float((constant + slope / 4) / n)
-        return float((constant + slope * self.exactly * (1 - self.exactly)) / (n - slope))
+        return float(
+            (constant + slope * self.exactly * (1 - self.exactly)) / (n - slope)
+        )
 
     @property
     def error(self) -> float:
@@ -167,13 +181,21 @@ class DeckEstimate(Result):
             InvalidRequest: a level outside (0, 1), or another method.
         """
         if method is not None and method not in METHODS:
-            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
+            raise InvalidRequest(
+                f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}."
+            )
         each, chosen = one_of(1, level), method or self.default_interval
         if chosen in ("normal", "chebyshev"):
             low, high = self._around(each, chosen)
         else:
             low, high = self._exact(each) if chosen == "exact" else self._score(each)
-        return dict(zip(self.deck.categories, (Interval(1 - high, 1 - low), Interval(low, high)), strict=True))
+        return dict(
+            zip(
+                self.deck.categories,
+                (Interval(1 - high, 1 - low), Interval(low, high)),
+                strict=True,
+            )
+        )
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -188,24 +210,42 @@ class DeckEstimate(Result):
         return tuple(doubts)
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> Summary[ShareRow]:
         """Return a table of both shares, with what privacy cost and what is promised against whom."""
         n = self.respondents
         intervals = self.conf_int(level=level, method=method)
-        direct = wilson(vector(list(self.params.values())).clip(0.0, 1.0), 1.0, 0.0, n, 1.0, level)
+        direct = wilson(
+            vector(list(self.params.values())).clip(0.0, 1.0), 1.0, 0.0, n, 1.0, level
+        )
         at = float(reference(vector([self.share]), vector([self.error]))[0])
-        constant, slope = map(float, self._parts(Fraction(1)))  # for independent respondents
-        _, direct_answers = worth(n, vector([at]), vector([slope * at * (1 - at) + constant]))
+        constant, slope = map(
+            float, self._parts(Fraction(1))
+        )  # for independent respondents
+        _, direct_answers = worth(
+            n, vector([at]), vector([slope * at * (1 - at) + constant])
+        )
         rows = [
-            ShareRow(name, share, self.error, *intervals[name], low, high, direct_answers)
-            for (name, share), low, high in zip(self.params.items(), *(ends.tolist() for ends in direct), strict=True)
+            ShareRow(
+                name, share, self.error, *intervals[name], low, high, direct_answers
+            )
+            for (name, share), low, high in zip(
+                self.params.items(), *(ends.tolist() for ends in direct), strict=True
+            )
         ]
         notes = [cost(n, direct_answers, moved=at != self.share)]
         if not 0 <= self.exactly <= 1:
-            notes.append("A share outside 0 … 1 is the price of an estimate without bias.")
+            notes.append(
+                "A share outside 0 … 1 is the price of an estimate without bias."
+            )
         if self.missing:
-            notes.append(f"{self.missing:,} sent no response and take no part in the estimate.")
+            notes.append(
+                f"{self.missing:,} sent no response and take no part in the estimate."
+            )
         return Summary(
             title=f"deck of {self.deck.cards:,} cards {self.deck.counts}, {n:,} respondents",
             quantity="share",
@@ -226,11 +266,19 @@ class DeckEstimate(Result):
         return self.deck.hash
 
     def _source(self) -> dict[str, Any]:
-        return {"counts": self.counts, "missing": self.missing, "population": self.population}
+        return {
+            "counts": self.counts,
+            "missing": self.missing,
+            "population": self.population,
+        }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Deck) -> DeckEstimate:
-        counted = DeckTally(design, documents.field(source, "counts", list), documents.integer_field(source, "missing"))
+        counted = DeckTally(
+            design,
+            documents.field(source, "counts", list),
+            documents.integer_field(source, "missing"),
+        )
         return estimate_deck(counted, population=source.get("population"))
 
     def _parts(self, f: Fraction | None = None) -> tuple[Fraction, Fraction]:
@@ -238,13 +286,19 @@ class DeckEstimate(Result):
         return parts(self.deck, n, _fraction(n, self.population) if f is None else f)
 
     def _around(self, level: float, method: str) -> tuple[float, float]:
-        factor = quantile(level, self.respondents - 1) if method == "normal" else (1 - level) ** -0.5
+        factor = (
+            quantile(level, self.respondents - 1)
+            if method == "normal"
+            else (1 - level) ** -0.5
+        )
         return self.share - factor * self.error, self.share + factor * self.error
 
     @property
     def _telling(self) -> tuple[int, int, int, int]:
         """How many responses point to members, and to anybody; how many cards do, and how many of them are plain."""
-        sorts = list(zip(self.counts, self.deck.counts, reversed(self.deck.counts), strict=True))
+        sorts = list(
+            zip(self.counts, self.deck.counts, reversed(self.deck.counts), strict=True)
+        )
         return (
             sum(sent for sent, own, other in sorts if own < other),
             sum(sent for sent, own, other in sorts if own != other),
@@ -263,7 +317,9 @@ class DeckEstimate(Result):
 
     def _score(self, level: float, f: Fraction | None = None) -> tuple[float, float]:
         constant, slope = map(float, self._parts(f))
-        low, high = wilson(vector(self.share), 1 + constant, constant, self.respondents, slope, level)
+        low, high = wilson(
+            vector(self.share), 1 + constant, constant, self.respondents, slope, level
+        )
         return float(low), float(high)
 
 
@@ -296,7 +352,9 @@ def check_possible(deck: Deck, counts: tuple[int, ...], respondents: int) -> Non
         )
     for k in range((deck.numbers + 1) // 2):
         other = deck.numbers - 1 - k
-        sent, held = (sum(numbers[j] for j in {k, other}) for numbers in (counts, deck.counts))
+        sent, held = (
+            sum(numbers[j] for j in {k, other}) for numbers in (counts, deck.counts)
+        )
         if sent > held:
             raise NotEstimable(
                 f"{k + 1} or {other + 1} was sent {sent:,} times, but only {held:,} cards lead to it.",

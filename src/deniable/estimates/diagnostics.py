@@ -53,15 +53,27 @@ def implausible(design: Design, basis: Basis) -> tuple[Caution, ...]:
     error = np.sqrt(np.maximum(others, 0.0) / basis.respondents)
     limit = NormalDist().inv_cdf(RATE / (size if size > 2 else 1))
     with np.errstate(divide="ignore", invalid="ignore"):
-        distance = np.where(error > 0, basis.unbiased / error, np.where(basis.unbiased < -1e-9, -np.inf, 0.0))
+        distance = np.where(
+            error > 0,
+            basis.unbiased / error,
+            np.where(basis.unbiased < -1e-9, -np.inf, 0.0),
+        )
     doubted = np.flatnonzero(distance < limit)
     if len(doubted) > _MOST_DOUBTS:
         worst = int(doubted[distance[doubted].argmin()])
-        return (_doubt(design, worst, basis.unbiased[worst], error[worst], len(doubted) - 1),)
-    return tuple(_doubt(design, j, basis.unbiased[j], error[j]) for j in doubted.tolist())
+        return (
+            _doubt(
+                design, worst, basis.unbiased[worst], error[worst], len(doubted) - 1
+            ),
+        )
+    return tuple(
+        _doubt(design, j, basis.unbiased[j], error[j]) for j in doubted.tolist()
+    )
 
 
-def _doubt(design: Design, category: int, share: float, error: float, others: int = 0) -> Caution:
+def _doubt(
+    design: Design, category: int, share: float, error: float, others: int = 0
+) -> Caution:
     """Return a doubt about a category, or about the worst of very many.
 
     The error is that of a share of 0, which is not the one that stands beside the estimate.
@@ -70,7 +82,11 @@ def _doubt(design: Design, category: int, share: float, error: float, others: in
     if error > 0:
         at_zero = formats.percent(error, 2)
         far = f"{-share / error:.1f} standard errors below 0 (at a share of 0 the error would be {at_zero})"
-    also = f", and those of {others:,} other categories lie too far below 0 as well" if others else ""
+    also = (
+        f", and those of {others:,} other categories lie too far below 0 as well"
+        if others
+        else ""
+    )
     return Caution(
         IMPLAUSIBLE,
         f"the share of {design.categories[category]!r} is estimated at {formats.fixed_percent(share)}, {far}{also}: "
@@ -96,13 +112,20 @@ def few(design: Design, basis: Basis, *, is_exact: bool) -> tuple[Caution, ...]:
         # An interval of scores holds 0 and 1 where both lie within z standard errors, each taken as if it were true.
         own, others = basis.linear.spread(projection(basis.unbiased))
         reach = quantile(0.95) ** 2 / basis.respondents
-        from_none, from_all = basis.unbiased**2 <= reach * others, (1 - basis.unbiased) ** 2 <= reach * (own - 1)
+        from_none, from_all = (
+            basis.unbiased**2 <= reach * others,
+            (1 - basis.unbiased) ** 2 <= reach * (own - 1),
+        )
         empty = np.flatnonzero(from_none & from_all)
     if not len(empty):
         return ()
     names = [quoted(design.categories[number]) for number in empty[:3].tolist()]
     more = [f"{len(empty) - 3:,} others"] if len(empty) > 3 else []
-    of = " and ".join([", ".join([*names, *more][:-1]), [*names, *more][-1]] if len(empty) > 1 else names)
+    of = " and ".join(
+        [", ".join([*names, *more][:-1]), [*names, *more][-1]]
+        if len(empty) > 1
+        else names
+    )
     text = (
         f"{basis.respondents:,} responses are too few to tell anything about the share of {of}: everything from 0 to "
         "100% would fit them."

@@ -87,7 +87,13 @@ class Groups(Protocol):
     def comparison_weights(self, against: str) -> Matrix:
         """Return what each comparison adds up, a row each."""
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Any]:
+    def summary(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+    ) -> Summary[Any]:
         """Return a table of the groups."""
 
 
@@ -112,11 +118,16 @@ def nameless(responses: int) -> tuple[Caution, ...]:
 
 def pair_signs(groups: int) -> Matrix:
     """Return for each pair of groups 1 for the first, −1 for the second, 0 for all others."""
-    found = [np.eye(groups)[one] - np.eye(groups)[two] for one, two in itertools.combinations(range(groups), 2)]
+    found = [
+        np.eye(groups)[one] - np.eye(groups)[two]
+        for one, two in itertools.combinations(range(groups), 2)
+    ]
     return vector(found)
 
 
-def comparison_weights(signs: Matrix, names: Sequence[str], compared: Sequence[str]) -> Matrix:
+def comparison_weights(
+    signs: Matrix, names: Sequence[str], compared: Sequence[str]
+) -> Matrix:
     """Return the sums of numbers that comparisons are, where each group has the same names in the same order."""
     chosen = np.eye(len(names))[[list(names).index(name) for name in compared]]
     return vector(np.kron(signs, chosen))
@@ -190,14 +201,23 @@ class Differences(Result[DifferenceRow]):
     def _interval_methods(self) -> Mapping[str, IntervalMethod]:
         """Return "recovered" from the intervals of both groups where these have contrasts, and the usual ones."""
         around = super()._interval_methods()
-        return {"recovered": self._recovered_bounds, **around} if self._have_contrasts else around
+        return (
+            {"recovered": self._recovered_bounds, **around}
+            if self._have_contrasts
+            else around
+        )
 
     @property
     def _have_contrasts(self) -> bool:
         return all(comparison.apart is not None for comparison in self.compared)
 
     def _recovered_bounds(self, confidence: float) -> Bounds:
-        lows, highs = vector([comparison.apart.interval(level=confidence) for comparison in self.compared]).T
+        lows, highs = vector(
+            [
+                comparison.apart.interval(level=confidence)
+                for comparison in self.compared
+            ]
+        ).T
         return lows, highs
 
     @property
@@ -209,16 +229,27 @@ class Differences(Result[DifferenceRow]):
         return DifferenceRow
 
     def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:  # noqa: ARG002 - p has no level
-        return {"p_value": list(self.p_values.values()), "adjusted": list(self.adjusted.values())}
+        return {
+            "p_value": list(self.p_values.values()),
+            "adjusted": list(self.adjusted.values()),
+        }
 
     def _describe(self, request: IntervalRequest) -> Description:
         groups = self.of.summary(level=request.level)
         n = len(self.compared)
-        adjusting = (f"p-values are adjusted for {n:,} comparisons by Holm.",) if n > 1 else ()
-        what = "each pair of groups" if self.against == "pairs" else f"each group and {REST}"
+        adjusting = (
+            (f"p-values are adjusted for {n:,} comparisons by Holm.",) if n > 1 else ()
+        )
+        what = (
+            "each pair of groups"
+            if self.against == "pairs"
+            else f"each group and {REST}"
+        )
         return Description(
             title=f"Differences between {what}: {len(self.of.groups):,} groups, {self.of.respondents:,} respondents",
-            quantity="difference in share" if groups.quantity == "share" else "difference",
+            quantity="difference in share"
+            if groups.quantity == "share"
+            else "difference",
             method=groups.method,
             respondents=self.of.respondents,
             epsilon=groups.epsilon,
@@ -236,11 +267,17 @@ class Differences(Result[DifferenceRow]):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Any) -> Differences:
-        kind, against = (documents.field(source, name, str) for name in ("of", "against"))
+        kind, against = (
+            documents.field(source, name, str) for name in ("of", "against")
+        )
         if kind not in OWNERS or against not in ("pairs", "rest"):
             raise UnreadableFile(
                 f"the comparison is {quoted(against)} of {quoted(kind)}; expected pairs or rest of "
                 f"{' or '.join(sorted(OWNERS))}."
             )
-        made: Differences = OWNERS[kind]._remade(documents.field(source, "groups", dict), design).compared(against)
+        made: Differences = (
+            OWNERS[kind]
+            ._remade(documents.field(source, "groups", dict), design)
+            .compared(against)
+        )
         return made

@@ -29,17 +29,29 @@ def sheet(summary: Summary[Row], *, percent: bool = False) -> Sheet:
     level = formats.level(summary.level)
     rows = summary.rows
     row_type = type(rows[0]) if rows else Row
-    fields_by_column = [names for names in row_type.COLUMNS if any(getattr(row, names[0]) is not None for row in rows)]
-    columns = [[[getattr(row, name) for name in names] for row in rows] for names in fields_by_column]
+    fields_by_column = [
+        names
+        for names in row_type.COLUMNS
+        if any(getattr(row, names[0]) is not None for row in rows)
+    ]
+    columns = [
+        [[getattr(row, name) for name in names] for row in rows]
+        for names in fields_by_column
+    ]
     has_percents = percent and summary.quantity in PERCENTAGES
-    is_percent = [has_percents and names[0] in row_type.SHARES for names in fields_by_column]
+    is_percent = [
+        has_percents and names[0] in row_type.SHARES for names in fields_by_column
+    ]
     heads = _heads(summary, [names[0] for names in fields_by_column], level)
     table = Sheet(
         title=summary.title,
         caption=_caption(summary, level),
         heads=("", *heads),
         cells=(),
-        notes=(*summary.notes, *(f"Warning: {caution}" for caution in summary.warnings)),
+        notes=(
+            *summary.notes,
+            *(f"Warning: {caution}" for caution in summary.warnings),
+        ),
         names=tuple(field.name for field in fields(rows[0])) if rows else ("name",),
         values=tuple(map(astuple, rows)),
         sizes=tuple(row.estimate for row in rows),
@@ -64,18 +76,28 @@ def to_summary_text(summary: Summary[Row]) -> str:
 
 def _caption(summary: Summary[Row], level: str) -> str:
     quantity, _, condition = summary.quantity.partition(" in ")
-    plural = _PLURALS.get(quantity, f"{quantity}s") + (f" in {condition}" if condition else "")
+    plural = _PLURALS.get(quantity, f"{quantity}s") + (
+        f" in {condition}" if condition else ""
+    )
     credible = "credible " if summary.interval.startswith("credible") else ""
     return f"Estimated {plural} with {level} {credible}intervals: {summary.title}"
 
 
 def _heads(summary: Summary[Row], names: Sequence[str], level: str) -> list[str]:
     """Return the heads of columns, by the names of their first fields."""
-    kind = "credible interval" if summary.interval.startswith("credible") else "interval"
-    heads = {**_HEADS, "estimate": summary.quantity, **(summary.rows[0].HEADS if summary.rows else {})}
+    kind = (
+        "credible interval" if summary.interval.startswith("credible") else "interval"
+    )
+    heads = {
+        **_HEADS,
+        "estimate": summary.quantity,
+        **(summary.rows[0].HEADS if summary.rows else {}),
+    }
     intervals = {"direct_low": "asked directly", "prior_low": "prior interval"}
     return [
-        intervals.get(name, f"{level} {kind}") if name.endswith("low") else heads.get(name, name.replace("_", " "))
+        intervals.get(name, f"{level} {kind}")
+        if name.endswith("low")
+        else heads.get(name, name.replace("_", " "))
         for name in names
     ]
 
@@ -86,7 +108,11 @@ def truth_sheet(summary: Summary[Row], truth: Mapping[str, float]) -> Sheet:
     kept = [
         0,
         1,
-        *(number for number, head in enumerate(table.heads) if "interval" in head or head == "asked directly"),
+        *(
+            number
+            for number, head in enumerate(table.heads)
+            if "interval" in head or head == "asked directly"
+        ),
     ]
     rows = zip(summary.rows, table.cells, strict=True)
     return replace(
@@ -151,7 +177,14 @@ def check_ending(path: Path) -> None:
         )
 
 
-def written(result: Result, path: Path, *, level: float, method: str | None = None, simultaneous: bool = False) -> str:
+def written(
+    result: Result,
+    path: Path,
+    *,
+    level: float,
+    method: str | None = None,
+    simultaneous: bool = False,
+) -> str:
     """Return what a file of this name holds.
 
     Raises:
@@ -160,14 +193,20 @@ def written(result: Result, path: Path, *, level: float, method: str | None = No
     check_ending(path)
     ending = path.suffix.lower()
     if ending == ".json":
-        return result.to_json(level=level, method=method, simultaneous=simultaneous, indent=2)
-    return FORMATS[ending](result._whole(level=level, method=method, simultaneous=simultaneous))
+        return result.to_json(
+            level=level, method=method, simultaneous=simultaneous, indent=2
+        )
+    return FORMATS[ending](
+        result._whole(level=level, method=method, simultaneous=simultaneous)
+    )
 
 
 def _pictures(rows: Sequence[Row]) -> list[str]:
     """Return a small SVG for each row, all on one scale: the interval as a line, the estimate as a dot."""
     bounds = [(row.low, row.estimate, row.high) for row in rows]
-    finite = [end for ends in bounds for end in ends if end is not None and math.isfinite(end)]
+    finite = [
+        end for ends in bounds for end in ends if end is not None and math.isfinite(end)
+    ]
     low, high = min([0.0, *finite]), max([0.0, *finite])
     scale = (_WIDTH - 8) / (high - low or 1.0)
 
@@ -177,7 +216,9 @@ def _pictures(rows: Sequence[Row]) -> list[str]:
     return [_picture(*ends, position) for ends in bounds]
 
 
-def _picture(low: float, estimate: float, high: float, position: Callable[[float], str]) -> str:
+def _picture(
+    low: float, estimate: float, high: float, position: Callable[[float], str]
+) -> str:
     if any(end is None or not math.isfinite(end) for end in (low, estimate, high)):
         return ""
     middle = _HEIGHT / 2

@@ -13,7 +13,10 @@ from deniable.estimates.testing import THAT, HypothesisTest, wald_test
 
 
 def wald_hypotheses(
-    hypothesis: str | Sequence[str], params: Mapping[str, float], covariance: Matrix, df: float
+    hypothesis: str | Sequence[str],
+    params: Mapping[str, float],
+    covariance: Matrix,
+    df: float,
 ) -> HypothesisTest:
     """Test the hypotheses R·x = r by Wald's test; see `Result.test`.
 
@@ -21,18 +24,31 @@ def wald_hypotheses(
         InvalidRequest: something that is not a hypothesis about these numbers.
         NotEstimable: hypotheses that say the same twice, or more of them than there are degrees of freedom.
     """
-    is_text = isinstance(hypothesis, Sequence) and all(isinstance(equation, str) for equation in hypothesis)
-    require(is_text, hypothesis, "the hypothesis", 'text such as "age = 0", or names of coefficients')
+    is_text = isinstance(hypothesis, Sequence) and all(
+        isinstance(equation, str) for equation in hypothesis
+    )
+    require(
+        is_text,
+        hypothesis,
+        "the hypothesis",
+        'text such as "age = 0", or names of coefficients',
+    )
     equations = [hypothesis] if isinstance(hypothesis, str) else hypothesis
-    title = THAT + ", ".join(f"{equation} = 0" if equation in params else equation for equation in equations)
+    title = THAT + ", ".join(
+        f"{equation} = 0" if equation in params else equation for equation in equations
+    )
     matrix, right = constraints(hypothesis, list(params))
     if np.linalg.matrix_rank(matrix) < len(matrix):
-        raise NotEstimable("some of the hypotheses follow from the others; expected each to say something new.")
+        raise NotEstimable(
+            "some of the hypotheses follow from the others; expected each to say something new."
+        )
     distance = matrix @ vector(list(params.values())) - right
     return wald_test(title, distance, matrix @ covariance @ matrix.T, df)
 
 
-def constraints(hypothesis: str | Sequence[str], names: Sequence[str]) -> tuple[Matrix, Vector]:
+def constraints(
+    hypothesis: str | Sequence[str], names: Sequence[str]
+) -> tuple[Matrix, Vector]:
     """Return R and r of the hypotheses R·β = r.
 
     Raises:

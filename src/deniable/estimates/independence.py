@@ -37,9 +37,13 @@ def response_scores(design: Design) -> Matrix:
     """
     channel = design.channel
     if not channel.own_cells:
-        raise NotEstimable("the tally of this design keeps sums; expected a count for every response.")
+        raise NotEstimable(
+            "the tally of this design keeps sums; expected a count for every response."
+        )
     if channel.cells > MOST_CELLS:
-        raise InvalidRequest(f"a question has {channel.cells:,} responses; expected at most {MOST_CELLS:,} in a table.")
+        raise InvalidRequest(
+            f"a question has {channel.cells:,} responses; expected at most {MOST_CELLS:,} in a table."
+        )
     linear = left_inverse(channel)
     return np.array([linear.shares(row) for row in np.eye(channel.cells)])
 
@@ -66,18 +70,27 @@ class TableSide(NamedTuple):
         Implements: [KHL95], for two projections, of which both traces are the rank.
         """
         p, q = self.rank, other.rank
-        normal = 2 * p * (n - 1 - p) * q * (n - 1 - q) / ((n - 1) ** 2 * (n + 1) * (n - 2))
-        tails = [n * (n + 1) * each.tail - (n - 1) * each.rank * (each.rank + 2) for each in (self, other)]
+        normal = (
+            2 * p * (n - 1 - p) * q * (n - 1 - q) / ((n - 1) ** 2 * (n + 1) * (n - 2))
+        )
+        tails = [
+            n * (n + 1) * each.tail - (n - 1) * each.rank * (each.rank + 2)
+            for each in (self, other)
+        ]
         more = tails[0] * tails[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
         return (n - 1) ** 2 * (normal + more), (n - 1) ** 2 * normal
 
     def closed(self, other: TableSide, n: int, statistic: float) -> float | None:
         """Return the p-value of a statistic by a gamma law with its mean and variance; None where tails are long."""
         freedom = self.rank * other.rank
-        variance, normal = self.variances(other, n) if n > 3 and freedom else (math.inf, 0.0)
+        variance, normal = (
+            self.variances(other, n) if n > 3 and freedom else (math.inf, 0.0)
+        )
         if not normal or abs(variance - normal) > NEAR * normal:
             return None
-        return float(gamma.sf(statistic, freedom**2 / variance, scale=variance / freedom))
+        return float(
+            gamma.sf(statistic, freedom**2 / variance, scale=variance / freedom)
+        )
 
 
 def white(values: Matrix, times: Vector | None = None) -> Matrix:
@@ -96,7 +109,10 @@ def white(values: Matrix, times: Vector | None = None) -> Matrix:
 
 
 def score_test(
-    counts: Matrix, rows: Matrix, columns: Matrix, hypothesis: str = "Test of independence"
+    counts: Matrix,
+    rows: Matrix,
+    columns: Matrix,
+    hypothesis: str = "Test of independence",
 ) -> HypothesisTest:
     """Test whether what rows and columns stand for is independent.
 
@@ -135,8 +151,12 @@ def score_test(
         _TABLES, random_state=np.random.default_rng(seed)
     )
     turned = np.einsum("ip,tij,jq->tpq", one[kept[0]], drawn, two[kept[1]])
-    as_large = int(((n - 1) * (turned**2).sum(axis=(1, 2)) >= statistic * (1 - 1e-9)).sum())
-    return HypothesisTest(hypothesis, "score", statistic, df, (1 + as_large) / (1 + _TABLES), _TABLES)
+    as_large = int(
+        ((n - 1) * (turned**2).sum(axis=(1, 2)) >= statistic * (1 - 1e-9)).sum()
+    )
+    return HypothesisTest(
+        hypothesis, "score", statistic, df, (1 + as_large) / (1 + _TABLES), _TABLES
+    )
 
 
 def _fisher(table: NDArray[np.int64]) -> float:
@@ -171,5 +191,7 @@ def holm(p_values: Vector) -> Vector:
     order = np.argsort(p_values, kind="stable")
     adjusted = np.empty(len(p_values))
     factors = np.arange(len(p_values), 0, -1)
-    adjusted[order] = np.minimum(np.maximum.accumulate(factors * np.asarray(p_values)[order]), 1.0)
+    adjusted[order] = np.minimum(
+        np.maximum.accumulate(factors * np.asarray(p_values)[order]), 1.0
+    )
     return adjusted

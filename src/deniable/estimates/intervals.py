@@ -29,7 +29,13 @@ from deniable.channel import Channel
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, backing, clopper_pearson
 from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
-from deniable.estimates.likelihood import Convergence, climbed, level, log_likelihood, most_likely
+from deniable.estimates.likelihood import (
+    Convergence,
+    climbed,
+    level,
+    log_likelihood,
+    most_likely,
+)
 from deniable.estimates.linear import Linear, floats
 from deniable.estimates.rows import SentSets
 from deniable.estimates.simplex import projection
@@ -116,7 +122,9 @@ class Basis:
         Why: an unbiased estimate of a variance may be negative, with few respondents or in a census; this never is.
         """
         near = projection(self.unbiased)
-        return self.linear.covariance(self.linear.expected(near), near, self.f, self.respondents)
+        return self.linear.covariance(
+            self.linear.expected(near), near, self.f, self.respondents
+        )
 
     @property
     def left(self) -> Vector | float:
@@ -124,7 +132,9 @@ class Basis:
         if self.population is None:
             return 1.0
         free = replace(self, population=None).possible().variances
-        return np.divide(self.possible().variances, free, out=np.ones_like(free), where=free > 0)
+        return np.divide(
+            self.possible().variances, free, out=np.ones_like(free), where=free > 0
+        )
 
     @property
     def variances(self) -> Vector:
@@ -145,14 +155,20 @@ class Basis:
 
 def sampled(respondents: int, population: int | None) -> float:
     """Return f of F6: 1 for independent respondents, (N − n)/(N − 1) for n of N people."""
-    return 1.0 if population is None else (population - respondents) / max(population - 1, 1)
+    return (
+        1.0
+        if population is None
+        else (population - respondents) / max(population - 1, 1)
+    )
 
 
 def quantile(confidence: float, degrees: float = math.inf) -> float:
     """Return z with probability `confidence` between −z and z under the normal law, or Student's with few degrees."""
     if not math.isinf(degrees):
         return float(-stdtrit(degrees, (1 - confidence) / 2))
-    return -NormalDist().inv_cdf((1 - confidence) / 2)  # of the lower tail, which keeps its digits near 1
+    return -NormalDist().inv_cdf(
+        (1 - confidence) / 2
+    )  # of the lower tail, which keeps its digits near 1
 
 
 def one_of(events: int, level: float) -> float:
@@ -165,9 +181,13 @@ def one_of(events: int, level: float) -> float:
         >>> round(one_of(5, 0.95), 6)
         0.99
     """
-    each = 1 - (1 - level) / events if isinstance(level, Real) and 0 < level < 1 else 1.0
+    each = (
+        1 - (1 - level) / events if isinstance(level, Real) and 0 < level < 1 else 1.0
+    )
     if not 0 < each < 1:
-        raise InvalidRequest(f"the level is {level!s:.40}; expected a number between 0 and 1, such as 0.95.")
+        raise InvalidRequest(
+            f"the level is {level!s:.40}; expected a number between 0 and 1, such as 0.95."
+        )
     return float(each)
 
 
@@ -187,7 +207,9 @@ def coverage(multiple: float, method: str = "normal") -> float:
         return 2 * NormalDist().cdf(multiple) - 1
     if method == "chebyshev":
         return max(0.0, 1 - multiple**-2) if multiple else 0.0
-    raise InvalidRequest(f"the method is {quoted(method)}; expected normal or chebyshev.")
+    raise InvalidRequest(
+        f"the method is {quoted(method)}; expected normal or chebyshev."
+    )
 
 
 def normal(basis: Basis, confidence: float) -> Ends:
@@ -210,13 +232,24 @@ def score(basis: Basis, confidence: float) -> Ends:
     return wilson(basis.unbiased, own, others, basis.respondents, basis.f, confidence)
 
 
-def wilson(value: Vector, own: Vector | float, others: Vector | float, n: float, f: float, confidence: float) -> Ends:
+def wilson(
+    value: Vector,
+    own: Vector | float,
+    others: Vector | float,
+    n: float,
+    f: float,
+    confidence: float,
+) -> Ends:
     """Solve (value − π)² = z²·V(π) with n·V(π) = f·π(1 − π) + own·π + others·(1 − π) − π.
 
     A direct question has own = 1 and others = 0: then this is Wilson's interval.
     """
     square = np.broadcast_to(-f, np.shape(value))
-    return scored(value, np.stack(np.broadcast_arrays(others, f + own - others - 1, square)) / n, confidence)
+    return scored(
+        value,
+        np.stack(np.broadcast_arrays(others, f + own - others - 1, square)) / n,
+        confidence,
+    )
 
 
 def scored(value: Vector, curve: Matrix, confidence: float) -> Ends:
@@ -254,7 +287,9 @@ def exact(basis: Basis, confidence: float) -> Ends:
     return np.minimum(low, basis.unbiased), np.maximum(high, basis.unbiased)
 
 
-def recovered(center: Vector, spread: Covariance, weights: Vector, ends: Ends) -> Interval:
+def recovered(
+    center: Vector, spread: Covariance, weights: Vector, ends: Ends
+) -> Interval:
     """Return the interval of a weighted sum of numbers from their own intervals and how they vary together.
 
     Implements: the method of variance estimates recovery [ZD08]: each end of the sum takes from every share the end
@@ -263,12 +298,16 @@ def recovered(center: Vector, spread: Covariance, weights: Vector, ends: Ends) -
     Why: single intervals that are lopsided near 0 and 1 make a lopsided one, where value ± z·error would be too short
     on one side. Of one share it is its own interval, and of the difference of two answers twice as wide.
     """
-    below, above = (np.maximum(reach, 0.0) for reach in (center - ends[0], ends[1] - center))
+    below, above = (
+        np.maximum(reach, 0.0) for reach in (center - ends[0], ends[1] - center)
+    )
     errors = np.sqrt(np.maximum(spread.variances, 0.0))
 
     def width(reach: Vector) -> float:
         units = np.divide(reach, errors, out=np.zeros_like(reach), where=errors > 0)
-        known = float((reach[errors == 0] ** 2).sum())  # what does not vary goes along with nothing
+        known = float(
+            (reach[errors == 0] ** 2).sum()
+        )  # what does not vary goes along with nothing
         return float(max(spread.between(units, units) + known, 0.0) ** 0.5)
 
     value, down, up = float(weights @ center), weights * below, weights * above
@@ -290,10 +329,21 @@ def profile(basis: Basis, confidence: float) -> Ends:
     if linear is None:
         return profiled(*basis.table, best, confidence, left)
     top = log_likelihood(basis.counts, linear.expected(best))
-    return _where_high(partial(_diagonal_height, linear, basis.counts), best, top, left * quantile(confidence) ** 2 / 2)
+    return _where_high(
+        partial(_diagonal_height, linear, basis.counts),
+        best,
+        top,
+        left * quantile(confidence) ** 2 / 2,
+    )
 
 
-def profiled(matrix: Matrix, counts: Vector, best: Vector, confidence: float, left: Vector | float = 1.0) -> Ends:
+def profiled(
+    matrix: Matrix,
+    counts: Vector,
+    best: Vector,
+    confidence: float,
+    left: Vector | float = 1.0,
+) -> Ends:
     """Return the same for a channel that is written out, about its most likely shares."""
     parts = np.broadcast_to(left, best.shape)
     ends = [
@@ -304,7 +354,12 @@ def profiled(matrix: Matrix, counts: Vector, best: Vector, confidence: float, le
 
 
 def profiled_sum(
-    matrix: Matrix, counts: Vector, best: Vector, weights: Vector, confidence: float, left: float = 1.0
+    matrix: Matrix,
+    counts: Vector,
+    best: Vector,
+    weights: Vector,
+    confidence: float,
+    left: float = 1.0,
 ) -> Interval:
     """Return all Σ w_j π_j whose profile log-likelihood is within z²/2 of the maximum on the simplex."""
     floor = log_likelihood(counts, matrix @ best) - left * quantile(confidence) ** 2 / 2
@@ -324,8 +379,13 @@ def wide(basis: Basis, confidence: float) -> Ends:
     high, and none puts the upper end of the likelihood too low. Together they hold what each of them misses. The
     profile is that of independent respondents, which among people who can be counted is too wide, never too narrow.
     """
-    ends = score(basis, confidence), profile(replace(basis, population=None), confidence)
-    return np.minimum(*(low for low, _ in ends)), np.maximum(*(high for _, high in ends))
+    ends = (
+        score(basis, confidence),
+        profile(replace(basis, population=None), confidence),
+    )
+    return np.minimum(*(low for low, _ in ends)), np.maximum(
+        *(high for _, high in ends)
+    )
 
 
 MOST_PROFILED = 1 << 10
@@ -344,7 +404,11 @@ def default(basis: Basis, usual: str = "score") -> str:
     counted = backing(channel)
     if counted is not None and counted.few(n) and counted.telling(n):
         return "exact"
-    if channel.two_level is not None or not channel.own_cells or channel.answers * channel.responses > MOST_PROFILED:
+    if (
+        channel.two_level is not None
+        or not channel.own_cells
+        or channel.answers * channel.responses > MOST_PROFILED
+    ):
         return usual
     rates = floats(channel)
     return "wide" if n * float(rates[rates > 0].min()) < LEAST_EXPECTED else usual
@@ -365,14 +429,24 @@ def _around(basis: Basis, factor: float) -> Ends:
     return basis.center - width, basis.center + width
 
 
-def _where_high(height: Callable[[int, float], float], best: Vector, top: float, drop: Vector | float) -> Ends:
+def _where_high(
+    height: Callable[[int, float], float],
+    best: Vector,
+    top: float,
+    drop: Vector | float,
+) -> Ends:
     """Return for each category the shares at which the profile log-likelihood is within a drop of the top."""
     floors = np.broadcast_to(top - drop, best.shape).tolist()
-    ends = [crossings(lambda share, j=j: height(j, share) - floors[j], float(best[j])) for j in range(len(best))]  # type: ignore[misc]
+    ends = [
+        crossings(lambda share, j=j: height(j, share) - floors[j], float(best[j]))  # type: ignore[misc]
+        for j in range(len(best))
+    ]
     return np.array([low for low, _ in ends]), np.array([high for _, high in ends])
 
 
-def halved(holds: Callable[[Vector], NDArray[np.bool_]], inside: Vector, last: Vector | float) -> Vector:
+def halved(
+    holds: Callable[[Vector], NDArray[np.bool_]], inside: Vector, last: Vector | float
+) -> Vector:
     """Return where each begins not to hold on the way from inside, where it does, to the last; that, if it holds there.
 
     Why: ends that are tests turned around have no closed form; all of them are found together.
@@ -382,17 +456,30 @@ def halved(holds: Callable[[Vector], NDArray[np.bool_]], inside: Vector, last: V
     for _ in range(_HALVINGS):
         middle = (inside + outside) / 2
         held = holds(middle)
-        inside, outside = np.where(held, middle, inside), np.where(held, outside, middle)
+        inside, outside = (
+            np.where(held, middle, inside),
+            np.where(held, outside, middle),
+        )
     return vector(outside)
 
 
 def crossings(
-    above: Callable[[float], float], peak: float, between: tuple[float, float] = (0.0, 1.0)
+    above: Callable[[float], float],
+    peak: float,
+    between: tuple[float, float] = (0.0, 1.0),
 ) -> tuple[float, float]:
     """Return where a function that falls on both sides of its peak crosses 0; the first or last where it does not."""
     first, last = between
-    low = first if peak == first or above(first) >= 0 else float(brentq(above, first, peak, xtol=1e-12))
-    high = last if peak == last or above(last) >= 0 else float(brentq(above, peak, last, xtol=1e-12))
+    low = (
+        first
+        if peak == first or above(first) >= 0
+        else float(brentq(above, first, peak, xtol=1e-12))
+    )
+    high = (
+        last
+        if peak == last or above(last) >= 0
+        else float(brentq(above, peak, last, xtol=1e-12))
+    )
     return low, high
 
 
@@ -401,11 +488,15 @@ def _diagonal_height(linear: Supported, counts: Vector, j: int, share: float) ->
     rest = np.delete(np.arange(len(counts)), j)
     responses = np.empty(len(counts))
     responses[j] = linear.q + linear.gap * share
-    responses[rest] = level(counts[rest], linear.q, rising=linear.gap > 0, mass=1 - responses[j])
+    responses[rest] = level(
+        counts[rest], linear.q, rising=linear.gap > 0, mass=1 - responses[j]
+    )
     return max(log_likelihood(counts, responses), -1e300)
 
 
-def _written_height(matrix: Matrix, counts: Vector, best: Vector, weights: Vector, value: float) -> float:
+def _written_height(
+    matrix: Matrix, counts: Vector, best: Vector, weights: Vector, value: float
+) -> float:
     """Return the largest log-likelihood of shares with this weighted sum.
 
     Why: all such shares are mixtures of those that only one answer has, or two on both sides of the value.
@@ -427,7 +518,10 @@ def most_corners(weights: Vector) -> int:
 
 def _corners(weights: Vector, value: float, likely: Vector) -> tuple[Matrix, Vector]:
     """Return the corners of all shares with a weighted sum, a column each, and how likely each of them is, roughly."""
-    below, above, just = (np.flatnonzero(each) for each in (weights < value, weights > value, weights == value))
+    below, above, just = (
+        np.flatnonzero(each)
+        for each in (weights < value, weights > value, weights == value)
+    )
     one, two = (each.ravel() for each in np.meshgrid(below, above))
     part = (value - weights[one]) / (weights[two] - weights[one])
     found = np.zeros((len(weights), one.size + just.size))

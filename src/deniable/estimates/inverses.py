@@ -19,7 +19,9 @@ MOST_WRITTEN = 1 << 20
 """Cells of a left inverse that is written out where the one from support would do: 8 MB, a thousand categories."""
 
 
-def left_inverse(channel: Channel, *, guess: Vector | None = None, inverse: Matrix | None = None) -> Linear:
+def left_inverse(
+    channel: Channel, *, guess: Vector | None = None, inverse: Matrix | None = None
+) -> Linear:
     """Return a left inverse: the channel's own, the best one at a guess of the shares, or one that is given.
 
     Implements: L = (P′D⁻¹P)⁻¹P′D⁻¹ with D = diag(P·guess), the locally best linear unbiased estimator of F6; where P is
@@ -42,13 +44,21 @@ def own_inverse(channel: Channel, guess: Vector | None) -> Linear:
             "Leave the guess away: the estimate is the best one at even shares.",
         )
     if guess is not None and channel.answers != channel.responses:
-        return written_inverse(channel, guess)  # of a product, it is one only if the guess is
+        return written_inverse(
+            channel, guess
+        )  # of a product, it is one only if the guess is
     if channel.product is not None:
         return factored(channel.product)
     sets = channel.set_valued
     if sets is not None:
-        return by_sizes(sets) if sets.by_size or sets.own_cells else summing_to_one(sets)
-    return two_level_inverse(channel.two_level) if channel.two_level is not None else written_inverse(channel, guess)
+        return (
+            by_sizes(sets) if sets.by_size or sets.own_cells else summing_to_one(sets)
+        )
+    return (
+        two_level_inverse(channel.two_level)
+        if channel.two_level is not None
+        else written_inverse(channel, guess)
+    )
 
 
 @lru_cache(maxsize=8)  # of at most 8 MB each
@@ -67,10 +77,14 @@ def two_level_inverse(channel: TwoLevel) -> Linear:
 
 def _given(channel: Channel, inverse: Matrix) -> Linear:
     if not channel.own_cells:
-        raise NotEstimable("an inverse needs a count for every response; the tally of this design keeps sums.")
+        raise NotEstimable(
+            "an inverse needs a count for every response; the tally of this design keeps sums."
+        )
     matrix = floats(channel)
     if inverse.shape != matrix.T.shape:
-        raise InvalidRequest(f"the left inverse has shape {inverse.shape}; expected {matrix.T.shape}.")
+        raise InvalidRequest(
+            f"the left inverse has shape {inverse.shape}; expected {matrix.T.shape}."
+        )
     if not np.allclose(inverse @ matrix, np.eye(channel.answers), rtol=0, atol=1e-8):
         raise InvalidRequest(
             "L·P is not the identity, so the estimate would be biased; expected a left inverse of the channel."
@@ -103,11 +117,16 @@ def mean_inverse(design: Design) -> Matrix:
             f"{design!r} is not a design for two answers; expected one, such as christofides() and kuk() build."
         )
     numbers = range(1, channel.responses + 1)
-    others, members = (sum((r * channel.probability(r - 1, given=j) for r in numbers), Fraction(0)) for j in (0, 1))
+    others, members = (
+        sum((r * channel.probability(r - 1, given=j) for r in numbers), Fraction(0))
+        for j in (0, 1)
+    )
     if others == members:
         raise NotEstimable(
             f"the mean response of members and of others is {others}, so that it tells nothing about the members.",
             "Leave the inverse away: other differences between the responses still tell the shares.",
         )
     scores = [(r - others) / (members - others) for r in numbers]
-    return np.array([[float(1 - score) for score in scores], [float(score) for score in scores]])
+    return np.array(
+        [[float(1 - score) for score in scores], [float(score) for score in scores]]
+    )

@@ -69,15 +69,21 @@ class Factored(Linear):
     def expected(self, shares: Vector) -> Vector:
         return apply([side.channel for side in self.sides], shares, self.answers)
 
-    def covariance(self, responses: Vector, shares: Vector, f: float, divisor: float) -> Covariance:
+    def covariance(
+        self, responses: Vector, shares: Vector, f: float, divisor: float
+    ) -> Covariance:
         return FactoredCovariance(self, vector(responses), vector(shares), f, divisor)
 
     def spread(self, shares: Vector) -> tuple[Vector, Vector]:
         moments = [side.moments for side in self.sides]
         own = reduce(_outer, (side.own for side in self.sides))
         rest = shares.sum() - shares
-        others = (apply(moments, shares, self.answers) - own * shares) / np.where(rest > 1e-9, rest, 1.0)
-        even = (apply(moments, np.ones_like(shares), self.answers) - own) / (len(own) - 1)
+        others = (apply(moments, shares, self.answers) - own * shares) / np.where(
+            rest > 1e-9, rest, 1.0
+        )
+        even = (apply(moments, np.ones_like(shares), self.answers) - own) / (
+            len(own) - 1
+        )
         return own, np.where(rest > 1e-9, others, even)
 
 
@@ -95,13 +101,22 @@ class FactoredCovariance(Covariance):
     def variances(self) -> Vector:
         squares = [side.squares for side in self.linear.sides]
         device = apply(squares, self.responses, self.linear.responses)
-        return vector((device + (self.f - 1) * self.shares - self.f * self.shares**2) / self.divisor)
+        return vector(
+            (device + (self.f - 1) * self.shares - self.f * self.shares**2)
+            / self.divisor
+        )
 
     def between(self, one: Vector, two: Vector) -> float:
         across = [side.across for side in self.linear.sides]
-        first, second = (apply(across, vector(each), self.linear.answers) for each in (one, two))
-        device = self.responses @ (first * second) + (self.f - 1) * (self.shares @ (one * two))
-        return float((device - self.f * (self.shares @ one) * (self.shares @ two)) / self.divisor)
+        first, second = (
+            apply(across, vector(each), self.linear.answers) for each in (one, two)
+        )
+        device = self.responses @ (first * second) + (self.f - 1) * (
+            self.shares @ (one * two)
+        )
+        return float(
+            (device - self.f * (self.shares @ one) * (self.shares @ two)) / self.divisor
+        )
 
     def matrix(self) -> Matrix:
         size = len(self.shares)
@@ -111,9 +126,18 @@ class FactoredCovariance(Covariance):
                 f"expected at most {MOST_WRITTEN_CELLS:,} cells.",
                 "Ask for errors, contrasts, or the tally of fewer attributes: tally.marginal(tally, …).",
             )
-        inverse, sizes = [side.inverse for side in self.linear.sides], self.linear.responses
-        device = along(inverse, along(inverse, np.diag(self.responses), sizes).T, sizes)  # L (L D_λ)′
-        part = device + (self.f - 1) * np.diag(self.shares) - self.f * np.outer(self.shares, self.shares)
+        inverse, sizes = (
+            [side.inverse for side in self.linear.sides],
+            self.linear.responses,
+        )
+        device = along(
+            inverse, along(inverse, np.diag(self.responses), sizes).T, sizes
+        )  # L (L D_λ)′
+        part = (
+            device
+            + (self.f - 1) * np.diag(self.shares)
+            - self.f * np.outer(self.shares, self.shares)
+        )
         return vector(part / self.divisor)
 
 
@@ -122,12 +146,16 @@ def apply(operators: Sequence[Operator], cells: Vector, sizes: Sequence[int]) ->
     return along(operators, cells[:, None], sizes)[:, 0]
 
 
-def along(operators: Sequence[Operator], columns: Matrix, sizes: Sequence[int]) -> Matrix:
+def along(
+    operators: Sequence[Operator], columns: Matrix, sizes: Sequence[int]
+) -> Matrix:
     """Apply one operator along each axis of the tables that stand in the columns of a matrix."""
     table = columns.reshape(*sizes, -1)
     for axis, operator in enumerate(operators):
         if isinstance(operator, Blend):
-            table = operator.same * table + operator.all * table.sum(axis=axis, keepdims=True)
+            table = operator.same * table + operator.all * table.sum(
+                axis=axis, keepdims=True
+            )
         else:
             table = np.moveaxis(np.tensordot(operator, table, axes=(1, axis)), 0, axis)
     return vector(table.reshape(-1, columns.shape[1]))
@@ -150,7 +178,9 @@ def _side(channel: Channel) -> FactorSide:
     written = written_inverse(channel, None)
     inverse, matrix = written.inverse, written.channel
     moments = inverse**2 @ matrix
-    return FactorSide(inverse, inverse.T, matrix, inverse**2, moments, np.diagonal(moments))
+    return FactorSide(
+        inverse, inverse.T, matrix, inverse**2, moments, np.diagonal(moments)
+    )
 
 
 def _blended_side(linear: Supported) -> FactorSide:

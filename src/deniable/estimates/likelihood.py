@@ -35,10 +35,14 @@ class Convergence:
     converged: bool
 
     def __str__(self) -> str:
-        return f"the likelihood may still gain {self.gap:.2g} after {self.steps:,} steps."
+        return (
+            f"the likelihood may still gain {self.gap:.2g} after {self.steps:,} steps."
+        )
 
 
-def most_likely(channel: Channel, linear: Linear, counts: Vector) -> tuple[Vector, Convergence]:
+def most_likely(
+    channel: Channel, linear: Linear, counts: Vector
+) -> tuple[Vector, Convergence]:
     """Return the shares under which the counts are most likely, and how they were found.
 
     Implements: F6. Where the unbiased estimate of a square channel lies in the simplex it reproduces the observed
@@ -59,15 +63,21 @@ def most_likely(channel: Channel, linear: Linear, counts: Vector) -> tuple[Vecto
         return np.clip(unbiased, 0.0, 1.0), closed
     if diagonal := direct(linear):
         responses = level(counts, diagonal.q, rising=diagonal.gap > 0)
-        shares = np.maximum((responses - diagonal.q) / diagonal.gap, 0.0) + 0.0  # no negative zeros
+        shares = (
+            np.maximum((responses - diagonal.q) / diagonal.gap, 0.0) + 0.0
+        )  # no negative zeros
         return shares / shares.sum(), closed
     matrix, start = floats(channel), projection(unbiased)
     return climbed(matrix, counts, start=start)
 
 
-def climbed(matrix: Matrix, counts: Vector, *, start: Vector) -> tuple[Vector, Convergence]:
+def climbed(
+    matrix: Matrix, counts: Vector, *, start: Vector
+) -> tuple[Vector, Convergence]:
     """Return the maximum for responses with these rows of the channel, each but for a factor of its own."""
-    return newton(matrix, counts, start=start) or expectation_maximization(matrix, counts, start=start)
+    return newton(matrix, counts, start=start) or expectation_maximization(
+        matrix, counts, start=start
+    )
 
 
 def level(counts: Vector, bound: float, *, rising: bool, mass: float = 1.0) -> Vector:
@@ -83,18 +93,26 @@ def level(counts: Vector, bound: float, *, rising: bool, mass: float = 1.0) -> V
     left = ordered.sum() - np.concatenate([[0.0], np.cumsum(ordered)[:-1]])
     room = mass - bound * np.arange(len(counts))
     with np.errstate(divide="ignore", invalid="ignore"):
-        proportional = np.where(left > 0, ordered * room / left, room / np.arange(len(counts), 0, -1))
+        proportional = np.where(
+            left > 0, ordered * room / left, room / np.arange(len(counts), 0, -1)
+        )
     inside = proportional >= bound if rising else proportional <= bound
     first = int(np.argmax(inside)) if inside.any() else len(counts)
     result = np.full(len(counts), bound)
     rest = order[first:]
     if len(rest):
         weight = counts[rest]
-        result[rest] = weight * room[first] / weight.sum() if weight.sum() else room[first] / len(rest)
+        result[rest] = (
+            weight * room[first] / weight.sum()
+            if weight.sum()
+            else room[first] / len(rest)
+        )
     return result
 
 
-def newton(matrix: Matrix, counts: Vector, *, start: Vector) -> tuple[Vector, Convergence] | None:
+def newton(
+    matrix: Matrix, counts: Vector, *, start: Vector
+) -> tuple[Vector, Convergence] | None:
     """Return the maximum in a few of Newton's steps along the simplex; None where these do not settle.
 
     Why: with H the observed information and slopes g, H·π = g, so that the step to where all slopes are 1 ends at
@@ -108,7 +126,9 @@ def newton(matrix: Matrix, counts: Vector, *, start: Vector) -> tuple[Vector, Co
         weights = observed / (matrix @ shares) ** 2
         information = (matrix[:, held].T * weights) @ matrix[:, held]
         try:
-            moved = 2 * shares[held] - np.linalg.solve(information, np.ones(len(information)))
+            moved = 2 * shares[held] - np.linalg.solve(
+                information, np.ones(len(information))
+            )
         except np.linalg.LinAlgError:
             return None
         shares = np.zeros_like(shares)
@@ -130,7 +150,9 @@ def close(respondents: float) -> float:
     return max(_CLOSE, 1e-14 * respondents)
 
 
-def expectation_maximization(matrix: Matrix, counts: Vector, *, start: Vector) -> tuple[Vector, Convergence]:
+def expectation_maximization(
+    matrix: Matrix, counts: Vector, *, start: Vector
+) -> tuple[Vector, Convergence]:
     """Climb the likelihood with accelerated EM until the certificate closes.
 
     Implements: EM for mixing weights, π_j ← π_j Σ_i λ̂_i P_ij / (Pπ)_i, with the squared extrapolation SqS3 of [VR08].
@@ -159,7 +181,10 @@ def expectation_maximization(matrix: Matrix, counts: Vector, *, start: Vector) -
 
 
 def _squared_step(
-    step: Callable[[Vector], tuple[Vector, float]], height: Callable[[Vector], float], shares: Vector, enough: float
+    step: Callable[[Vector], tuple[Vector, float]],
+    height: Callable[[Vector], float],
+    shares: Vector,
+    enough: float,
 ) -> tuple[Vector, float]:
     one, gap = step(shares)
     two, _ = step(one)

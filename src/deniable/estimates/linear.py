@@ -40,7 +40,9 @@ class Linear(ABC):
         """Return P·π: expected shares of responses from shares of answers."""
 
     @abstractmethod
-    def covariance(self, responses: Vector, shares: Vector, f: float, divisor: float) -> Covariance:
+    def covariance(
+        self, responses: Vector, shares: Vector, f: float, divisor: float
+    ) -> Covariance:
         """Return [f (D_π − ππ′) + L D_λ L′ − D_π] / divisor.
 
         Implements: F6 for the three populations: f = 1 for independent respondents, f = 0 for a census, and
@@ -52,7 +54,9 @@ class Linear(ABC):
         """Return E[(L_j)² | answer l] for each category j, by row, and each answer l."""
         table = np.empty((size, size))
         for answer, only in enumerate(np.eye(size)):
-            table[:, answer] = self.covariance(self.expected(only), only, 0.0, 1.0).variances + only
+            table[:, answer] = (
+                self.covariance(self.expected(only), only, 0.0, 1.0).variances + only
+            )
         return table
 
     @abstractmethod
@@ -73,9 +77,13 @@ class Written(Linear):
     def expected(self, shares: Vector) -> Vector:
         return self.channel @ shares
 
-    def covariance(self, responses: Vector, shares: Vector, f: float, divisor: float) -> Covariance:
+    def covariance(
+        self, responses: Vector, shares: Vector, f: float, divisor: float
+    ) -> Covariance:
         device = (self.inverse * responses) @ self.inverse.T - np.diag(shares)
-        return Full((f * (np.diag(shares) - np.outer(shares, shares)) + device) / divisor)
+        return Full(
+            (f * (np.diag(shares) - np.outer(shares, shares)) + device) / divisor
+        )
 
     @cached_property
     def _moments(self) -> Matrix:

@@ -14,7 +14,13 @@ from scipy.optimize import minimize
 
 from deniable import documents
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    NotEstimable,
+    UnreadableFile,
+    quoted,
+)
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import AnswerTable, CrossTable, cross_table
 from deniable.estimates.independence import response_scores
@@ -63,7 +69,11 @@ class TableMeasure(Model):
 
     @property
     def _shares(self) -> Vector:
-        return self.table.shares.reshape(-1) if self.name == "correlation" else self.table.likely
+        return (
+            self.table.shares.reshape(-1)
+            if self.name == "correlation"
+            else self.table.likely
+        )
 
     @property
     def value(self) -> float:
@@ -76,15 +86,23 @@ class TableMeasure(Model):
         shape, rows, columns = self.table.shares.shape, self.rows, self.columns
         kinds: dict[str, Measure] = {
             "odds ratio": lambda shares: _yule(shares.reshape(shape), rows, columns),
-            "correlation": lambda shares: _correlated(shares.reshape(shape), np.array(rows), np.array(columns)),
-            "share": lambda shares: _among(shares.reshape(shape), int(rows[0]), int(columns[0])),
+            "correlation": lambda shares: _correlated(
+                shares.reshape(shape), np.array(rows), np.array(columns)
+            ),
+            "share": lambda shares: _among(
+                shares.reshape(shape), int(rows[0]), int(columns[0])
+            ),
         }
         return kinds[self.name]
 
     def _told(self, measured: float) -> float:
         if self.name != "odds ratio" or math.isnan(measured):
             return measured
-        return math.inf if measured >= 1 - 1e-9 else max(1 + measured, 0.0) / (1 - measured)
+        return (
+            math.inf
+            if measured >= 1 - 1e-9
+            else max(1 + measured, 0.0) / (1 - measured)
+        )
 
     @property
     def params(self) -> dict[str, float]:
@@ -94,10 +112,18 @@ class TableMeasure(Model):
     def _error(self) -> float:
         """The standard error, by the slopes of the measure; not a number at the border."""
         slopes = _slopes(lambda shares: self._told(self._measure(shares)), self._shares)
-        spread = self.table.cov_params() if self.name == "correlation" else self.table.likely_covariance()
+        spread = (
+            self.table.cov_params()
+            if self.name == "correlation"
+            else self.table.likely_covariance()
+        )
         with np.errstate(all="ignore"):
             variance = float(slopes @ spread @ slopes)
-        return math.sqrt(variance) if math.isfinite(variance) and variance >= 0 else math.nan
+        return (
+            math.sqrt(variance)
+            if math.isfinite(variance) and variance >= 0
+            else math.nan
+        )
 
     def covariance_matrix(self) -> Matrix:
         return np.array([[self._error**2]])
@@ -124,9 +150,21 @@ class TableMeasure(Model):
         told = self.table.warnings
         value = self.value
         if math.isnan(value):
-            return (*told, Caution("undefined", f"a margin leaves 0 … 1, so that the {self.name} is undefined."))
+            return (
+                *told,
+                Caution(
+                    "undefined",
+                    f"a margin leaves 0 … 1, so that the {self.name} is undefined.",
+                ),
+            )
         if self.name == "correlation" and abs(value) > 1:
-            return (*told, Caution("beyond", "the correlation leaves −1 … 1: there are too few responses to tell it."))
+            return (
+                *told,
+                Caution(
+                    "beyond",
+                    "the correlation leaves −1 … 1: there are too few responses to tell it.",
+                ),
+            )
         return told
 
     def describe(self) -> Description:
@@ -146,7 +184,10 @@ class TableMeasure(Model):
         table = self.table
         if self.name != "correlation":
             return ()
-        sides = (table.rows, table.row_labels, self.rows), (table.columns, table.column_labels, self.columns)
+        sides = (
+            (table.rows, table.row_labels, self.rows),
+            (table.columns, table.column_labels, self.columns),
+        )
         return tuple(_counted_as(*side) for side in sides if len(side[1]) > 2)
 
     @property
@@ -163,7 +204,10 @@ class TableMeasure(Model):
             return f"{table.rows} with {table.columns}"
         rows, columns = (
             [labels[int(each)] for each in chosen]
-            for labels, chosen in ((table.row_labels, self.rows), (table.column_labels, self.columns))
+            for labels, chosen in (
+                (table.row_labels, self.rows),
+                (table.column_labels, self.columns),
+            )
         )
         if self.name == "share":
             return f"{table.columns} = {columns[0]} among {table.rows} = {rows[0]}"
@@ -186,27 +230,41 @@ class TableMeasure(Model):
     def from_source(cls, source: Mapping[str, Any], design: Design) -> TableMeasure:
         from deniable.estimates.sampling.tables import SampledTable
 
-        tables: dict[str, type[AnswerTable]] = {table.type: table for table in (CrossTable, SampledTable)}
+        tables: dict[str, type[AnswerTable]] = {
+            table.type: table for table in (CrossTable, SampledTable)
+        }
         kind, name = (documents.field(source, field, str) for field in ("of", "name"))
         if kind not in tables:
-            raise UnreadableFile(f"the table is of the type {quoted(kind)}; expected one of {', '.join(tables)}.")
+            raise UnreadableFile(
+                f"the table is of the type {quoted(kind)}; expected one of {', '.join(tables)}."
+            )
         table = tables[kind]._remade(documents.field(source, "table", dict), design)
         if name not in ("odds ratio", "correlation", "share"):
-            raise UnreadableFile(f"the measure is {quoted(name)}; expected odds ratio, correlation or share.")
-        rows, columns = (tuple(map(float, documents.field(source, field, list))) for field in ("rows", "columns"))
+            raise UnreadableFile(
+                f"the measure is {quoted(name)}; expected odds ratio, correlation or share."
+            )
+        rows, columns = (
+            tuple(map(float, documents.field(source, field, list)))
+            for field in ("rows", "columns")
+        )
         return cls(table, name, rows, columns)
 
 
 def _counted_as(name: str, labels: Sequence[str], numbers: Sequence[float]) -> str:
     """Return in words as which numbers answers count, in the order of the design or column that they are of."""
-    some = ", ".join(f"{quoted(label)} as {each:g}" for label, each in zip(labels[:_TOLD], numbers, strict=False))
+    some = ", ".join(
+        f"{quoted(label)} as {each:g}"
+        for label, each in zip(labels[:_TOLD], numbers, strict=False)
+    )
     more = f", … ({len(labels):,} in all)" if len(labels) > _TOLD else ""
     return f"The answers of {name} count in their order: {some}{more}."
 
 
 def _yule(table: Matrix, rows: tuple[float, ...], columns: tuple[float, ...]) -> float:
     """Return (ad − bc)/(ad + bc), which is −1 for an odds ratio of 0 and 1 for one without bound."""
-    (a, b), (c, d) = ([table[int(row), int(column)] for column in columns] for row in rows)
+    (a, b), (c, d) = (
+        [table[int(row), int(column)] for column in columns] for row in rows
+    )
     total = a * d + b * c
     return float((a * d - b * c) / total) if total > 1e-18 else math.nan
 
@@ -217,7 +275,10 @@ def _correlated(table: Matrix, rows: Vector, columns: Vector) -> float:
     spreads = (rows**2) @ down - means[0] ** 2, (columns**2) @ across - means[1] ** 2
     if min(spreads) <= _TINY:
         return math.nan
-    return float((rows @ table @ columns - means[0] * means[1]) / math.sqrt(spreads[0] * spreads[1]))
+    return float(
+        (rows @ table @ columns - means[0] * means[1])
+        / math.sqrt(spreads[0] * spreads[1])
+    )
 
 
 def _among(table: Matrix, row: int, column: int) -> float:
@@ -229,10 +290,14 @@ def _slopes(measure: Measure, shares: Vector) -> Vector:
     """Return by how much a measure rises with each share."""
     steps = np.eye(len(shares)) * 1e-6
     with np.errstate(all="ignore"):
-        return np.array([(measure(shares + step) - measure(shares - step)) / 2e-6 for step in steps])
+        return np.array(
+            [(measure(shares + step) - measure(shares - step)) / 2e-6 for step in steps]
+        )
 
 
-def _range(table: AnswerTable, measure: Measure, confidence: float) -> tuple[float, float]:
+def _range(
+    table: AnswerTable, measure: Measure, confidence: float
+) -> tuple[float, float]:
     """Return the smallest and the largest measure of all tables whose likelihood is not much below the best.
 
     Raises:
@@ -250,7 +315,9 @@ def _range(table: AnswerTable, measure: Measure, confidence: float) -> tuple[flo
     floor = log_likelihood(counts, matrix @ best) - told.quantile(confidence) ** 2 / 2
 
     def room(shares: Vector) -> float:
-        return float(log_likelihood(counts, np.maximum(matrix @ shares, 1e-300)) - floor)
+        return float(
+            log_likelihood(counts, np.maximum(matrix @ shares, 1e-300)) - floor
+        )
 
     def slopes(shares: Vector) -> Vector:
         found: Vector = (counts / np.maximum(matrix @ shares, _TINY)) @ matrix
@@ -268,7 +335,13 @@ def _range(table: AnswerTable, measure: Measure, confidence: float) -> tuple[flo
             found = measure(np.maximum(shares, 0.0))
             return 0.0 if math.isnan(found) else sign * found
 
-        for start in (best, *(_inward(best, corner, room) for corner in (even, *np.eye(len(best)))[:_STARTS])):
+        for start in (
+            best,
+            *(
+                _inward(best, corner, room)
+                for corner in (even, *np.eye(len(best)))[:_STARTS]
+            ),
+        ):
             found = minimize(
                 goal,
                 0.999 * start + 0.001 * even,
@@ -277,7 +350,9 @@ def _range(table: AnswerTable, measure: Measure, confidence: float) -> tuple[flo
                 constraints=limits,
                 options={"maxiter": 300, "ftol": 1e-10},
             )
-            reached = np.maximum(found.x, 0.0) / max(np.maximum(found.x, 0.0).sum(), _TINY)
+            reached = np.maximum(found.x, 0.0) / max(
+                np.maximum(found.x, 0.0).sum(), _TINY
+            )
             if room(reached) > -1e-4 and not math.isnan(measure(reached)):
                 ends.append(measure(reached))
     return (min(ends), max(ends)) if ends else (math.nan, math.nan)
@@ -359,12 +434,16 @@ def correlation(
             _check_order(each)
     if all(each is None for each in numbers):
         return _table(first, second, rows, columns, sampling).correlation()
-    given, known = (second, numbers[0]) if numbers[0] is not None else (first, numbers[1])
+    given, known = (
+        (second, numbers[0]) if numbers[0] is not None else (first, numbers[1])
+    )
     assert known is not None
     return _with_numbers(column_of(given), known, sampling)
 
 
-def _table(first: Any, second: object, rows: str | None, columns: str | None, sampling: Any) -> AnswerTable:
+def _table(
+    first: Any, second: object, rows: str | None, columns: str | None, sampling: Any
+) -> AnswerTable:
     if sampling is None:
         return cross_table(first, second, rows=rows, columns=columns)
     return cross_table(first, second, rows=rows, columns=columns, sampling=sampling)
@@ -382,7 +461,11 @@ def _is_drawn(given: object) -> bool:
 def _check_order(given: object) -> None:
     """Refuse openly known text whose order is only that of the alphabet: it would be correlated with the spelling."""
     kind = getattr(given, "dtype", None)
-    if _is_drawn(given) or getattr(kind, "ordered", False) or type(kind).__name__ == "Enum":
+    if (
+        _is_drawn(given)
+        or getattr(kind, "ordered", False)
+        or type(kind).__name__ == "Enum"
+    ):
         return
     known = [each for each in numbered(given)[0] if each is not None]
     if len(known) > 2 and any(isinstance(each, str) for each in known):
@@ -397,16 +480,24 @@ def _as_numbers(given: object) -> Vector | None:
     """Return a column of numbers, not a number where one is missing; None for a column of something else."""
     if _is_drawn(given):
         return None
-    if isinstance(given, np.ndarray) and given.dtype.kind in "iuf" and not np.ma.isMaskedArray(given):
+    if (
+        isinstance(given, np.ndarray)
+        and given.dtype.kind in "iuf"
+        and not np.ma.isMaskedArray(given)
+    ):
         return given.astype(np.float64)
     values, rows = numbered(given)
     numbers = [math.nan if each is None else each for each in values]
-    if any(isinstance(each, bool) or not isinstance(each, int | float) for each in numbers):
+    if any(
+        isinstance(each, bool) or not isinstance(each, int | float) for each in numbers
+    ):
         return None
     return np.array(numbers, np.float64)[rows] if numbers else np.empty(0)
 
 
-def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | None) -> Statistic[Correlation]:
+def _with_numbers(
+    column: KnownColumn, numbers: Vector, sampling: Sampling | None
+) -> Statistic[Correlation]:
     if len(column.codes) != len(numbers):
         raise Incompatible(
             f"there are {len(column.codes):,} and {len(numbers):,} rows; expected one of each for every respondent."
@@ -418,16 +509,22 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
     scores = response_scores(column.design)
     places = np.arange(size, dtype=np.float64)
     known, other = column.codes * there, np.where(there, numbers, 0.0)
-    moments = _CorrelatedScores((scores @ places)[known], (scores @ places**2)[known], other, there)
+    moments = _CorrelatedScores(
+        (scores @ places)[known], (scores @ places**2)[known], other, there
+    )
     degrees, drawn, variance, used = math.inf, "", "", there
     if sampling is not None:
         from deniable.estimates.sampling import Sampling as Drawn
 
         if not isinstance(sampling, Drawn):
-            raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
+            raise InvalidRequest(
+                f"the sampling is a {type(sampling).__name__}; expected a Sampling."
+            )
         used = there & (sampling.weights != 0)
     if not np.ptp(other[used]):
-        raise NotEstimable(f"all {int(used.sum()):,} numbers are alike; expected at least two different ones.")
+        raise NotEstimable(
+            f"all {int(used.sum()):,} numbers are alike; expected at least two different ones."
+        )
     if sampling is None:
         value, adds = moments.correlated(there.astype(np.float64))
         error = float(adds[there].std(ddof=1) / math.sqrt(n))
@@ -435,10 +532,21 @@ def _with_numbers(column: KnownColumn, numbers: Vector, sampling: Sampling | Non
         from deniable.estimates.sampling import number_error
 
         value, adds = moments.correlated(sampling.weights * there)
-        error = number_error(lambda weights: moments.correlated(weights * there)[0], adds, sampling, there)
-        degrees, drawn, variance = float(sampling.degrees_of(there)), sampling.describe(), sampling.variance
+        error = number_error(
+            lambda weights: moments.correlated(weights * there)[0],
+            adds,
+            sampling,
+            there,
+        )
+        degrees, drawn, variance = (
+            float(sampling.degrees_of(there)),
+            sampling.describe(),
+            sampling.variance,
+        )
     missing = int((~there).sum())
-    return Statistic(Correlation(value, error, n, missing, column.design, degrees, drawn, variance))
+    return Statistic(
+        Correlation(value, error, n, missing, column.design, degrees, drawn, variance)
+    )
 
 
 class _CorrelatedScores(NamedTuple):
@@ -452,14 +560,22 @@ class _CorrelatedScores(NamedTuple):
     def correlated(self, weights: Vector) -> tuple[float, Vector]:
         """Return the correlation, and what each respondent adds to it (the delta method), 0 for those who lack one."""
         whole = weights.sum()
-        mean, square, center = (float(weights @ each / whole) for each in (self.own, self.squares, self.other))
-        spread, width = square - mean**2, float(weights @ (self.other - center) ** 2 / whole)
+        mean, square, center = (
+            float(weights @ each / whole)
+            for each in (self.own, self.squares, self.other)
+        )
+        spread, width = (
+            square - mean**2,
+            float(weights @ (self.other - center) ** 2 / whole),
+        )
         if spread <= 0 or width <= 0:
             return math.nan, np.full(len(weights), math.nan)
         moved = (self.own - mean) * (self.other - center)
         value = float(weights @ moved / whole / math.sqrt(spread * width))
         of_spread = (self.squares - square - 2 * mean * (self.own - mean)) / spread
-        adds = moved / math.sqrt(spread * width) - value / 2 * (of_spread + (self.other - center) ** 2 / width)
+        adds = moved / math.sqrt(spread * width) - value / 2 * (
+            of_spread + (self.other - center) ** 2 / width
+        )
         return value, np.where(self.there, adds, 0.0)
 
 
@@ -511,15 +627,27 @@ class Correlation(Model):
 
     def _fisher_bounds(self, confidence: float) -> Bounds:
         width = quantile(confidence, self.degrees) * self.error / (1 - self.value**2)
-        low, high = (math.tanh(math.atanh(self.value) + side * width) for side in (-1, 1))
+        low, high = (
+            math.tanh(math.atanh(self.value) + side * width) for side in (-1, 1)
+        )
         return np.array([low]), np.array([high])
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         if math.isnan(self.value):
-            return (Caution("undefined", "the estimated share leaves 0 … 1, so that no correlation can be told."),)
+            return (
+                Caution(
+                    "undefined",
+                    "the estimated share leaves 0 … 1, so that no correlation can be told.",
+                ),
+            )
         if abs(self.value) > 1:
-            return (Caution("beyond", "the correlation leaves −1 … 1: there are too few responses to tell it."),)
+            return (
+                Caution(
+                    "beyond",
+                    "the correlation leaves −1 … 1: there are too few responses to tell it.",
+                ),
+            )
         return ()
 
     def describe(self) -> Description:
@@ -532,7 +660,9 @@ class Correlation(Model):
             respondents=self.respondents,
             epsilon=self.epsilon,
             missing=self.missing,
-            notes=(_counted_as("the design", answers, range(len(answers))),) if len(answers) > 2 else (),
+            notes=(_counted_as("the design", answers, range(len(answers))),)
+            if len(answers) > 2
+            else (),
         )
 
     @property
@@ -552,8 +682,19 @@ class Correlation(Model):
 
     @classmethod
     def from_source(cls, source: Mapping[str, Any], design: Design) -> Correlation:
-        value, error = (math.nan if source.get(name) is None else float(source[name]) for name in ("value", "error"))
-        respondents, missing = (documents.integer_field(source, name) for name in ("respondents", "missing"))
-        degrees = math.inf if source.get("degrees") is None else float(source["degrees"])
-        sample, variance = (documents.field(source, name, str) for name in ("sample", "variance"))
-        return cls(value, error, respondents, missing, design, degrees, sample, variance)
+        value, error = (
+            math.nan if source.get(name) is None else float(source[name])
+            for name in ("value", "error")
+        )
+        respondents, missing = (
+            documents.integer_field(source, name) for name in ("respondents", "missing")
+        )
+        degrees = (
+            math.inf if source.get("degrees") is None else float(source["degrees"])
+        )
+        sample, variance = (
+            documents.field(source, name, str) for name in ("sample", "variance")
+        )
+        return cls(
+            value, error, respondents, missing, design, degrees, sample, variance
+        )

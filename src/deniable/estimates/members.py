@@ -41,14 +41,24 @@ class Tails:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "as_many", np.maximum.accumulate(self.as_many))
-        object.__setattr__(self, "as_few", np.maximum.accumulate(self.as_few[::-1])[::-1])
+        object.__setattr__(
+            self, "as_few", np.maximum.accumulate(self.as_few[::-1])[::-1]
+        )
 
     def shares(self, population: int | None, confidence: float) -> tuple[float, float]:
         """Return the smallest and the largest share of members that is allowed; the nearest one, if none is."""
         tail = (1 - confidence) / 2
         return (
-            _turn(lambda share: _mean(self.as_many, share, population) - tail, population, after=True),
-            _turn(lambda share: tail - _mean(self.as_few, share, population), population, after=False),
+            _turn(
+                lambda share: _mean(self.as_many, share, population) - tail,
+                population,
+                after=True,
+            ),
+            _turn(
+                lambda share: tail - _mean(self.as_few, share, population),
+                population,
+                after=False,
+            ),
         )
 
 
@@ -57,7 +67,9 @@ def _mean(given: Vector, share: float, population: int | None) -> float:
     return float(weights @ given[least : least + len(weights)])
 
 
-def _turn(rising: Callable[[float], float], population: int | None, *, after: bool) -> float:
+def _turn(
+    rising: Callable[[float], float], population: int | None, *, after: bool
+) -> float:
     """Return where a rising function turns positive: of N people, the share just after it or just before it."""
     if rising(0.0) > 0:
         return 0.0
@@ -68,7 +80,9 @@ def _turn(rising: Callable[[float], float], population: int | None, *, after: bo
     below, above = 0, population
     while above - below > 1:
         middle = (below + above) // 2
-        below, above = (below, middle) if rising(middle / population) > 0 else (middle, above)
+        below, above = (
+            (below, middle) if rising(middle / population) > 0 else (middle, above)
+        )
     return (above if after else below) / population
 
 
@@ -86,7 +100,11 @@ def drawn(respondents: int, share: float, population: int | None) -> tuple[int, 
     least, most, f, odds = 0, n, 1.0, math.log(share) - math.log1p(-share)
     if population is not None:
         members = round(population * share)
-        others, f, odds = population - members, (population - n) / max(population - 1, 1), 0.0
+        others, f, odds = (
+            population - members,
+            (population - n) / max(population - 1, 1),
+            0.0,
+        )
         least, most = max(0, n - others), min(n, members)
     reach = _reach(n * share * (1 - share) * f)
     least, most = max(least, int(n * share - reach)), min(most, int(n * share + reach))
@@ -108,9 +126,14 @@ def sent(hits: int, respondents: int, p: float, least: float, most: float) -> Ta
 
     Why: the more often others back it, the likelier are many, and the less likely few.
     """
-    if p < least:  # those that do not back it are then the ones that members send more often
+    if (
+        p < least
+    ):  # those that do not back it are then the ones that members send more often
         return sent(respondents - hits, respondents, 1 - p, 1 - most, 1 - least)
-    return Tails(_as_many(hits, respondents, p, most), 1 - _as_many(hits + 1, respondents, p, least))
+    return Tails(
+        _as_many(hits, respondents, p, most),
+        1 - _as_many(hits + 1, respondents, p, least),
+    )
 
 
 def sent_terms(n: int, p: float, q: float) -> float:
@@ -129,12 +152,19 @@ def _as_many(hits: int, n: int, p: float, q: float) -> Vector:
     Why: one more member adds (p − q)·P(hits − 1 of the n − 1 others).
     """
     reach = _each_way(n, p, q)
-    first, last = (int(np.clip((hits - n * q + side) / (p - q), 0, n)) for side in (-reach, reach))
+    first, last = (
+        int(np.clip((hits - n * q + side) / (p - q), 0, n)) for side in (-reach, reach)
+    )
     m = np.arange(first, last)[:, None]
     own = np.floor(m * p).astype(np.int64) + np.arange(-int(reach), int(reach) + 1)
     other, log = hits - 1 - own, _log_factorials(n)
     chances = _ways(log, m, own) + _ways(log, n - 1 - m, other)
-    for number, rate in ((own, p), (m - own, 1 - p), (other, q), (n - 1 - m - other, 1 - q)):
+    for number, rate in (
+        (own, p),
+        (m - own, 1 - p),
+        (other, q),
+        (n - 1 - m - other, 1 - q),
+    ):
         chances += xlogy(np.maximum(number, 0), rate)
     nobody = binom.sf(hits - 1, n, q) if first == 0 else 0.0
     rises = np.minimum(nobody + (p - q) * np.cumsum(np.exp(chances).sum(axis=1)), 1.0)
@@ -146,7 +176,9 @@ def dealt(hits: int, respondents: int, cards: int, plain: int) -> Tails:
 
     Members with a plain card send such a response, and others with a card of the other sort.
     """
-    as_many, more = (_as_many_dealt(least, respondents, cards, plain) for least in (hits, hits + 1))
+    as_many, more = (
+        _as_many_dealt(least, respondents, cards, plain) for least in (hits, hits + 1)
+    )
     return Tails(as_many, 1 - more)
 
 
@@ -158,22 +190,41 @@ def _as_many_dealt(hits: int, n: int, cards: int, plain: int) -> Vector:
     the m members, b = n − m − hits + a with the others, the rest with that person or not dealt.
     """
     m, width = np.arange(n)[:, None], (cards - n) // 2 + 2
-    a = (plain + m + hits - n) // 2 - np.arange(width)  # what is left must fit among the cards not dealt
+    a = (plain + m + hits - n) // 2 - np.arange(
+        width
+    )  # what is left must fit among the cards not dealt
     if width > 2 * _hand(n, cards, plain):
-        a = m * plain // cards + np.arange(-_hand(n, cards, plain), _hand(n, cards, plain) + 1)
+        a = m * plain // cards + np.arange(
+            -_hand(n, cards, plain), _hand(n, cards, plain) + 1
+        )
     b = n - m - hits + a
     log = _log_factorials(cards)
-    among = _ways(log, m, a) + _ways(log, n - 1 - m, b) - _ways(log, np.array(cards), np.array(plain))
+    among = (
+        _ways(log, m, a)
+        + _ways(log, n - 1 - m, b)
+        - _ways(log, np.array(cards), np.array(plain))
+    )
     with_plain, with_other = (
-        np.exp(among + _ways(log, np.array(cards - n), plain - held - a - b)).sum(axis=1) for held in (1, 0)
+        np.exp(among + _ways(log, np.array(cards - n), plain - held - a - b)).sum(
+            axis=1
+        )
+        for held in (1, 0)
     )
     nobody = hypergeom.sf(hits - 1, cards, cards - plain, n)
-    return vector(np.clip(np.concatenate([[nobody], nobody + np.cumsum(with_plain - with_other)]), 0.0, 1.0))
+    return vector(
+        np.clip(
+            np.concatenate([[nobody], nobody + np.cumsum(with_plain - with_other)]),
+            0.0,
+            1.0,
+        )
+    )
 
 
 def dealt_terms(respondents: int, cards: int, plain: int) -> int:
     """Return how many terms the tails of `dealt` sum over."""
-    return respondents * min((cards - respondents) // 2 + 2, 2 * _hand(respondents, cards, plain) + 1)
+    return respondents * min(
+        (cards - respondents) // 2 + 2, 2 * _hand(respondents, cards, plain) + 1
+    )
 
 
 def _hand(n: int, cards: int, plain: int) -> int:

@@ -28,7 +28,13 @@ class WeightedCounts:
     weight: float
 
     @classmethod
-    def of(cls, design: Design, sums: Callable[[Vector], Vector], weights: Vector, everybody: Vector) -> WeightedCounts:
+    def of(
+        cls,
+        design: Design,
+        sums: Callable[[Vector], Vector],
+        weights: Vector,
+        everybody: Vector,
+    ) -> WeightedCounts:
         """Count responses.
 
         Args:
@@ -37,7 +43,10 @@ class WeightedCounts:
             weights: of the responses.
             everybody: the weights w of all people, whose effective sample size is (Σ w)²/Σ w² (Kish).
         """
-        weight, scale = float(weights.sum()), float(everybody.sum() / (everybody @ everybody))
+        weight, scale = (
+            float(weights.sum()),
+            float(everybody.sum() / (everybody @ everybody)),
+        )
         return cls(design, vector(sums(weights) * scale), weight * scale, weight)
 
 

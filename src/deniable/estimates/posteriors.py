@@ -74,7 +74,12 @@ class PosteriorRow(Row):
     """
 
     COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("prior",), ("prior_low", "prior_high"))
-    SHARES: ClassVar[tuple[str, ...]] = (*Row.SHARES, "prior", "prior_low", "prior_high")
+    SHARES: ClassVar[tuple[str, ...]] = (
+        *Row.SHARES,
+        "prior",
+        "prior_low",
+        "prior_high",
+    )
     BESIDE: ClassVar[tuple[str, ...]] = ("prior_low", "prior_high", "prior")
 
     prior: float
@@ -136,7 +141,9 @@ class Posterior(Result[PosteriorRow]):
         probabilities P(y|1)/(P(y|0) + P(y|1)). Nothing is subtracted, so that no digits are lost.
         """
         numbers, ways = np.arange(self.tally.respondents + 1), np.zeros(1)
-        for count, (other, member) in zip(self.tally.counts.tolist(), floats(self.design.channel), strict=True):
+        for count, (other, member) in zip(
+            self.tally.counts.tolist(), floats(self.design.channel), strict=True
+        ):
             if count:
                 ways = _convolved(ways, _log_binomial(count, member / (other + member)))
         logs = ways + betaln(self.prior[1] + numbers, self.prior[0] + numbers[::-1])
@@ -153,7 +160,9 @@ class Posterior(Result[PosteriorRow]):
         given who holds which; effective sample sizes by initial positive sequences [Gey92].
         """
         assert self.entropy is not None
-        return _drawn(self.tally, np.array(self.prior), np.random.default_rng(list(self.entropy)))
+        return _drawn(
+            self.tally, np.array(self.prior), np.random.default_rng(list(self.entropy))
+        )
 
     @cached_property
     def _moments(self) -> tuple[Vector, Matrix]:
@@ -164,7 +173,9 @@ class Posterior(Result[PosteriorRow]):
         whole = a + b + self.tally.respondents
         means = (a + numbers) / whole
         mean = float(weights @ means)
-        spread = float(weights @ (means * (1 - means) / (whole + 1) + (means - mean) ** 2))
+        spread = float(
+            weights @ (means * (1 - means) / (whole + 1) + (means - mean) ** 2)
+        )
         return vector([1 - mean, mean]), spread * vector([[1.0, -1.0], [-1.0, 1.0]])
 
     @property
@@ -199,27 +210,42 @@ class Posterior(Result[PosteriorRow]):
     def _credible_bounds(self, method: str, confidence: float) -> Bounds:
         narrowest = method == "highest"
         if self.entropy is None:
-            low, high = _narrowest(self._quantile, confidence) if narrowest else self._tails(confidence)
+            low, high = (
+                _narrowest(self._quantile, confidence)
+                if narrowest
+                else self._tails(confidence)
+            )
             return vector([1 - high, low]), vector([1 - low, high])
-        intervals = [_of_draws(shares, confidence, narrowest=narrowest) for shares in self.drawn.shares.T]
+        intervals = [
+            _of_draws(shares, confidence, narrowest=narrowest)
+            for shares in self.drawn.shares.T
+        ]
         lows, highs = vector(intervals).T
         return lows, highs
 
     def _below(self, share: float) -> float:
         (numbers, weights), (b, a) = self.mixture, self.prior
-        return float(weights @ betainc(a + numbers, b + self.tally.respondents - numbers, share))
+        return float(
+            weights @ betainc(a + numbers, b + self.tally.respondents - numbers, share)
+        )
 
     def _quantile(self, probability: float) -> float:
         if not 0 < probability < 1:
             return float(probability >= 1)
-        return float(brentq(lambda share: self._below(share) - probability, 0.0, 1.0, xtol=1e-13))
+        return float(
+            brentq(lambda share: self._below(share) - probability, 0.0, 1.0, xtol=1e-13)
+        )
 
     def _tails(self, confidence: float) -> Interval:
-        return Interval(self._quantile((1 - confidence) / 2), self._quantile((1 + confidence) / 2))
+        return Interval(
+            self._quantile((1 - confidence) / 2), self._quantile((1 + confidence) / 2)
+        )
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        if self.entropy is None or (self.drawn.effective >= ENOUGH_DRAWS and self.drawn.ratio <= _MOST_RATIO):
+        if self.entropy is None or (
+            self.drawn.effective >= ENOUGH_DRAWS and self.drawn.ratio <= _MOST_RATIO
+        ):
             return ()
         text = (
             f"the draws are worth only {self.drawn.effective:,.0f} independent ones after {_MOST_SWEEPS:,} sweeps: the "
@@ -233,7 +259,9 @@ class Posterior(Result[PosteriorRow]):
 
     def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:
         total = sum(self.prior)
-        bounds = [beta_law.interval(request.level, part, total - part) for part in self.prior]
+        bounds = [
+            beta_law.interval(request.level, part, total - part) for part in self.prior
+        ]
         return {
             "prior": [part / total for part in self.prior],
             "prior_low": [float(low) for low, _ in bounds],
@@ -255,7 +283,9 @@ class Posterior(Result[PosteriorRow]):
 
     @property
     def _notes(self) -> tuple[str, ...]:
-        parts = ", ".join(f"{part:g}" for part in self.prior[:6]) + (", …" if len(self.prior) > 6 else "")
+        parts = ", ".join(f"{part:g}" for part in self.prior[:6]) + (
+            ", …" if len(self.prior) > 6 else ""
+        )
         if self.entropy is None:
             found = f"Exact: a mixture of {len(self.mixture[0]):,} Beta laws."
         else:
@@ -268,7 +298,11 @@ class Posterior(Result[PosteriorRow]):
             f"Prior: Dirichlet({parts}), which counts as much as {sum(self.prior):g} direct answers.",
             "Intervals are credible ones: given this prior, the share lies inside with this probability.",
             found,
-            *([f"{missing:,} sent no response and take no part in it."] if missing else []),
+            *(
+                [f"{missing:,} sent no response and take no part in it."]
+                if missing
+                else []
+            ),
             *rests_on(self.design),
         )
 
@@ -285,17 +319,27 @@ class Posterior(Result[PosteriorRow]):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Design) -> Posterior:
-        tally = Tally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
+        tally = Tally.from_json(
+            json.dumps(documents.field(source, "tally", dict)), design
+        )
         prior = _read_prior(design, documents.field(source, "prior", list))
         entropy = source.get("entropy")
         _check(tally, "exact" if entropy is None else "draws")
-        return cls(tally, prior, None if entropy is None else tuple(documents.field(source, "entropy", list)))
+        return cls(
+            tally,
+            prior,
+            None
+            if entropy is None
+            else tuple(documents.field(source, "entropy", list)),
+        )
 
 
 def _no_tally(given: object) -> InvalidRequest:
     """Return why something has no posterior: weights and groups are no counts of people drawn one by one."""
     counts = getattr(given, "tally", given)
-    has_weights = isinstance(counts, WeightedTally) or getattr(counts, "weighted", False)
+    has_weights = isinstance(counts, WeightedTally) or getattr(
+        counts, "weighted", False
+    )
     if hasattr(counts, "groups") and not has_weights:
         return InvalidRequest(
             "posterior was given groups; expected the tally of one.",
@@ -307,7 +351,9 @@ def _no_tally(given: object) -> InvalidRequest:
             "Take dn.estimate(tally), whose intervals go with weights; or count without them, for the people who "
             "responded alone.",
         )
-    return InvalidRequest(f"posterior was given a {type(given).__name__}; expected a tally, as tally() returns.")
+    return InvalidRequest(
+        f"posterior was given a {type(given).__name__}; expected a tally, as tally() returns."
+    )
 
 
 def posterior(
@@ -343,14 +389,20 @@ def posterior(
     if not isinstance(counts, Tally):
         raise _no_tally(tally)
     if method not in (None, *METHODS):
-        raise InvalidRequest(f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
+        raise InvalidRequest(
+            f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}."
+        )
     few = len(counts.design.categories) == 2 and counts.respondents <= MOST_ENUMERATED
     chosen = method or ("exact" if few else "draws")
     _check(counts, chosen)
     read = _read_prior(counts.design, prior)
     if chosen == "exact":
         return Posterior(counts, read)
-    source = np.random.default_rng(int.from_bytes(SYSTEM.read(32), "little")) if draws is None else draws
+    source = (
+        np.random.default_rng(int.from_bytes(SYSTEM.read(32), "little"))
+        if draws is None
+        else draws
+    )
     return Posterior(counts, read, tuple(source.integers(1 << 32, size=4).tolist()))
 
 
@@ -361,7 +413,9 @@ def _check(tally: Tally, method: str) -> None:
             "the posterior needs a count for every response; the tally of this design keeps sums.",
             "Use dn.estimate(), which does without.",
         )
-    if method == "exact" and (channel.answers != 2 or tally.respondents > MOST_ENUMERATED):
+    if method == "exact" and (
+        channel.answers != 2 or tally.respondents > MOST_ENUMERATED
+    ):
         raise InvalidRequest(
             f"the exact posterior is for two answers and at most {MOST_ENUMERATED:,} respondents.",
             'Use method="draws".',
@@ -384,20 +438,28 @@ def _read_prior(design: Design, given: Any) -> tuple[float, ...]:
     size = len(design.categories)
     if isinstance(given, str):
         if given not in _NAMED_PRIORS:
-            raise InvalidRequest(f"the prior is {quoted(given)}; expected {' or '.join(_NAMED_PRIORS)}, or numbers.")
+            raise InvalidRequest(
+                f"the prior is {quoted(given)}; expected {' or '.join(_NAMED_PRIORS)}, or numbers."
+            )
         given = _NAMED_PRIORS[given]
     if isinstance(given, Real):
         given = [given] * size
     if isinstance(given, Mapping):
         if set(given) != set(design.categories):
-            raise InvalidRequest("the prior does not name each category once; expected a number for each of them.")
+            raise InvalidRequest(
+                "the prior does not name each category once; expected a number for each of them."
+            )
         given = [given[name] for name in design.categories]
     try:
         found = tuple(float(each) for each in given)
     except (TypeError, ValueError):
-        raise InvalidRequest("the prior is not made of numbers; expected one for each category.") from None
+        raise InvalidRequest(
+            "the prior is not made of numbers; expected one for each category."
+        ) from None
     if len(found) != size or not all(0 < each < math.inf for each in found):
-        raise InvalidRequest(f"the prior does not fit; expected {size} numbers above 0, such as 1 for each category.")
+        raise InvalidRequest(
+            f"the prior does not fit; expected {size} numbers above 0, such as 1 for each category."
+        )
     return found
 
 
@@ -405,8 +467,12 @@ def _log_binomial(count: int, probability: float) -> Vector:
     number = np.arange(count + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.where(number > 0, number * np.log(probability), 0.0)
-        logs = logs + np.where(number < count, (count - number) * np.log1p(-probability), 0.0)
-    return vector(gammaln(count + 1) - gammaln(number + 1) - gammaln(count - number + 1) + logs)
+        logs = logs + np.where(
+            number < count, (count - number) * np.log1p(-probability), 0.0
+        )
+    return vector(
+        gammaln(count + 1) - gammaln(number + 1) - gammaln(count - number + 1) + logs
+    )
 
 
 def _convolved(one: Vector, two: Vector) -> Vector:
@@ -428,13 +494,17 @@ def _drawn(tally: Tally, prior: Vector, source: np.random.Generator) -> Posterio
     while True:
         for _ in range(max(len(kept), _FIRST_SWEEPS)):
             likely = rates * np.maximum(shares, 1e-300)[:, None, :]
-            held = source.multinomial(counts, likely / likely.sum(axis=2, keepdims=True)).sum(axis=1)
+            held = source.multinomial(
+                counts, likely / likely.sum(axis=2, keepdims=True)
+            ).sum(axis=1)
             shares = source.standard_gamma(prior + held)
             shares /= shares.sum(axis=1, keepdims=True)
             kept.append(shares)
         chains = np.stack(kept[len(kept) // 2 :], axis=1)
         worth, ratio = _worth(chains)
-        if (worth >= ENOUGH_DRAWS and ratio <= _MOST_RATIO) or len(kept) >= _MOST_SWEEPS:
+        if (worth >= ENOUGH_DRAWS and ratio <= _MOST_RATIO) or len(
+            kept
+        ) >= _MOST_SWEEPS:
             return PosteriorDraws(chains.reshape(-1, chains.shape[2]), worth, ratio)
 
 
@@ -443,7 +513,10 @@ def _worth(chains: Matrix) -> tuple[float, float]:
     number, sweeps, size = chains.shape
     centred = chains - chains.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, 2 * sweeps, axis=1)
-    together = np.fft.irfft((np.abs(spectrum) ** 2).mean(axis=0), 2 * sweeps, axis=0)[:sweeps] / sweeps
+    together = (
+        np.fft.irfft((np.abs(spectrum) ** 2).mean(axis=0), 2 * sweeps, axis=0)[:sweeps]
+        / sweeps
+    )
     within = together[0] * sweeps / (sweeps - 1)
     whole = together[0] + chains.mean(axis=1).var(axis=0, ddof=1)
     effective = []
@@ -477,6 +550,8 @@ def _narrowest(quantile: Any, confidence: float) -> Interval:
     def width(tail: float) -> float:
         return float(quantile(tail + confidence) - quantile(tail))
 
-    tries = minimize_scalar(width, bounds=(0.0, 1 - confidence), method="bounded", options={"xatol": 1e-7})
+    tries = minimize_scalar(
+        width, bounds=(0.0, 1 - confidence), method="bounded", options={"xatol": 1e-7}
+    )
     tail = min((0.0, 1 - confidence, float(tries.x)), key=width)
     return Interval(quantile(tail), quantile(tail + confidence))

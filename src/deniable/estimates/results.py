@@ -13,12 +13,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from numbers import Real
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Self, TypeAlias, TypeVar, cast
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    NamedTuple,
+    Self,
+    TypeAlias,
+    TypeVar,
+    cast,
+)
 
 import numpy as np
 
 from deniable import documents
-from deniable.errors import Incompatible, InvalidRequest, UnreadableFile, quoted, require, require_options
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    UnreadableFile,
+    quoted,
+    require,
+    require_options,
+)
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, one_of, quantile, recovered
 from deniable.rendering import Rendered, Sheet, data_frame, formats, to_csv
@@ -313,10 +330,22 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         subject = self._subject()
         design, n = (getattr(subject, name, None) for name in ("design", "respondents"))
         parts = [] if design is None else [repr(design)]
-        parts += [f"{n:,} respondent{'' if n == 1 else 's'}"] if isinstance(n, int) else []
+        parts += (
+            [f"{n:,} respondent{'' if n == 1 else 's'}"] if isinstance(n, int) else []
+        )
         params = self.params
-        numbers = ", ".join(f"{name} = {value:.4g}" for name, value in list(params.items())[:_MAX_LISTED])
-        parts += [numbers + (f", … ({len(params):,} in all)" if len(params) > _MAX_LISTED else "")] if params else []
+        numbers = ", ".join(
+            f"{name} = {value:.4g}"
+            for name, value in list(params.items())[:_MAX_LISTED]
+        )
+        parts += (
+            [
+                numbers
+                + (f", … ({len(params):,} in all)" if len(params) > _MAX_LISTED else "")
+            ]
+            if params
+            else []
+        )
         return f"{type(subject).__name__}({'; '.join(parts)})"
 
     def _subject(self) -> object:
@@ -392,7 +421,11 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         return dict(zip(self.params, errors.tolist(), strict=True))
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for each number by name.
 
@@ -406,19 +439,25 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         """
         confidence = one_of(self._n_intervals() if simultaneous else 1, level)
         lows, highs = self._bounds(method, confidence)
-        return dict(zip(self.params, map(Interval, lows.tolist(), highs.tolist()), strict=True))
+        return dict(
+            zip(self.params, map(Interval, lows.tolist(), highs.tolist()), strict=True)
+        )
 
     def _bounds(self, method: str | None, confidence: float) -> Bounds:
         """Return the bounds of all intervals, each with this confidence level."""
         methods = self._interval_methods()
         chosen = self._default_interval if method is None else method
         if chosen not in methods:
-            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(methods)}.")
+            raise InvalidRequest(
+                f"the interval method is {quoted(chosen)}; expected one of {', '.join(methods)}."
+            )
         return methods[chosen](confidence)
 
     def _bounds_around(self, method: str, confidence: float) -> Bounds:
         """Return value ± a multiple of the standard error."""
-        return bounds_around(self._values(), vector(list(self.bse.values())), method, confidence, self.df)
+        return bounds_around(
+            self._values(), vector(list(self.bse.values())), method, confidence, self.df
+        )
 
     @property
     def _default_interval(self) -> str:
@@ -429,7 +468,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         """Return the numbers in the order of `params`."""
         return vector(list(self.params.values()))
 
-    def interval(self, name: str, *, level: float = 0.95, method: str | None = None) -> Interval:
+    def interval(
+        self, name: str, *, level: float = 0.95, method: str | None = None
+    ) -> Interval:
         """Return the interval of one number.
 
         Raises:
@@ -444,7 +485,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
     def _unknown(self, name: object) -> InvalidRequest:
         """Return the error about a name that has no number."""
         some = ", ".join(map(repr, list(self.params)[:5]))
-        return InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
+        return InvalidRequest(
+            f"{quoted(name)} was not estimated; expected a name such as {some:.200}."
+        )
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
         """Return a weighted sum of the numbers, such as {"often": 1, "never": -1}, with its standard error.
@@ -455,16 +498,25 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         combination = self._combination(weights)
         error = math.sqrt(self._variance(combination))
         bounds = partial(self._contrast_bounds, combination)
-        return Contrast(dict(weights), float(combination @ self._values()), error, bounds, self.df)
+        return Contrast(
+            dict(weights), float(combination @ self._values()), error, bounds, self.df
+        )
 
     def _combination(self, weights: Mapping[str, float]) -> Vector:
         """Return the weights of a contrast in the order of `params`."""
-        require(isinstance(weights, Mapping), weights, "the contrast", 'weights by name, such as {"yes": 1, "no": -1}')
+        require(
+            isinstance(weights, Mapping),
+            weights,
+            "the contrast",
+            'weights by name, such as {"yes": 1, "no": -1}',
+        )
         names = {name: index for index, name in enumerate(self.params)}
         combination = np.zeros(len(names))
         for name, weight in weights.items():
             if not isinstance(weight, Real) or not math.isfinite(weight):
-                raise InvalidRequest(f"a weight is {quoted(weight)}; expected a finite number.")
+                raise InvalidRequest(
+                    f"a weight is {quoted(weight)}; expected a finite number."
+                )
             if name not in names:
                 raise self._unknown(name)
             combination[names[name]] = weight
@@ -479,7 +531,12 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         return Full(self.cov_params())
 
     def _contrast_bounds(self, combination: Vector, confidence: float) -> Interval:
-        return recovered(self._values(), self._contrast_covariance(), combination, self._bounds(None, confidence))
+        return recovered(
+            self._values(),
+            self._contrast_covariance(),
+            combination,
+            self._bounds(None, confidence),
+        )
 
     def test(self, hypothesis: str | Sequence[str]) -> HypothesisTest:
         """Test linear hypotheses about the numbers with Wald's test.
@@ -500,7 +557,11 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         return wald_hypotheses(hypothesis, self.params, self.cov_params(), self.df)
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> Summary[AnyRow_co]:
         """Return a table with intervals, with what is needed to read it, and with what calls for care."""
         full = self._summarize(IntervalRequest(level, method, simultaneous))
@@ -510,7 +571,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         rows = tuple(full.rows[index] for index in shown)
         return dataclasses.replace(full, rows=rows, left_out=len(full.rows) - len(rows))
 
-    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[AnyRow_co]:
+    def _whole(
+        self, *, level: float, method: str | None, simultaneous: bool
+    ) -> Summary[AnyRow_co]:
         """Return the summary with every number in it, in the order of `params`."""
         if self._shown_rows() is None:
             return self.summary(level=level, method=method, simultaneous=simultaneous)
@@ -521,7 +584,10 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         level, method, simultaneous = request
         intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         description = self._describe(request)
-        facts = {field.name: getattr(description, field.name) for field in dataclasses.fields(description)}
+        facts = {
+            field.name: getattr(description, field.name)
+            for field in dataclasses.fields(description)
+        }
         facts["interval"] = description.interval or method or self._default_interval
         return Summary(
             **facts,
@@ -536,14 +602,26 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
     ) -> tuple[AnyRow_co, ...]:
         """Return the rows of a summary: name, estimate, error, the two ends, and further columns by field."""
         row_type = self._row_type
-        names = [field.name for field in dataclasses.fields(row_type)[len(dataclasses.fields(Row)) :]]
-        lows, highs = [bounds.low for bounds in intervals.values()], [bounds.high for bounds in intervals.values()]
+        names = [
+            field.name
+            for field in dataclasses.fields(row_type)[len(dataclasses.fields(Row)) :]
+        ]
+        lows, highs = (
+            [bounds.low for bounds in intervals.values()],
+            [bounds.high for bounds in intervals.values()],
+        )
         columns = [self.params, self.params.values(), self.bse.values(), lows, highs]
         columns += [further[name] for name in names if name in further]
         return cast("tuple[AnyRow_co, ...]", tuple(map(row_type, *columns)))
 
     @_checked
-    def to_frame(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> pd.DataFrame:
+    def to_frame(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+    ) -> pd.DataFrame:
         """Return a pandas table: a row for each name; estimate, error, low, high, and what this type adds.
 
         Where a name joins several, as a group and a category, each also has a column of its own at the end.
@@ -554,7 +632,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         rows = self._whole(level=level, method=method, simultaneous=simultaneous).rows
         # Where nothing was estimated (no string was found, say), the table has its columns and no rows.
         columns = [field.name for field in dataclasses.fields(rows[0] if rows else Row)]
-        frame = data_frame({name: [getattr(row, name) for row in rows] for name in columns}).set_index("name")
+        frame = data_frame(
+            {name: [getattr(row, name) for row in rows] for name in columns}
+        ).set_index("name")
         for name, values in self._joined_names().items():
             if name not in frame.columns and len(values) == len(frame):
                 frame[name] = values
@@ -596,12 +676,23 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
             Incompatible: it belongs to another design.
         """
         body = documents.unseal(SCHEMA, text)
-        names = [name for name, constructor in _CONSTRUCTORS.items() if issubclass(constructor.result, cls)]
+        names = [
+            name
+            for name, constructor in _CONSTRUCTORS.items()
+            if issubclass(constructor.result, cls)
+        ]
         name = body.get("type")
         if name not in names:
             expected = ", ".join(map(repr, names))
-            raise UnreadableFile(f"this is a result of the type {quoted(name)}; expected {expected}.")
-        require(design is None or hasattr(design, "hash"), design, "the design", "what the responses were drawn with")
+            raise UnreadableFile(
+                f"this is a result of the type {quoted(name)}; expected {expected}."
+            )
+        require(
+            design is None or hasattr(design, "hash"),
+            design,
+            "the design",
+            "what the responses were drawn with",
+        )
         expected = "" if design is None else design.hash
         if body.get("design") != expected:
             raise Incompatible(
@@ -609,10 +700,22 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
                 f"{f'{expected:.19}…' if expected else 'none'}.",
                 "Hand over the design that the responses were drawn with.",
             )
-        return cast("Self", _CONSTRUCTORS[name].construct(documents.field(body, "source", dict), design))
+        return cast(
+            "Self",
+            _CONSTRUCTORS[name].construct(
+                documents.field(body, "source", dict), design
+            ),
+        )
 
     @_checked
-    def plot(self, *, level: float = 0.95, method: str | None = None, title: str = "", dark: bool = False) -> Figure:
+    def plot(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        title: str = "",
+        dark: bool = False,
+    ) -> Figure:
         """Draw each number with its interval; of very many, the largest.
 
         Args:
@@ -638,7 +741,15 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         return hash(self._identity())
 
     def _identity(self) -> str:
-        return documents.digest(_finite({"type": self.type, "design": self._design_hash, "source": self._source()}))
+        return documents.digest(
+            _finite(
+                {
+                    "type": self.type,
+                    "design": self._design_hash,
+                    "source": self._source(),
+                }
+            )
+        )
 
 
 for _name in _ASKED_BY_LEVEL:  # which `__init_subclass__` does for subclasses
@@ -673,7 +784,9 @@ class Contrast:
         confidence = one_of(1, level)
         if method in (None, "recovered"):
             return self.recovered(confidence)
-        low, high = bounds_around(vector([self.value]), vector([self.error]), method, confidence, self.df)
+        low, high = bounds_around(
+            vector([self.value]), vector([self.error]), method, confidence, self.df
+        )
         return Interval(float(low[0]), float(high[0]))
 
     def __sub__(self, other: Contrast) -> Contrast:
@@ -693,23 +806,42 @@ class Contrast:
             (0.166, [0.049, 0.28])
         """
         if dict(self.weights) != dict(other.weights):
-            raise InvalidRequest("the contrasts have different weights; expected the same, of two groups of people.")
+            raise InvalidRequest(
+                "the contrasts have different weights; expected the same, of two groups of people."
+            )
         error = math.hypot(self.error, other.error)
         bounds = partial(_difference_bounds, self, other)
-        return Contrast(self.weights, self.value - other.value, error, bounds, min(self.df, other.df))
+        return Contrast(
+            self.weights,
+            self.value - other.value,
+            error,
+            bounds,
+            min(self.df, other.df),
+        )
 
 
-def _difference_bounds(first: Contrast, second: Contrast, confidence: float) -> Interval:
-    lows, highs = np.array([first.recovered(confidence), second.recovered(confidence)]).T
+def _difference_bounds(
+    first: Contrast, second: Contrast, confidence: float
+) -> Interval:
+    lows, highs = np.array(
+        [first.recovered(confidence), second.recovered(confidence)]
+    ).T
     independent = Full(np.eye(2))  # different people: nothing is correlated
-    return recovered(vector([first.value, second.value]), independent, vector([1.0, -1.0]), (lows, highs))
+    return recovered(
+        vector([first.value, second.value]),
+        independent,
+        vector([1.0, -1.0]),
+        (lows, highs),
+    )
 
 
 AROUND = ("normal", "chebyshev")
 """The interval methods that every number with a standard error has."""
 
 
-def bounds_around(values: Vector, errors: Vector, method: str, confidence: float, df: float = math.inf) -> Bounds:
+def bounds_around(
+    values: Vector, errors: Vector, method: str, confidence: float, df: float = math.inf
+) -> Bounds:
     """Return value ± a multiple of the standard error.
 
     Args:
@@ -723,8 +855,12 @@ def bounds_around(values: Vector, errors: Vector, method: str, confidence: float
         InvalidRequest: another method.
     """
     if method not in AROUND:
-        raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(AROUND)}.")
-    factor = quantile(confidence, df) if method == "normal" else (1 - confidence) ** -0.5
+        raise InvalidRequest(
+            f"the interval method is {quoted(method)}; expected one of {', '.join(AROUND)}."
+        )
+    factor = (
+        quantile(confidence, df) if method == "normal" else (1 - confidence) ** -0.5
+    )
     return values - factor * errors, values + factor * errors
 
 
@@ -745,12 +881,20 @@ def around(
         InvalidRequest: another method, or a level outside (0, 1).
     """
     confidence = one_of(events, level)
-    factors = {"normal": quantile(confidence, degrees), "chebyshev": (1 - confidence) ** -0.5}
+    factors = {
+        "normal": quantile(confidence, degrees),
+        "chebyshev": (1 - confidence) ** -0.5,
+    }
     chosen = method or "normal"
     if chosen not in factors:
-        raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(factors)}.")
+        raise InvalidRequest(
+            f"the interval method is {quoted(chosen)}; expected one of {', '.join(factors)}."
+        )
     widths = {name: factors[chosen] * error for name, error in bse.items()}
-    return {name: Interval(value - widths[name], value + widths[name]) for name, value in params.items()}
+    return {
+        name: Interval(value - widths[name], value + widths[name])
+        for name, value in params.items()
+    }
 
 
 def _finite(value: Any) -> Any:

@@ -57,10 +57,20 @@ class SentSets:
         against one outside are not.
         """
         size = self.channel.size
-        odds = [self.channel.odds(ones) if 0 < ones < size else 1 for ones in self.channel.sizes]
+        odds = [
+            self.channel.odds(ones) if 0 < ones < size else 1
+            for ones in self.channel.sizes
+        ]
         # The two levels of a set, the larger one 1; where no answer outside can send it, 0 is left outside.
-        inside = np.array([1.0 if each == math.inf or each >= 1 else float(each) for each in odds])
-        outside = np.array([0.0 if each == math.inf else 1 / float(each) if each >= 1 else 1.0 for each in odds])
+        inside = np.array(
+            [1.0 if each == math.inf or each >= 1 else float(each) for each in odds]
+        )
+        outside = np.array(
+            [
+                0.0 if each == math.inf else 1 / float(each) if each >= 1 else 1.0
+                for each in odds
+            ]
+        )
         places = np.searchsorted(self.channel.sizes, set_sizes(self.rows))
         bits = np.unpackbits(self.rows, axis=1, bitorder="little")[:, :size]
         return np.where(bits, inside[places][:, None], outside[places][:, None])
@@ -69,11 +79,19 @@ class SentSets:
         """Return the inverse of the observed information along the simplex."""
         weights = self.times / (self.matrix @ shares) ** 2
         information = (self.matrix.T * weights) @ self.matrix
-        return Full(vector(np.linalg.pinv(information) - np.outer(shares, shares) / self.times.sum()))
+        return Full(
+            vector(
+                np.linalg.pinv(information)
+                - np.outer(shares, shares) / self.times.sum()
+            )
+        )
 
     def to_body(self) -> dict[str, Any]:
         """Return the sets for JSON."""
-        return {"rows": [row.tobytes().hex() for row in self.rows], "times": self.times.tolist()}
+        return {
+            "rows": [row.tobytes().hex() for row in self.rows],
+            "times": self.times.tolist(),
+        }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any], channel: Sets) -> SentSets:
@@ -87,7 +105,15 @@ class SentSets:
             array = np.frombuffer(rows, np.uint8).reshape(-1, channel.coding.width)
             times = np.array(documents.field(body, "times", list), np.int64)
         except (TypeError, ValueError, OverflowError):
-            raise UnreadableFile("the sets are not rows of bytes with a count each; expected those.") from None
-        if len(array) != len(times) or channel.coding.impossible(array) is not None or (times < 1).any():
-            raise UnreadableFile("the sets are not those of this design; expected sets that it sends, with counts.")
+            raise UnreadableFile(
+                "the sets are not rows of bytes with a count each; expected those."
+            ) from None
+        if (
+            len(array) != len(times)
+            or channel.coding.impossible(array) is not None
+            or (times < 1).any()
+        ):
+            raise UnreadableFile(
+                "the sets are not those of this design; expected sets that it sends, with counts."
+            )
         return cls(channel, array, times)

@@ -58,7 +58,9 @@ class Behaviour(NamedTuple):
         """Return the share among those who follow the device; of members alone, that of everybody."""
         if self.members:
             left = 1 - failing + failing * self.counts_for
-            return value / left if left > 0 else math.inf  # so many cannot be: no share explains the responses
+            return (
+                value / left if left > 0 else math.inf
+            )  # so many cannot be: no share explains the responses
         return (value - failing * self.counts_for) / (1 - failing)
 
     def breakdown(self, value: float) -> tuple[float, int] | None:
@@ -116,7 +118,9 @@ class SensitivityCurve:
     def sentence(self) -> str:
         """Where the estimate breaks down."""
         if self.breakdown is None:
-            return f"{self.kind}: no share of such people brings the estimate to 0 or 1."
+            return (
+                f"{self.kind}: no share of such people brings the estimate to 0 or 1."
+            )
         return f"{self.kind}: the estimate reaches {self.reaches} if {formats.percent(self.breakdown)} {self.words}."
 
 
@@ -149,7 +153,10 @@ class Sensitivity(Rendered):
     def _sheet(self) -> Sheet:
         """A row for each share of people, a column for each kind."""
         cells = tuple(
-            (formats.percent(row[0].failing), *(f"{point.estimate:.4f}" for point in row))
+            (
+                formats.percent(row[0].failing),
+                *(f"{point.estimate:.4f}" for point in row),
+            )
             for row in zip(*(curve.points for curve in self.curves), strict=True)
         )
         values = tuple(tuple(point) for curve in self.curves for point in curve.points)
@@ -169,7 +176,11 @@ class Sensitivity(Rendered):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        rows = [{"kind": curve.kind, **point._asdict()} for curve in self.curves for point in curve.points]
+        rows = [
+            {"kind": curve.kind, **point._asdict()}
+            for curve in self.curves
+            for point in curve.points
+        ]
         return data_frame(rows)
 
     def plot(self, *, title: str = "", dark: bool = False) -> Figure:
@@ -185,19 +196,40 @@ class Sensitivity(Rendered):
         axes = figure.add_subplot()
         for curve, colour in zip(self.curves, LINES, strict=False):
             shares, estimates, _, low, high, _, _ = zip(*curve.points, strict=True)
-            axes.plot(shares, estimates, color=colour, linewidth=2.2, label=curve.words.removeprefix("of "))
+            axes.plot(
+                shares,
+                estimates,
+                color=colour,
+                linewidth=2.2,
+                label=curve.words.removeprefix("of "),
+            )
             axes.fill_between(shares, low, high, color=colour, alpha=0.12, linewidth=0)
         for border in (0, 1):
             axes.axhline(border, color=INK, linewidth=0.8)
-        ends = [each for curve in self.curves for point in curve.points for each in (point.low, point.high)]
+        ends = [
+            each
+            for curve in self.curves
+            for point in curve.points
+            for each in (point.low, point.high)
+        ]
         axes.set_ylim(max(min(ends) - 0.02, -0.3), min(max(ends) + 0.02, 1.3))
-        axes.set_title(title or f"share of {self.category!r} if people do not follow the device", loc="left", color=INK)
+        axes.set_title(
+            title or f"share of {self.category!r} if people do not follow the device",
+            loc="left",
+            color=INK,
+        )
         axes.set_xlabel("share of people who do not follow", color=INK)
         axes.set_ylabel(f"share, with {formats.level(self.level)} intervals", color=INK)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: formats.percent(value, 6))
         plain(axes)
-        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9, labelcolor=INK)
+        figure.legend(
+            loc="outside lower center",
+            ncols=1,
+            frameon=False,
+            fontsize=9,
+            labelcolor=INK,
+        )
         return darkened(figure) if dark else figure
 
     def __str__(self) -> str:
@@ -215,10 +247,16 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the curves of a share over that of people who do not follow the device; see `Estimate.sensitivity`."""
     design = estimate.design
-    number = len(design.categories) - 1 if category is None else design.category_number(category)
+    number = (
+        len(design.categories) - 1
+        if category is None
+        else design.category_number(category)
+    )
     name, free = design.categories[number], _unbounded(estimate)
     ends = free.conf_int(level=level)[name]
-    share = Share(name, number, float(free.value[number]), float(free.errors[number]), ends)
+    share = Share(
+        name, number, float(free.value[number]), float(free.errors[number]), ends
+    )
     read = ReadWith(design, estimate.basis.linear)
     return curves(read, share, kind, symbol=symbol, shares=shares, level=level)
 
@@ -241,7 +279,13 @@ class Share(NamedTuple):
 
 
 def curves(
-    read: ReadWith, share: Share, kind: str | None, *, symbol: str | None, shares: Sequence[float], level: float
+    read: ReadWith,
+    share: Share,
+    kind: str | None,
+    *,
+    symbol: str | None,
+    shares: Sequence[float],
+    level: float,
 ) -> Sensitivity:
     """Return the curves of a share, whatever sample it was estimated from; see `sensitivity`."""
     require_options(texts={"kind": kind, "symbol": symbol})
@@ -253,13 +297,20 @@ def curves(
     known = behaviours(read, share.number)
     if symbol is not None:
         if kind not in (None, "always"):
-            raise InvalidRequest(f"the kind is {quoted(kind)}; expected none, or 'always', beside a symbol.")
+            raise InvalidRequest(
+                f"the kind is {quoted(kind)}; expected none, or 'always', beside a symbol."
+            )
         known = {"always": _always(read, share.number, symbol)}
     elif kind is not None:
         if kind not in known:
-            raise InvalidRequest(f"the kind is {quoted(kind)}; expected one of {', '.join(known)}.")
+            raise InvalidRequest(
+                f"the kind is {quoted(kind)}; expected one of {', '.join(known)}."
+            )
         known = {kind: known[kind]}
-    found = tuple(_curve(each, share.value, share.error, share.ends, failing) for each in known.values())
+    found = tuple(
+        _curve(each, share.value, share.error, share.ends, failing)
+        for each in known.values()
+    )
     return Sensitivity(share.name, share.value, level, found)
 
 
@@ -273,10 +324,20 @@ def behaviours(read: ReadWith, number: int) -> dict[str, Behaviour]:
     channel = design.channel
     against, speaking, chance = 0.0, 1.0, 1 / len(design.categories)
     if channel.own_cells and channel.responses <= _MOST_SCORED:
-        scores = [float(linear.shares(alone)[number]) for alone in np.eye(channel.responses)]
+        scores = [
+            float(linear.shares(alone)[number]) for alone in np.eye(channel.responses)
+        ]
         against, speaking, chance = min(scores), max(scores), float(np.mean(scores))
-    counted = {"always_no": against, "always_yes": speaking, "carriers_no": against, "random": chance}
-    return {kind: Behaviour(kind, KINDS[kind], at, kind == "carriers_no") for kind, at in counted.items()}
+    counted = {
+        "always_no": against,
+        "always_yes": speaking,
+        "carriers_no": against,
+        "random": chance,
+    }
+    return {
+        kind: Behaviour(kind, KINDS[kind], at, kind == "carriers_no")
+        for kind, at in counted.items()
+    }
 
 
 def breakdown_sentence(read: ReadWith, value: float) -> str:
@@ -286,16 +347,27 @@ def breakdown_sentence(read: ReadWith, value: float) -> str:
     """
     design = read.design
     channel = design.channel
-    if len(design.categories) != 2 or channel.responses > _MOST_SCORED or not 0 < value < 1:
+    if (
+        len(design.categories) != 2
+        or channel.responses > _MOST_SCORED
+        or not 0 < value < 1
+    ):
         return ""
     if all(channel.probability(at, given=at) == 1 for at in range(2)):
         return ""
     known = behaviours(read, 1)
     parts = {
-        "who always send the response that suggests it": value / known["always_yes"].counts_for,
-        "who respond at random": value / known["random"].counts_for if known["random"].counts_for > 0 else 1.0,
+        "who always send the response that suggests it": value
+        / known["always_yes"].counts_for,
+        "who respond at random": value / known["random"].counts_for
+        if known["random"].counts_for > 0
+        else 1.0,
     }
-    told = [f"{formats.percent(share)} {words}" for words, share in parts.items() if share < 1]
+    told = [
+        f"{formats.percent(share)} {words}"
+        for words, share in parts.items()
+        if share < 1
+    ]
     if not told:
         return ""
     return (
@@ -307,10 +379,14 @@ def breakdown_sentence(read: ReadWith, value: float) -> str:
 def _always(read: ReadWith, number: int, symbol: str) -> Behaviour:
     channel = read.design.channel
     if not channel.own_cells or channel.responses > _MOST_SCORED:
-        raise InvalidRequest("the responses of this design are not counted one by one; expected a kind, and no symbol.")
+        raise InvalidRequest(
+            "the responses of this design are not counted one by one; expected a kind, and no symbol."
+        )
     alone = np.eye(channel.responses)[read.design.symbol_number(symbol)]
     score = float(read.linear.shares(alone)[number])
-    return Behaviour(f"always {symbol}", f"of people always send {symbol!r}", score, members=False)
+    return Behaviour(
+        f"always {symbol}", f"of people always send {symbol!r}", score, members=False
+    )
 
 
 def _unbounded(estimate: Estimate) -> Estimate:
@@ -330,13 +406,27 @@ def _unbounded(estimate: Estimate) -> Estimate:
 
 
 def _curve(
-    behaviour: Behaviour, value: float, error: float, ends: Interval, failing: Sequence[float]
+    behaviour: Behaviour,
+    value: float,
+    error: float,
+    ends: Interval,
+    failing: Sequence[float],
 ) -> SensitivityCurve:
     points = []
     for part in failing:
         found, low, high = (behaviour.share(each, part) for each in (value, *ends))
         scale = abs(behaviour.share(1.0, part) - behaviour.share(0.0, part))
-        everybody = (found, found) if behaviour.members else ((1 - part) * found, (1 - part) * found + part)
-        points.append(CurvePoint(part, found, scale * error, min(low, high), max(low, high), *everybody))
+        everybody = (
+            (found, found)
+            if behaviour.members
+            else ((1 - part) * found, (1 - part) * found + part)
+        )
+        points.append(
+            CurvePoint(
+                part, found, scale * error, min(low, high), max(low, high), *everybody
+            )
+        )
     end = behaviour.breakdown(value)
-    return SensitivityCurve(behaviour.kind, behaviour.words, tuple(points), *(end or (None, None)))
+    return SensitivityCurve(
+        behaviour.kind, behaviour.words, tuple(points), *(end or (None, None))
+    )

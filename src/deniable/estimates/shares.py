@@ -15,12 +15,27 @@ import numpy as np
 
 from deniable import documents
 from deniable.designs import Design
-from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, UnreadableFile, quoted, require
+from deniable.errors import (
+    ImplausibleResponses,
+    InvalidRequest,
+    NotEstimable,
+    UnreadableFile,
+    quoted,
+    require,
+)
 from deniable.estimates import simplex
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.diagnostics import few, implausible
 from deniable.estimates.intervals import METHODS as INTERVALS
-from deniable.estimates.intervals import Basis, Ends, Interval, default, one_of, recovered, sampled
+from deniable.estimates.intervals import (
+    Basis,
+    Ends,
+    Interval,
+    default,
+    one_of,
+    recovered,
+    sampled,
+)
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
@@ -42,9 +57,17 @@ class ShareRow(Row):
         effective: how many direct answers would give an interval as narrow.
     """
 
-    COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("direct_low", "direct_high"), ("effective",))
+    COLUMNS: ClassVar[Columns] = (
+        *Row.COLUMNS,
+        ("direct_low", "direct_high"),
+        ("effective",),
+    )
     SHARES: ClassVar[tuple[str, ...]] = (*Row.SHARES, "direct_low", "direct_high")
-    BESIDE: ClassVar[tuple[str, ...]] = ("direct_low", "direct_high", "had everybody been asked directly")
+    BESIDE: ClassVar[tuple[str, ...]] = (
+        "direct_low",
+        "direct_high",
+        "had everybody been asked directly",
+    )
 
     direct_low: float
     direct_high: float
@@ -90,7 +113,11 @@ class Estimate(Result):
         """What looks wrong about the responses, and what they cannot tell."""
         unfinished = self.convergence is not None and not self.convergence.converged
         more = (Caution("unfinished", str(self.convergence)),) if unfinished else ()
-        return (*self.doubts, *few(self.design, self.basis, is_exact=self.default_interval == "exact"), *more)
+        return (
+            *self.doubts,
+            *few(self.design, self.basis, is_exact=self.default_interval == "exact"),
+            *more,
+        )
 
     @property
     def design(self) -> Design:
@@ -135,10 +162,16 @@ class Estimate(Result):
     @cached_property
     def default_interval(self) -> str:
         """The interval method that is used when none is named."""
-        return default(self.basis, "profile" if self.method.startswith("likelihood") else "score")
+        return default(
+            self.basis, "profile" if self.method.startswith("likelihood") else "score"
+        )
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for each category by name.
 
@@ -154,15 +187,27 @@ class Estimate(Result):
         """
         chosen = method or self.default_interval
         if chosen not in INTERVALS:
-            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}.")
+            raise InvalidRequest(
+                f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}."
+            )
         # The shares of two categories move together: one interval holds exactly when the other does.
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
         low, high = self._ends(chosen, one_of(events, level))
-        return dict(zip(self.design.categories, map(Interval, low.tolist(), high.tolist()), strict=True))
+        return dict(
+            zip(
+                self.design.categories,
+                map(Interval, low.tolist(), high.tolist()),
+                strict=True,
+            )
+        )
 
     def _ends(self, method: str, confidence: float) -> Ends:
         low, high = INTERVALS[method](self.basis, confidence)
-        return (np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0)) if self.bounded else (low, high)
+        return (
+            (np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0))
+            if self.bounded
+            else (low, high)
+        )
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
         """Return a weighted sum of shares, such as {"often": 1, "never": -1}, with its variance.
@@ -221,15 +266,23 @@ class Estimate(Result):
             >>> [(each.kind, round(each.points[0].estimate, 4)) for each in found.curves]
             [('always_no', 0.1389), ('always_yes', -0.0278), ('carriers_no', 0.1143), ('random', 0.0556)]
         """
-        return sensitivity(self, kind, category=category, symbol=symbol, shares=shares, level=level)
+        return sensitivity(
+            self, kind, category=category, symbol=symbol, shares=shares, level=level
+        )
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> Summary[ShareRow]:
         """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
         from deniable.estimates.summary import summarize
 
-        return summarize(self, level, method or self.default_interval, simultaneous=simultaneous)
+        return summarize(
+            self, level, method or self.default_interval, simultaneous=simultaneous
+        )
 
     @property
     def _design_hash(self) -> str:
@@ -250,17 +303,26 @@ class Estimate(Result):
         return remake(design, source)
 
 
-def combined(weights: Mapping[str, float], size: int, number: Callable[[str], int]) -> Vector:
+def combined(
+    weights: Mapping[str, float], size: int, number: Callable[[str], int]
+) -> Vector:
     """Return weights by name as a vector.
 
     Raises:
         InvalidRequest: a weight that is no finite number.
     """
-    require(isinstance(weights, Mapping), weights, "the contrast", 'weights by name, such as {"yes": 1, "no": -1}')
+    require(
+        isinstance(weights, Mapping),
+        weights,
+        "the contrast",
+        'weights by name, such as {"yes": 1, "no": -1}',
+    )
     found = np.zeros(size)
     for name, weight in weights.items():
         if not isinstance(weight, Real) or not math.isfinite(weight):
-            raise InvalidRequest(f"a weight is {quoted(weight)}; expected a finite number.")
+            raise InvalidRequest(
+                f"a weight is {quoted(weight)}; expected a finite number."
+            )
         found[number(name)] = weight
     return found
 
@@ -300,7 +362,14 @@ def estimate(
         0.7
     """
     sets = None if sent is None else _sent_sets(tally, method, sent)
-    made = fitted(tally, method=method, population=population, guess=guess, inverse=inverse, sent=sets)
+    made = fitted(
+        tally,
+        method=method,
+        population=population,
+        guess=guess,
+        inverse=inverse,
+        sent=sets,
+    )
     for doubt in made.doubts:
         warnings.warn(doubt.text, ImplausibleResponses, stacklevel=2)
     return made
@@ -317,11 +386,15 @@ def fitted(
 ) -> Estimate:
     """Estimate as `estimate` does, and keep doubts about the responses in the estimate's `warnings` alone."""
     if method not in METHODS:
-        raise InvalidRequest(f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
+        raise InvalidRequest(
+            f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}."
+        )
     n = tally.respondents
     f = sampled_fraction(n, population)
     if n - f <= 0:
-        raise NotEstimable(f"there are {n} responses; expected at least 2, to say how sure an estimate is.")
+        raise NotEstimable(
+            f"there are {n} responses; expected at least 2, to say how sure an estimate is."
+        )
     at = None if guess is None else read_shares(tally.design, guess, name="guess")
     linear = _linear(tally.design, method, at, inverse)
     _check_possible(tally, linear)
@@ -378,13 +451,18 @@ def covariance(
 
 
 def _linear(
-    design: Design, method: str, guess: Vector | None, inverse: Sequence[Sequence[float]] | Matrix | None
+    design: Design,
+    method: str,
+    guess: Vector | None,
+    inverse: Sequence[Sequence[float]] | Matrix | None,
 ) -> Linear:
     given = None if inverse is None else _floats(inverse, "left inverse")
     if method != "customary":
         return left_inverse(design.channel, guess=guess, inverse=given)
     if guess is not None or given is not None:
-        raise InvalidRequest("the customary estimate is what it is; expected no guess and no inverse with it.")
+        raise InvalidRequest(
+            "the customary estimate is what it is; expected no guess and no inverse with it."
+        )
     return customary(design.channel)
 
 
@@ -395,7 +473,9 @@ def sampled_fraction(respondents: int, population: int | None) -> float:
         InvalidRequest: a population smaller than the respondents, or none at all.
     """
     if isinstance(respondents, bool) or not isinstance(respondents, int | np.integer):
-        raise InvalidRequest(f"the number of respondents is {quoted(respondents)}; expected a whole number.")
+        raise InvalidRequest(
+            f"the number of respondents is {quoted(respondents)}; expected a whole number."
+        )
     if respondents < 1:
         raise NotEstimable("there are no responses; expected at least 2.")
     whole = isinstance(population, int) and not isinstance(population, bool)
@@ -407,7 +487,12 @@ def sampled_fraction(respondents: int, population: int | None) -> float:
     return 1.0 if population is None else sampled(respondents, population)
 
 
-def read_shares(design: Design, given: Mapping[str, float] | Sequence[float], *, name: str = "shares") -> Vector:
+def read_shares(
+    design: Design,
+    given: Mapping[str, float] | Sequence[float],
+    *,
+    name: str = "shares",
+) -> Vector:
     """Read shares by name or in order; they must be 0 or more and sum to 1.
 
     Raises:
@@ -415,13 +500,17 @@ def read_shares(design: Design, given: Mapping[str, float] | Sequence[float], *,
     """
     if isinstance(given, Mapping):
         values = np.zeros(len(design.categories))
-        values[[design.category_number(category) for category in given]] = _floats(list(given.values()), name)
+        values[[design.category_number(category) for category in given]] = _floats(
+            list(given.values()), name
+        )
     else:
         values = _floats(given, name)
     size = len(design.categories)
     fits = values.shape == (size,) and bool(((values >= 0) & (values < 2)).all())
     if not fits or not math.isclose(values.sum(), 1, abs_tol=1e-6):
-        raise InvalidRequest(f"the numbers of {name} do not fit; expected {size} shares of 0 or more that sum to 1.")
+        raise InvalidRequest(
+            f"the numbers of {name} do not fit; expected {size} shares of 0 or more that sum to 1."
+        )
     return vector(values / values.sum())
 
 
@@ -429,7 +518,9 @@ def _floats(given: Any, name: str) -> Vector:
     try:
         return np.asarray(given, np.float64)
     except (TypeError, ValueError):
-        raise InvalidRequest(f"not everything in the {name} is a number; expected numbers alone.") from None
+        raise InvalidRequest(
+            f"not everything in the {name} is a number; expected numbers alone."
+        ) from None
 
 
 def _sent_sets(tally: Tally, method: str, sent: Responses[Design]) -> SentSets | None:
@@ -440,7 +531,9 @@ def _sent_sets(tally: Tally, method: str, sent: Responses[Design]) -> SentSets |
         return None
     rows = sent.present()["response"]
     if not np.array_equal(channel.coding.count(rows), tally.counts):
-        raise InvalidRequest("the responses are not those that were counted; expected the same.")
+        raise InvalidRequest(
+            "the responses are not those that were counted; expected the same."
+        )
     return SentSets.of(channel, rows)
 
 
@@ -450,7 +543,9 @@ def _read_sets(design: Design, body: Mapping[str, Any]) -> SentSets | None:
         return None
     channel = design.channel.set_valued
     if not isinstance(given, Mapping) or channel is None:
-        raise UnreadableFile("the sets that were sent are not those of this design; expected none.")
+        raise UnreadableFile(
+            "the sets that were sent are not those of this design; expected none."
+        )
     return SentSets.from_body(given, channel)
 
 
@@ -468,7 +563,9 @@ def remake(design: Design, body: Mapping[str, Any]) -> Estimate:
     )
     for step in steps:
         if step not in ("projection", "normalization"):
-            raise UnreadableFile(f"the method has a step {quoted(step)}; expected projection or normalization.")
+            raise UnreadableFile(
+                f"the method has a step {quoted(step)}; expected projection or normalization."
+            )
         made = made.projected() if step == "projection" else made.normalized()
     return made
 
@@ -481,9 +578,13 @@ def _likelihood(basis: Basis) -> tuple[Basis, Convergence]:
     """
     shares, convergence = basis.likely()
     if basis.sent is not None:
-        return replace(basis, center=shares, covariance=basis.sent.covariance(shares)), convergence
+        return replace(
+            basis, center=shares, covariance=basis.sent.covariance(shares)
+        ), convergence
     best = left_inverse(basis.channel, guess=shares)
-    covariance = best.covariance(best.expected(shares), shares, basis.f, basis.respondents)
+    covariance = best.covariance(
+        best.expected(shares), shares, basis.f, basis.respondents
+    )
     return replace(basis, center=shares, covariance=covariance), convergence
 
 

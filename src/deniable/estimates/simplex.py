@@ -28,6 +28,9 @@ def normalization(value: Vector) -> Vector:
     """
     clipped = np.clip(value, 0.0, None)
     if not clipped.any():
-        raise NotEstimable("no share is estimated above 0, so there is nothing to scale.", "Use projected().")
+        raise NotEstimable(
+            "no share is estimated above 0, so there is nothing to scale.",
+            "Use projected().",
+        )
     normalized: Vector = clipped / clipped.sum()
     return normalized

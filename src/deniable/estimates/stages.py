@@ -21,7 +21,14 @@ from deniable.estimates.intervals import Interval, one_of, recovered, wilson
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.people import Counts
-from deniable.estimates.results import Caution, Contrast, Result, Summary, around, told_method
+from deniable.estimates.results import (
+    Caution,
+    Contrast,
+    Result,
+    Summary,
+    around,
+    told_method,
+)
 from deniable.estimates.shares import ShareRow, combined, read_shares, sampled_fraction
 from deniable.estimates.simplex import projection
 from deniable.estimates.summary import below_zero, cost, reference, rests_on, worth
@@ -37,7 +44,9 @@ __all__ = ["Afresh", "Combined", "Mixed", "Pooled", "afresh", "combine", "pool"]
 METHODS = ("information", "likelihood", "linear", "strata")
 INTERVALS = ("score", "wide", "normal", "chebyshev", "profile")
 
-_MOST_CATEGORIES = 2_000  # matrices of weights are written out, of categories by categories
+_MOST_CATEGORIES = (
+    2_000  # matrices of weights are written out, of categories by categories
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +118,11 @@ class Pooled(Result):
         return "profile" if self.method == "likelihood" else "score"
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for each category by name.
 
@@ -125,19 +138,36 @@ class Pooled(Result):
         """
         chosen = method or self.default_interval
         if chosen not in INTERVALS:
-            raise InvalidRequest(f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}.")
+            raise InvalidRequest(
+                f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}."
+            )
         events = len(self.value) if simultaneous and len(self.value) > 2 else 1
         if chosen in ("normal", "chebyshev"):
-            return around(self.params, self.bse, level=level, method=chosen, events=events, degrees=self.df)
+            return around(
+                self.params,
+                self.bse,
+                level=level,
+                method=chosen,
+                events=events,
+                degrees=self.df,
+            )
         confidence = one_of(events, level)
         if chosen in ("score", "wide"):
             ends = weighing.score if chosen == "score" else weighing.wide
             low, high = ends(self.parts, self._f, confidence)
         else:
             tallies = [part.tally for part in self.parts]
-            best = self.value if self.method == "likelihood" else weighing.most_likely(tallies)[0]
+            best = (
+                self.value
+                if self.method == "likelihood"
+                else weighing.most_likely(tallies)[0]
+            )
             low, high = weighing.profile(tallies, best, confidence)
-        return dict(zip(self.categories, map(Interval, low.tolist(), high.tolist()), strict=True))
+        return dict(
+            zip(
+                self.categories, map(Interval, low.tolist(), high.tolist()), strict=True
+            )
+        )
 
     @property
     def _f(self) -> float:
@@ -167,19 +197,30 @@ class Pooled(Result):
         Raises:
             InvalidRequest: a weight that is no finite number.
         """
-        combination = combined(weights, len(self.value), self.parts[-1].tally.design.category_number)
+        combination = combined(
+            weights, len(self.value), self.parts[-1].tally.design.category_number
+        )
         variance = float(combination @ self.covariance @ combination)
 
         ends = partial(self._contrast_ends, combination)
-        return Contrast(dict(weights), float(combination @ self.value), max(variance, 0.0) ** 0.5, ends)
+        return Contrast(
+            dict(weights),
+            float(combination @ self.value),
+            max(variance, 0.0) ** 0.5,
+            ends,
+        )
 
     def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
         own = vector(list(self.conf_int(level=confidence).values())).T
-        found = recovered(self.value, Full(self.covariance), combination, (own[0], own[1]))
+        found = recovered(
+            self.value, Full(self.covariance), combination, (own[0], own[1])
+        )
         if self.default_interval != "wide" or np.count_nonzero(combination) < 2:
             return found
         tallies = [part.tally for part in self.parts]
-        likely = weighing.profile_of(tallies, self.value, combination, confidence) or found
+        likely = (
+            weighing.profile_of(tallies, self.value, combination, confidence) or found
+        )
         return Interval(min(found.low, likely.low), max(found.high, likely.high))
 
 
@@ -204,7 +245,9 @@ class Combined(Pooled):
         It is 0 where nobody is at that stage.
         """
         weights = iter(part.weight for part in self.parts)
-        return tuple(next(weights) if each.respondents else 0.0 for each in self.tallies.finest)
+        return tuple(
+            next(weights) if each.respondents else 0.0 for each in self.tallies.finest
+        )
 
     @property
     def categories(self) -> Sequence[str]:
@@ -225,10 +268,16 @@ class Combined(Pooled):
         )
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> Summary[ShareRow]:
         """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
-        return summarize(self, level, method or self.default_interval, simultaneous=simultaneous)
+        return summarize(
+            self, level, method or self.default_interval, simultaneous=simultaneous
+        )
 
     @property
     def _design_hash(self) -> str:
@@ -244,9 +293,16 @@ class Combined(Pooled):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Ladder) -> Combined:
-        tallies = StageTallies.from_json(json.dumps(documents.field(source, "tallies", dict)), design)
+        tallies = StageTallies.from_json(
+            json.dumps(documents.field(source, "tallies", dict)), design
+        )
         method = documents.field(source, "method", str)
-        return combine(tallies, method=method, guess=source.get("guess"), population=source.get("population"))
+        return combine(
+            tallies,
+            method=method,
+            guess=source.get("guess"),
+            population=source.get("population"),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,10 +335,16 @@ class Mixed(Pooled):
         )
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> Summary[ShareRow]:
         """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
-        return told(self, level, method or self.default_interval, simultaneous=simultaneous)
+        return told(
+            self, level, method or self.default_interval, simultaneous=simultaneous
+        )
 
     @property
     def _design_hash(self) -> str:
@@ -300,13 +362,22 @@ class Mixed(Pooled):
     def _remade(cls, source: Mapping[str, Any], design: None) -> Mixed:  # noqa: ARG003 - each group has its own
         method = documents.field(source, "method", str)
         return pool(
-            groups_from_body(source), method=method, guess=source.get("guess"), population=source.get("population")
+            groups_from_body(source),
+            method=method,
+            guess=source.get("guess"),
+            population=source.get("population"),
         )
 
 
 def groups_body(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
     """Return tallies of different designs for JSON, each beside its design."""
-    return [{"design": json.loads(each.design.to_json()), "tally": json.loads(each.to_json())} for each in tallies]
+    return [
+        {
+            "design": json.loads(each.design.to_json()),
+            "tally": json.loads(each.to_json()),
+        }
+        for each in tallies
+    ]
 
 
 def groups_from_body(source: Mapping[str, Any]) -> list[Tally]:
@@ -319,7 +390,9 @@ def groups_from_body(source: Mapping[str, Any]) -> list[Tally]:
     for each in documents.field(source, "groups", list):
         group = documents.field({"group": each}, "group", dict)
         known = Design.from_json(json.dumps(documents.field(group, "design", dict)))
-        tallies.append(Tally.from_json(json.dumps(documents.field(group, "tally", dict)), known))
+        tallies.append(
+            Tally.from_json(json.dumps(documents.field(group, "tally", dict)), known)
+        )
     return tallies
 
 
@@ -394,7 +467,10 @@ def pool(
     given = tuple(tallies)
     if not given:
         raise NotEstimable("there is no tally; expected one for each device.")
-    if any(not same_labels(each.design.categories, given[0].design.categories) for each in given):
+    if any(
+        not same_labels(each.design.categories, given[0].design.categories)
+        for each in given
+    ):
         raise Incompatible(
             "the designs have different categories; expected the same in all of them, in the same order.",
             "Build them with the same categories=….",
@@ -430,10 +506,18 @@ def fit_groups(
     groups = [each for each in tallies if each.respondents]
     size = len(tallies[0].design.categories)
     if not groups:
-        raise NotEstimable("there are no responses in any group; expected at least one.")
+        raise NotEstimable(
+            "there are no responses in any group; expected at least one."
+        )
     if size > _MOST_CATEGORIES:
-        raise NotEstimable(f"there are {size:,} categories; expected at most {_MOST_CATEGORIES:,} to combine groups.")
-    f = 1.0 if population is None else sampled_fraction(int(sum(each.respondents for each in groups)), population)
+        raise NotEstimable(
+            f"there are {size:,} categories; expected at most {_MOST_CATEGORIES:,} to combine groups."
+        )
+    f = (
+        1.0
+        if population is None
+        else sampled_fraction(int(sum(each.respondents for each in groups)), population)
+    )
     at, convergence = np.full(size, 1 / size), None
     if guess is not None:
         at = read_shares(tallies[0].design, guess, name="guess")
@@ -442,7 +526,11 @@ def fit_groups(
     if method == "information":
         parts = weighing.reweighed(groups)
     else:
-        parts = weighing.side_by_side(groups) if method == "strata" else weighing.weighed(groups, at)
+        parts = (
+            weighing.side_by_side(groups)
+            if method == "strata"
+            else weighing.weighed(groups, at)
+        )
     value = at if method == "likelihood" else weighing.total(parts)
     shares, n = projection(value), sum(each.respondents for each in groups)
     if method == "strata":
@@ -464,7 +552,9 @@ def fit_groups(
 
 def _check_method(method: str, *, guess: bool, population: bool) -> None:
     if method not in METHODS:
-        raise InvalidRequest(f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
+        raise InvalidRequest(
+            f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}."
+        )
     if population and method != "strata":
         raise InvalidRequest(
             f"the method is {method!r} with a population; expected one with strata alone.",
@@ -520,9 +610,14 @@ def afresh(
     from deniable.order.relaxation import ladder
 
     budgets = [exact.rational(each, name="epsilon") for each in epsilons]
-    steps = [after - before for before, after in zip([exact.rational(0), *budgets], budgets, strict=False)]
+    steps = [
+        after - before
+        for before, after in zip([exact.rational(0), *budgets], budgets, strict=False)
+    ]
     if not budgets or min(steps) <= 0 or not respondents >= 1:
-        raise InvalidRequest("the ε do not rise, or nobody responds; expected rising ε and at least one respondent.")
+        raise InvalidRequest(
+            "the ε do not rise, or nobody responds; expected rising ε and at least one respondent."
+        )
     stages = ladder(build(each) for each in epsilons)
     alone = [_device(build(step), shares, respondents) for step in steps]
     information = np.cumsum([1 / each for each in alone])
@@ -530,10 +625,14 @@ def afresh(
     return Afresh(relaxed, tuple((1 / information).tolist()))
 
 
-def _device(design: Design, shares: Mapping[str, float] | Sequence[float], respondents: int) -> float:
+def _device(
+    design: Design, shares: Mapping[str, float] | Sequence[float], respondents: int
+) -> float:
     """Return the sum of the variances that the device alone causes."""
     linear, true = left_inverse(design.channel), read_shares(design, shares)
-    return float(linear.covariance(linear.expected(true), true, 0.0, respondents).variances.sum())
+    return float(
+        linear.covariance(linear.expected(true), true, 0.0, respondents).variances.sum()
+    )
 
 
 DIFFER = "stages-differ"
@@ -541,7 +640,9 @@ RATE = 0.001
 """How often stages that hold alike people are said to differ."""
 
 
-def summarize(combined: Combined, level: float, method: str, *, simultaneous: bool) -> Summary[ShareRow]:
+def summarize(
+    combined: Combined, level: float, method: str, *, simultaneous: bool
+) -> Summary[ShareRow]:
     """Return the summary of a combined estimate; its ε is that of the finest stage somebody reached."""
     finest, ladder = combined.tallies.finest, combined.tallies.design
     reached = max(number for number, each in enumerate(finest) if each.respondents)
@@ -550,22 +651,36 @@ def summarize(combined: Combined, level: float, method: str, *, simultaneous: bo
         for design, each, weight in zip(ladder, finest, combined.weights, strict=True)
     )
     note = f"Respondents by the finest stage they sent: {groups}."
-    used = [design for design, each in zip(ladder, finest, strict=True) if each.respondents]
-    facts = Facts(f"{ladder!r}", (note, *rests_on(*used)), combined.tallies.missing, ladder.epsilons[reached])
+    used = [
+        design for design, each in zip(ladder, finest, strict=True) if each.respondents
+    ]
+    facts = Facts(
+        f"{ladder!r}",
+        (note, *rests_on(*used)),
+        combined.tallies.missing,
+        ladder.epsilons[reached],
+    )
     return _summary(combined, facts, level, method, simultaneous=simultaneous)
 
 
-def told(mixed: Mixed, level: float, method: str, *, simultaneous: bool) -> Summary[ShareRow]:
+def told(
+    mixed: Mixed, level: float, method: str, *, simultaneous: bool
+) -> Summary[ShareRow]:
     """Return the summary of an estimate from several devices; its ε is the largest of theirs."""
     names = [f"{part.tally.design!r}" for part in mixed.parts]
-    groups = "; ".join(_group(name, part.tally, part.weight) for name, part in zip(names, mixed.parts, strict=True))
+    groups = "; ".join(
+        _group(name, part.tally, part.weight)
+        for name, part in zip(names, mixed.parts, strict=True)
+    )
     notes: tuple[str, ...] = (f"Respondents by device: {groups}.",)
     vouched = [each.declared for each in mixed.tallies if each.declared is not None]
     notes += sum(vouched[1:], start=vouched[0]).notes() if vouched else ()
     missing = sum(each.missing for each in mixed.tallies)
     designs = dict.fromkeys(each.design for each in mixed.tallies)
     epsilon = max(part.tally.design.epsilon for part in mixed.parts)
-    facts = Facts(f"{len(mixed.parts)} devices", (*notes, *rests_on(*designs)), missing, epsilon)
+    facts = Facts(
+        f"{len(mixed.parts)} devices", (*notes, *rests_on(*designs)), missing, epsilon
+    )
     return _summary(mixed, facts, level, method, simultaneous=simultaneous)
 
 
@@ -582,21 +697,42 @@ def _group(name: str, tally: Counts, weight: float) -> str:
     return f"{name}: {tally.respondents:,} ({formats.fixed_percent(weight, 0)} of the weight)"
 
 
-def _summary(found: Pooled, facts: Facts, level: float, method: str, *, simultaneous: bool) -> Summary[ShareRow]:
+def _summary(
+    found: Pooled, facts: Facts, level: float, method: str, *, simultaneous: bool
+) -> Summary[ShareRow]:
     n = found.respondents
-    intervals = list(found.conf_int(level=level, method=method, simultaneous=simultaneous).values())
+    intervals = list(
+        found.conf_int(level=level, method=method, simultaneous=simultaneous).values()
+    )
     low, high = wilson(np.clip(found.value, 0.0, 1.0), 1.0, 0.0, n, 1.0, level)
     direct = [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
     at = reference(found.value, found.errors)
     effective, overall = worth(n, at, n * found.errors**2)
     price = cost(n, overall, moved=bool((at != found.value).any()))
     negative = below_zero(found.warnings, below=bool((found.value < 0).any()))
-    rows = zip(found.categories, found.value, found.errors, intervals, direct, effective, strict=True)
+    rows = zip(
+        found.categories,
+        found.value,
+        found.errors,
+        intervals,
+        direct,
+        effective,
+        strict=True,
+    )
     return Summary(
         title=f"{facts.subject}, {n:,} respondents, by {told_method(found.method)}",
         quantity="share",
         rows=tuple(
-            ShareRow(category, float(value), float(error), ends.low, ends.high, asked.low, asked.high, float(each))
+            ShareRow(
+                category,
+                float(value),
+                float(error),
+                ends.low,
+                ends.high,
+                asked.low,
+                asked.high,
+                float(each),
+            )
             for category, value, error, ends, asked, each in rows
         ),
         notes=(price, *facts.notes, *negative),

@@ -24,7 +24,13 @@ from deniable.estimates.results import (
 
 __all__ = ["Model", "Statistic"]
 
-_MODULES = ("compliance", "measures", "regression.effects", "scrambled.estimates", "two_samples")
+_MODULES = (
+    "compliance",
+    "measures",
+    "regression.effects",
+    "scrambled.estimates",
+    "two_samples",
+)
 """The modules with models, loaded before a statistic is read from JSON."""
 
 
@@ -182,5 +188,7 @@ class Statistic(Result[Row], Generic[AnyModel_co]):
 Model.result_class = Statistic
 
 
-def _construct(model: type[Model], source: Mapping[str, Any], design: Any) -> Statistic[Model]:
+def _construct(
+    model: type[Model], source: Mapping[str, Any], design: Any
+) -> Statistic[Model]:
     return model.result_class(model.from_source(source, design))

@@ -23,16 +23,26 @@ from deniable.tallies.columns import asked_part, known_attributes, subject
 _KNOWN = "{} is openly known: nothing was drawn, and ε is about the rest."
 
 
-def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: bool) -> Summary[ShareRow]:
+def summarize(
+    estimate: Estimate, level: float, interval: str, *, simultaneous: bool
+) -> Summary[ShareRow]:
     """Return the summary of an estimate."""
     tally, linear, value = estimate.tally, estimate.basis.linear, estimate.value
     design, n = tally.design, tally.respondents
-    intervals = estimate.conf_int(level=level, method=interval, simultaneous=simultaneous)
+    intervals = estimate.conf_int(
+        level=level, method=interval, simultaneous=simultaneous
+    )
     errors, warnings = estimate.errors, estimate.warnings
     # Around the estimated share itself: one that was projected can lie far from the unprojected one.
-    direct_low, direct_high = wilson(np.clip(value, 0.0, 1.0), 1.0, 0.0, n, estimate.basis.f, level)
+    direct_low, direct_high = wilson(
+        np.clip(value, 0.0, 1.0), 1.0, 0.0, n, estimate.basis.f, level
+    )
     own, others = linear.spread(projection(value))
-    known, asked, question = known_attributes(design), asked_part(design), subject(design)
+    known, asked, question = (
+        known_attributes(design),
+        asked_part(design),
+        subject(design),
+    )
     caveat = design.caveat
     # Both variances are those of independent respondents, so that a census, where a direct question would leave no
     # doubt at all, has the same cost for each response.
@@ -48,13 +58,17 @@ def summarize(estimate: Estimate, level: float, interval: str, *, simultaneous: 
     proof = _proofs(asked, "this design") if asked.epsilon == np.inf else ""
     family, method = words_of(question), told_method(estimate.method)
     title = f"{family}, ε = {formats.epsilon(asked.epsilon)}, {n:,} respondents, by {method}"
-    doubt = breakdown_sentence(ReadWith(design, linear), float(estimate.basis.unbiased[-1]))
+    doubt = breakdown_sentence(
+        ReadWith(design, linear), float(estimate.basis.unbiased[-1])
+    )
     if doubt:
         notes.append(doubt)
     if simultaneous:
         notes.append("The intervals hold all together with this level.")
     if tally.missing:
-        notes.append(f"{tally.missing:,} sent no response and take no part in the estimate.")
+        notes.append(
+            f"{tally.missing:,} sent no response and take no part in the estimate."
+        )
     if tally.declared is not None:
         notes.extend(tally.declared.notes())
     notes.extend(known_notes)
@@ -112,7 +126,9 @@ def worth(respondents: int, shares: Vector, variances: Vector) -> tuple[Vector, 
     """
     direct = shares * (1 - shares)
     whole = direct.sum() / max(variances.sum(), 1e-300)
-    sizes: Vector = respondents * np.minimum(direct / np.maximum(variances, 1e-300), 1.0)
+    sizes: Vector = respondents * np.minimum(
+        direct / np.maximum(variances, 1e-300), 1.0
+    )
     return sizes, float(respondents * min(whole, 1.0))
 
 
@@ -133,7 +149,11 @@ def cost(respondents: int, direct: float, *, moved: bool = False) -> str:
 def below_zero(warnings: Sequence[Caution], *, below: bool) -> tuple[str, ...]:
     """Tell why a share can lie outside of 0 … 1, unless a warning says that chance does not explain it."""
     doubted = any(each.code == IMPLAUSIBLE for each in warnings)
-    return ("A share below 0 is the price of an estimate without bias.",) if below and not doubted else ()
+    return (
+        ("A share below 0 is the price of an estimate without bias.",)
+        if below and not doubted
+        else ()
+    )
 
 
 def rests_on(*designs: Any) -> tuple[str, ...]:
@@ -150,7 +170,11 @@ def rests_on(*designs: Any) -> tuple[str, ...]:
     for design in designs:
         asked = asked_part(design) if isinstance(design, Design) else None
         if asked is not None and asked.epsilon == np.inf:
-            sentences.append(_proofs(asked, "this design" if len(designs) == 1 else words_of(design.name)))
+            sentences.append(
+                _proofs(
+                    asked, "this design" if len(designs) == 1 else words_of(design.name)
+                )
+            )
         sentences.append(getattr(design, "caveat", ""))
     return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
 
@@ -162,4 +186,6 @@ def _proofs(design: Design, name: str) -> str:
 
 def known_sentences(design: Design) -> tuple[str, ...]:
     """Tell which attributes are openly known, and what the ε is about."""
-    return tuple(_KNOWN.format(quoted(attribute, 60)) for attribute in known_attributes(design))
+    return tuple(
+        _KNOWN.format(quoted(attribute, 60)) for attribute in known_attributes(design)
+    )

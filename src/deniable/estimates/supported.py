@@ -50,12 +50,22 @@ class Alike(Linear):
     apart: float
     along: float
 
-    def covariance(self, responses: Vector, shares: Vector, f: float, divisor: float) -> Covariance:  # noqa: ARG002 - the shares say all that the sums do
+    def covariance(
+        self,
+        responses: Vector,  # noqa: ARG002 - the shares say all that the sums do
+        shares: Vector,
+        f: float,
+        divisor: float,
+    ) -> Covariance:
         """Return the covariance of F6; L D_λ L′ is linear in the shares, so that it is unbiased at unbiased ones."""
         squares = self.other + (self.own - self.other) * shares
         diagonal = squares - self.apart - 2 * self.along * shares + (f - 1) * shares
         core = np.array([[self.apart, self.along], [self.along, -f]])
-        return LowRank(diagonal / divisor, np.column_stack([np.ones(self.size), shares]), core / divisor)
+        return LowRank(
+            diagonal / divisor,
+            np.column_stack([np.ones(self.size), shares]),
+            core / divisor,
+        )
 
     def spread(self, shares: Vector) -> tuple[Vector, Vector]:
         """Return the second moments of each row of L; they do not depend on which other answer it is."""
@@ -97,9 +107,14 @@ class Supported(Alike):
     def expected(self, shares: Vector) -> Vector:
         if self.cells is not None:
             return _by_size(self.cells, shares)
-        return np.asarray(self.base * shares.sum() + self.step * self.support.scatter(shares), np.float64)
+        return np.asarray(
+            self.base * shares.sum() + self.step * self.support.scatter(shares),
+            np.float64,
+        )
 
-    def covariance(self, responses: Vector, shares: Vector, f: float, divisor: float) -> Covariance:
+    def covariance(
+        self, responses: Vector, shares: Vector, f: float, divisor: float
+    ) -> Covariance:
         if self.pairwise:
             return super().covariance(responses, shares, f, divisor)
         return SupportCovariance(self, responses, shares, f, divisor)
@@ -119,15 +134,26 @@ class SupportCovariance(Covariance):
     def variances(self) -> Vector:
         """The diagonal: a response supports a category or it does not."""
         linear, total = self.linear, self.responses.sum()
-        hits = linear.q * total + linear.gap * self.shares  # B·λ, because the shares are L·λ
-        device = (hits * (1 - linear.q) ** 2 + (total - hits) * linear.q**2) / linear.gap**2
-        return vector((self.f * (self.shares - self.shares**2) + device - self.shares) / self.divisor)
+        hits = (
+            linear.q * total + linear.gap * self.shares
+        )  # B·λ, because the shares are L·λ
+        device = (
+            hits * (1 - linear.q) ** 2 + (total - hits) * linear.q**2
+        ) / linear.gap**2
+        return vector(
+            (self.f * (self.shares - self.shares**2) + device - self.shares)
+            / self.divisor
+        )
 
     def between(self, one: Vector, two: Vector) -> float:
         shares = self.shares
         device = float(self.responses @ (self._pulled(one) * self._pulled(two)))
         among = float(shares @ (one * two))
-        return (self.f * (among - float(shares @ one) * float(shares @ two)) + device - among) / self.divisor
+        return (
+            self.f * (among - float(shares @ one) * float(shares @ two))
+            + device
+            - among
+        ) / self.divisor
 
     def matrix(self) -> Matrix:
         inverse = (self.linear.support.table() - self.linear.q) / self.linear.gap
@@ -138,7 +164,9 @@ class SupportCovariance(Covariance):
     def _pulled(self, weights: Vector) -> Vector:
         """Return Lᵀ·w: what each response adds to a linear combination."""
         linear = self.linear
-        return vector((linear.support.scatter(weights) - linear.q * weights.sum()) / linear.gap)
+        return vector(
+            (linear.support.scatter(weights) - linear.q * weights.sum()) / linear.gap
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +187,10 @@ class SetsApart:
 
     def expected(self, shares: Vector) -> Vector:
         """Return the expected share of each set."""
-        return np.asarray(self.base * shares.sum() + self.step * self.support.scatter(shares), np.float64)
+        return np.asarray(
+            self.base * shares.sum() + self.step * self.support.scatter(shares),
+            np.float64,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +223,11 @@ class BySize(Alike):
         return vector(self.base @ table[:, 0] + self.step @ table[:, 1:])
 
     def expected(self, shares: Vector) -> Vector:
-        return _by_size(self.cells, shares) if self.counted is None else self.counted.expected(shares)
+        return (
+            _by_size(self.cells, shares)
+            if self.counted is None
+            else self.counted.expected(shares)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,8 +326,19 @@ def by_sizes(channel: Sets) -> BySize:
         raise blind()
     outside = np.where(proper, -lift * t / room, 0.0)  # g_out − 1
     base, step = 1 / k + outside / information, jump / information
-    counted = SetsApart(EachSet(k), channel.sizes, *channel.float_levels()) if channel.own_cells else None
-    return BySize(k, *_second_moments(k, t, (weight, rest, gap), base, step), base, step, (weight, rest, gap), counted)
+    counted = (
+        SetsApart(EachSet(k), channel.sizes, *channel.float_levels())
+        if channel.own_cells
+        else None
+    )
+    return BySize(
+        k,
+        *_second_moments(k, t, (weight, rest, gap), base, step),
+        base,
+        step,
+        (weight, rest, gap),
+        counted,
+    )
 
 
 def summing_to_one(channel: Sets) -> Alike:
@@ -318,15 +364,21 @@ def summing_to_one(channel: Sets) -> Alike:
     )
 
 
-def _second_moments(k: int, t: Vector, cells: Cells, base: Vector, step: Vector) -> tuple[float, float, float, float]:
+def _second_moments(
+    k: int, t: Vector, cells: Cells, base: Vector, step: Vector
+) -> tuple[float, float, float, float]:
     weight, rest, gap = cells
     own = rest + gap
     high, low = (base + step) ** 2, base**2
     both = own * (t - 1) / (k - 1)
-    pairs = (own * (t - 1) * (t - 2) + (1 - own) * t * (t - 1)) / ((k - 1) * max(k - 2, 1))
+    pairs = (own * (t - 1) * (t - 2) + (1 - own) * t * (t - 1)) / (
+        (k - 1) * max(k - 2, 1)
+    )
     neither = low + 2 * base * step * rest + step**2 * pairs
     either = low + base * step * (own + rest) + step**2 * both
-    apart = float(weight @ neither) if k > 2 else 0.0  # of two categories none is neither
+    apart = (
+        float(weight @ neither) if k > 2 else 0.0
+    )  # of two categories none is neither
     return (
         float(weight @ (own * high + (1 - own) * low)),
         float(weight @ (rest * high + (1 - rest) * low)),
@@ -338,7 +390,9 @@ def _second_moments(k: int, t: Vector, cells: Cells, base: Vector, step: Vector)
 def _size_cells(channel: Sets) -> Cells:
     k = channel.size
     owns = [channel.inclusion(ones) for ones in channel.sizes]
-    rest = [(ones - own) / (k - 1) for ones, own in zip(channel.sizes, owns, strict=True)]
+    rest = [
+        (ones - own) / (k - 1) for ones, own in zip(channel.sizes, owns, strict=True)
+    ]
     gap = [own - other for own, other in zip(owns, rest, strict=True)]
     return channel.size_law(), np.array(rest, np.float64), np.array(gap, np.float64)
 

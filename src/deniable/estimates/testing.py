@@ -12,7 +12,14 @@ from scipy.stats import f as f_distribution
 
 from deniable.errors import NotEstimable
 
-__all__ = ["THAT", "HypothesisTest", "against_chi_square", "likelihood_ratio", "wald", "wald_test"]
+__all__ = [
+    "THAT",
+    "HypothesisTest",
+    "against_chi_square",
+    "likelihood_ratio",
+    "wald",
+    "wald_test",
+]
 
 THAT = "Test that "
 """How a hypothesis begins, so that nobody reads it as what was found."""
@@ -50,12 +57,22 @@ class HypothesisTest(NamedTuple):
         """What was found, in numbers alone."""
         if not self.df:
             return "no degree of freedom is left to test it"
-        name = "F" if self.below else {"likelihood": "G²", "Wald": "Wald's χ²"}.get(self.method, "χ²")
+        name = (
+            "F"
+            if self.below
+            else {"likelihood": "G²", "Wald": "Wald's χ²"}.get(self.method, "χ²")
+        )
         how = f" ({self.tables:,} tables)" if self.tables else ""
         degrees = "1 degree" if self.df == 1 else f"{self.df} degrees"
         degrees = f"{self.df} and {self.below:,} degrees" if self.below else degrees
-        degrees += f" of freedom, {self.border} on the border" if self.border else " of freedom"
-        p = f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"  # what a float can tell
+        degrees += (
+            f" of freedom, {self.border} on the border"
+            if self.border
+            else " of freedom"
+        )
+        p = (
+            f"p = {self.p_value:.3g}" if self.p_value else "p < 1e-300"
+        )  # what a float can tell
         return f"{name} = {self.statistic:.2f} with {degrees}, {p}{how}"
 
     def __str__(self) -> str:
@@ -83,29 +100,40 @@ def against_chi_square(
     """
     p_value = float(chi2.sf(statistic, df)) if df else 1.0
     if at_border:
-        less = float(chi2.sf(statistic, df - 1)) if df > 1 else float(statistic <= _ZERO)
+        less = (
+            float(chi2.sf(statistic, df - 1)) if df > 1 else float(statistic <= _ZERO)
+        )
         p_value = (p_value + less) / 2
     return HypothesisTest(hypothesis, method, statistic, df, p_value, border=at_border)
 
 
-def likelihood_ratio(hypothesis: str, log_ratio: float, df: int, *, at_border: int = 0) -> HypothesisTest:
+def likelihood_ratio(
+    hypothesis: str, log_ratio: float, df: int, *, at_border: int = 0
+) -> HypothesisTest:
     """Return the test of twice a difference of log-likelihoods, G².
 
     Where shares are held at the border of the simplex the law of G² is only near χ²; a score test holds them nowhere.
     """
-    return against_chi_square(hypothesis, "likelihood", max(2 * log_ratio, 0.0), df, at_border=at_border)
+    return against_chi_square(
+        hypothesis, "likelihood", max(2 * log_ratio, 0.0), df, at_border=at_border
+    )
 
 
 def wald(distance: ArrayLike, covariance: ArrayLike) -> tuple[float, int]:
     """Return Wald's statistic d′·V⁺·d and the rank of V."""
-    numbers, matrix = np.asarray(distance, np.float64), np.asarray(covariance, np.float64)
+    numbers, matrix = (
+        np.asarray(distance, np.float64),
+        np.asarray(covariance, np.float64),
+    )
     variances, directions = np.linalg.eigh((matrix + matrix.T) / 2)
     positive = variances > _RANK * max(float(variances[-1]), 1e-300)
     standardized = (numbers @ directions[:, positive]) / np.sqrt(variances[positive])
     return float(standardized @ standardized), int(positive.sum())
 
 
-def wald_test(hypothesis: str, distance: ArrayLike, covariance: ArrayLike, df: float) -> HypothesisTest:
+def wald_test(
+    hypothesis: str, distance: ArrayLike, covariance: ArrayLike, df: float
+) -> HypothesisTest:
     """Return Wald's test that several numbers are 0, against F, or against χ² with infinite degrees of freedom.
 
     Implements: W = d′·V⁺·d as F = W·(m − q + 1)/(m·q), with q the rank of V and m its degrees of freedom [KG90]; with
@@ -130,7 +158,9 @@ def wald_test(hypothesis: str, distance: ArrayLike, covariance: ArrayLike, df: f
     if math.isinf(df):
         return against_chi_square(hypothesis, "Wald", statistic, rank)
     below = int(df) - rank + 1
-    if rank > 1 and rank >= df:  # clusters, and not the numbers, limit how many directions have a variance
+    if (
+        rank > 1 and rank >= df
+    ):  # clusters, and not the numbers, limit how many directions have a variance
         raise NotEstimable(
             f"{rank} numbers are tested with {df:g} degrees of freedom: there are too few clusters.",
             "Test fewer numbers, such as one category by its name.",
@@ -138,4 +168,11 @@ def wald_test(hypothesis: str, distance: ArrayLike, covariance: ArrayLike, df: f
     if not rank:
         return HypothesisTest(hypothesis, "Wald", 0.0, 0, 1.0)
     f = statistic * below / (df * rank)
-    return HypothesisTest(hypothesis, "Wald", f, rank, float(f_distribution.sf(f, rank, below)), below=below)
+    return HypothesisTest(
+        hypothesis,
+        "Wald",
+        f,
+        rank,
+        float(f_distribution.sf(f, rank, below)),
+        below=below,
+    )

@@ -58,11 +58,25 @@ class Triples:
     known: Vector | float = 0.0
     spread: AmongPeople | None = None
 
-    def mean(self, value: Scored, confidence: float, *, likelihood: bool = True) -> Ends:
+    def mean(
+        self, value: Scored, confidence: float, *, likelihood: bool = True
+    ) -> Ends:
         """Return the ends of the mean of a value, as those of its ratio to 1."""
-        return self.ratio(value, Scored(np.ones(3), np.ones(len(self.matrix))), confidence, likelihood=likelihood)
+        return self.ratio(
+            value,
+            Scored(np.ones(3), np.ones(len(self.matrix))),
+            confidence,
+            likelihood=likelihood,
+        )
 
-    def ratio(self, above: Scored, below: Scored, confidence: float, *, likelihood: bool = True) -> Ends:
+    def ratio(
+        self,
+        above: Scored,
+        below: Scored,
+        confidence: float,
+        *,
+        likelihood: bool = True,
+    ) -> Ends:
         """Return the smallest and the largest ratio of two means that is not rejected, of those there can be.
 
         Implements: the test of a ratio ρ asks whether above − ρ·below is 0 on average [Fie54]. It rejects where the
@@ -74,13 +88,24 @@ class Triples:
 
         Guarantee: none. Of 95 % it holds 92 % or more wherever it was counted (`benchmarks/coverage_records.py`).
         """
-        asked = np.column_stack([self.counts, np.broadcast_to(self.known, len(self.counts))])
+        asked = np.column_stack(
+            [self.counts, np.broadcast_to(self.known, len(self.counts))]
+        )
         rows, back = np.unique(asked, axis=0, return_inverse=True)
         found = [
-            _Test(replace(self, counts=piece[:, :-1], known=piece[:, -1]), above, below, confidence, likelihood).ends()
+            _Test(
+                replace(self, counts=piece[:, :-1], known=piece[:, -1]),
+                above,
+                below,
+                confidence,
+                likelihood,
+            ).ends()
             for piece in np.array_split(rows, len(rows) // _TOGETHER + 1)
         ]
-        low, high = (vector(np.concatenate(ends)[back.reshape(-1)]) for ends in zip(*found, strict=True))
+        low, high = (
+            vector(np.concatenate(ends)[back.reshape(-1)])
+            for ends in zip(*found, strict=True)
+        )
         return low, high
 
     def together(self) -> Triples:
@@ -103,16 +128,25 @@ class Triples:
         best ones lie on an edge of the triangle.
         """
         whole = self.counts / self.sizes[:, None] @ np.linalg.pinv(self.matrix).T
-        whole /= np.where(np.abs(whole.sum(axis=1)) > _NONE_LEFT, whole.sum(axis=1), 1.0)[:, None]
+        whole /= np.where(
+            np.abs(whole.sum(axis=1)) > _NONE_LEFT, whole.sum(axis=1), 1.0
+        )[:, None]
         corners = [np.broadcast_to(each, whole.shape) for each in np.eye(3)]
-        found = [self.likeliest(corners[one], corners[two]) for one, two in ((0, 1), (0, 2), (1, 2))]
+        found = [
+            self.likeliest(corners[one], corners[two])
+            for one, two in ((0, 1), (0, 2), (1, 2))
+        ]
         found.append(np.where((whole >= 0).all(axis=1, keepdims=True), whole, found[0]))
         pick = np.argmax([self.height(each) for each in found], axis=0)
         return vector(np.stack(found)[pick, np.arange(len(whole))])
 
     def height(self, shares: Matrix) -> Vector:
         """Return the logarithm of the likelihood of shares for each tally."""
-        return vector((self.counts * np.log(np.maximum(shares @ self.matrix.T, _TINY))).sum(axis=1))
+        return vector(
+            (self.counts * np.log(np.maximum(shares @ self.matrix.T, _TINY))).sum(
+                axis=1
+            )
+        )
 
     def likeliest(self, one: Matrix, two: Matrix) -> Matrix:
         """Return the most likely shares on the line from one to two, for each tally: Newton's steps in a bracket."""
@@ -123,8 +157,13 @@ class Triples:
         low, high = np.zeros(len(place)), np.ones(len(place))
         for _ in range(_STEPS):
             at = place[left]
-            slope, bend = _slopes(self.counts[left], start[left], way[left], at[:, None])
-            low[left], high[left] = np.where(slope > 0, at, low[left]), np.where(slope > 0, high[left], at)
+            slope, bend = _slopes(
+                self.counts[left], start[left], way[left], at[:, None]
+            )
+            low[left], high[left] = (
+                np.where(slope > 0, at, low[left]),
+                np.where(slope > 0, high[left], at),
+            )
             step = at - slope / np.minimum(bend, -_TINY)
             inside = (step > low[left]) & (step < high[left])
             place[left] = np.where(inside, step, (low[left] + high[left]) / 2)
@@ -134,7 +173,9 @@ class Triples:
         return vector((1 - place[:, None]) * one + place[:, None] * two)
 
 
-def _slopes(counts: Matrix, start: Matrix, way: Matrix, place: Matrix | float) -> tuple[Vector, Vector]:
+def _slopes(
+    counts: Matrix, start: Matrix, way: Matrix, place: Matrix | float
+) -> tuple[Vector, Vector]:
     """Return the first and the second derivative of the logarithm of the likelihood along a line."""
     part = way / np.maximum(start + place * way, _TINY)
     return (counts * part).sum(axis=1), -(counts * part**2).sum(axis=1)
@@ -164,9 +205,16 @@ class _Test:
         ratios = self.above.values[some] / self.below.values[some]
         shares = self.triples.best
         above, below = shares @ self.above.values, shares @ self.below.values
-        likely = np.divide(above, below, out=np.full(len(shares), ratios.min()), where=below > _NONE_LEFT)
+        likely = np.divide(
+            above,
+            below,
+            out=np.full(len(shares), ratios.min()),
+            where=below > _NONE_LEFT,
+        )
         likely = np.clip(likely, ratios.min(), ratios.max())
-        return halved(self._holds, likely, ratios.min()), halved(self._holds, likely, ratios.max())
+        return halved(self._holds, likely, ratios.min()), halved(
+            self._holds, likely, ratios.max()
+        )
 
     def _holds(self, ratio: Vector) -> NDArray[np.bool_]:
         """Tell for each tally whether a ratio of its own is not rejected."""
@@ -177,10 +225,14 @@ class _Test:
         distance = (triples.counts * scores).sum(axis=1) / triples.sizes
         variance = (shares * (scores**2 @ triples.matrix)).sum(axis=1)
         if triples.spread is not None:
-            variance = np.maximum(variance - triples.known * triples.spread(values, shares), 0.0)
+            variance = np.maximum(
+                variance - triples.known * triples.spread(values, shares), 0.0
+            )
         holds = triples.sizes * distance**2 <= self.z2 * variance + _NONE_LEFT
         if self.likelihood:
-            holds |= triples.height(triples.best) - triples.height(shares) <= self.z2 / 2
+            holds |= (
+                triples.height(triples.best) - triples.height(shares) <= self.z2 / 2
+            )
         return np.asarray(holds, np.bool_)
 
 
@@ -204,4 +256,8 @@ def _line(values: Matrix) -> tuple[Matrix, Matrix]:
 
 def _part(below: Vector, over: Vector) -> Vector:
     """Return how much of the second value, the rest of it being of the first, has the mean 0; all, if both are 0."""
-    return np.clip(np.divide(-below, over - below, out=np.ones_like(below), where=over > below), 0.0, 1.0)
+    return np.clip(
+        np.divide(-below, over - below, out=np.ones_like(below), where=over > below),
+        0.0,
+        1.0,
+    )

@@ -20,7 +20,12 @@ from deniable import documents, exact
 from deniable.designs import direct
 from deniable.designs.two_answers import UNRELATED_CAVEAT
 from deniable.errors import InvalidRequest, NotEstimable, quoted
-from deniable.estimates.compliance.response_shares import Group, ResponseShares, Samplings, gather
+from deniable.estimates.compliance.response_shares import (
+    Group,
+    ResponseShares,
+    Samplings,
+    gather,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.results import Caution, Description
 from deniable.estimates.statistics import Model, Statistic
@@ -63,7 +68,9 @@ class TwoSamples(Model):
     def _said(self) -> ResponseShares:
         if self.sampled is not None:
             return self.sampled
-        return ResponseShares.of_counts([(n - yes, yes) for n, yes in zip(self.sizes, self.yes, strict=True)])
+        return ResponseShares.of_counts(
+            [(n - yes, yes) for n, yes in zip(self.sizes, self.yes, strict=True)]
+        )
 
     @property
     def _shares(self) -> Vector:
@@ -90,7 +97,10 @@ class TwoSamples(Model):
         """
         found = list(self.params.values())
         if not all(0 <= each <= 1 for each in found):
-            found = max((self._best_on_border(at, end) for at in (0, 1) for end in (0.0, 1.0)), key=self._height)
+            found = max(
+                (self._best_on_border(at, end) for at in (0, 1) for end in (0.0, 1.0)),
+                key=self._height,
+            )
         return dict(zip(NAMES, found, strict=True))
 
     def _height(self, shares: Sequence[float]) -> float:
@@ -98,22 +108,33 @@ class TwoSamples(Model):
         said, n = p * shares[0] + (1 - p) * shares[1], self._said.sizes
         yes = self._said.counts[1::2]
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(yes > 0, yes * np.log(said), 0) + np.where(n > yes, (n - yes) * np.log(1 - said), 0)
+            terms = np.where(yes > 0, yes * np.log(said), 0) + np.where(
+                n > yes, (n - yes) * np.log(1 - said), 0
+            )
         return float(terms.sum())
 
     def _best_on_border(self, at: int, end: float) -> list[float]:
         def shares(free: float) -> list[float]:
             return [end, free] if at == 0 else [free, end]
 
-        best = minimize_scalar(lambda free: -self._height(shares(free)), bounds=(0, 1), options={"xatol": 1e-12})
-        return max((shares(free) for free in (0.0, 1.0, float(best.x))), key=self._height)
+        best = minimize_scalar(
+            lambda free: -self._height(shares(free)),
+            bounds=(0, 1),
+            options={"xatol": 1e-12},
+        )
+        return max(
+            (shares(free) for free in (0.0, 1.0, float(best.x))), key=self._height
+        )
 
     @property
     def parities(self) -> tuple[exact.Ratio, ...]:
         """By how much a response of each sample changes the odds at most, at the innocuous share that is likely."""
         b = exact.rational(round(self.likely()["innocuous"], 12))
         rare = min(b, 1 - b)
-        return tuple(exact.ratio(p + (1 - p) * rare, (1 - p) * rare) if p else Fraction(1) for p in self.p)
+        return tuple(
+            exact.ratio(p + (1 - p) * rare, (1 - p) * rare) if p else Fraction(1)
+            for p in self.p
+        )
 
     @property
     def df(self) -> float:
@@ -133,7 +154,10 @@ class TwoSamples(Model):
 
     def describe(self) -> Description:
         losses = [exact.log_above(parity) for parity in self.parities]
-        listed = " and ".join(f"{formats.epsilon(loss)} in sample {number}" for number, loss in enumerate(losses, 1))
+        listed = " and ".join(
+            f"{formats.epsilon(loss)} in sample {number}"
+            for number, loss in enumerate(losses, 1)
+        )
         return Description(
             title=f"unrelated question in two samples, {self.sizes[0]:,} and {self.sizes[1]:,} respondents"
             + (f", {self.sampled.sample}" if self.sampled else ""),
@@ -141,7 +165,10 @@ class TwoSamples(Model):
             method="inversion",
             respondents=sum(self.sizes),
             epsilon=max(losses),
-            notes=(f"At the likely innocuous share ε is {listed}; it is not known before.", UNRELATED_CAVEAT),
+            notes=(
+                f"At the likely innocuous share ε is {listed}; it is not known before.",
+                UNRELATED_CAVEAT,
+            ),
         )
 
     def to_source(self) -> dict[str, Any]:
@@ -151,10 +178,16 @@ class TwoSamples(Model):
 
     @classmethod
     def from_source(cls, source: Mapping[str, Any], design: None) -> TwoSamples:  # noqa: ARG003 - there is none
-        p, yes, sizes = (documents.field(source, name, list) for name in ("p", "yes", "sizes"))
+        p, yes, sizes = (
+            documents.field(source, name, list) for name in ("p", "yes", "sizes")
+        )
         model = unrelated_two_samples(p=p, yes=yes, respondents=sizes).model
         sampled = source.get("sampled")
-        return model if sampled is None else replace(model, sampled=ResponseShares.from_body(sampled))
+        return (
+            model
+            if sampled is None
+            else replace(model, sampled=ResponseShares.from_body(sampled))
+        )
 
 
 def unrelated_two_samples(
@@ -191,24 +224,40 @@ def unrelated_two_samples(
     sampled = None
     if groups is not None:
         if yes is not None or respondents is not None:
-            raise InvalidRequest("there are groups and counts; expected groups alone, or yes and respondents.")
+            raise InvalidRequest(
+                "there are groups and counts; expected groups alone, or yes and respondents."
+            )
         yes, respondents, sampled = _counted(groups, sampling)
     for each in (p, yes, respondents):
         if not isinstance(each, Sequence) or isinstance(each, str) or len(each) != 2:
-            raise InvalidRequest("p, yes and respondents are not two numbers each; expected one for each sample.")
+            raise InvalidRequest(
+                "p, yes and respondents are not two numbers each; expected one for each sample."
+            )
     counts = [
-        (_count(one, "yes"), _count(n, "respondents")) for one, n in zip(yes or (), respondents or (), strict=True)
+        (_count(one, "yes"), _count(n, "respondents"))
+        for one, n in zip(yes or (), respondents or (), strict=True)
     ]
     first, second = (exact.probability(each, name="p") for each in p)
     if first == second:
-        raise InvalidRequest(f"both samples have p = {first}; expected different ones: otherwise they tell one number.")
+        raise InvalidRequest(
+            f"both samples have p = {first}; expected different ones: otherwise they tell one number."
+        )
     if any(one > n for one, n in counts):
-        raise InvalidRequest("more people said yes than responded; expected at most as many.")
+        raise InvalidRequest(
+            "more people said yes than responded; expected at most as many."
+        )
     if any(n < 2 for _, n in counts):
         raise NotEstimable(
             "a sample has fewer than 2 respondents; expected at least 2, to say how sure an estimate is."
         )
-    return Statistic(TwoSamples((first, second), (counts[0][0], counts[1][0]), (counts[0][1], counts[1][1]), sampled))
+    return Statistic(
+        TwoSamples(
+            (first, second),
+            (counts[0][0], counts[1][0]),
+            (counts[0][1], counts[1][1]),
+            sampled,
+        )
+    )
 
 
 def _counted(
@@ -220,7 +269,11 @@ def _counted(
             "a group was not counted as what people said; expected responses to dn.direct(), yes the second of two.",
             'For example dn.Responses.of(dn.direct(), ["no", "yes", "no"]).',
         )
-    return [int(each.counts[1]) for each in tallies], [each.respondents for each in tallies], sampled
+    return (
+        [int(each.counts[1]) for each in tallies],
+        [each.respondents for each in tallies],
+        sampled,
+    )
 
 
 def best_split(
@@ -252,16 +305,32 @@ def best_split(
     """
     one, two = (float(exact.probability(each, name="p")) for each in p)
     if one == two or not (0 <= sensitive <= 1 and 0 <= innocuous <= 1):
-        raise InvalidRequest("expected two different probabilities, and shares from 0 to 1.")
+        raise InvalidRequest(
+            "expected two different probabilities, and shares from 0 to 1."
+        )
     said = [each * sensitive + (1 - each) * innocuous for each in (one, two)]
-    spreads = [(1 - other) * math.sqrt(yes * (1 - yes)) for other, yes in zip((two, one), said, strict=True)]
-    parts = [spread / math.sqrt(cost) for spread, cost in zip(spreads, costs, strict=True)]
+    spreads = [
+        (1 - other) * math.sqrt(yes * (1 - yes))
+        for other, yes in zip((two, one), said, strict=True)
+    ]
+    parts = [
+        spread / math.sqrt(cost) for spread, cost in zip(spreads, costs, strict=True)
+    ]
     part = (parts[0] / sum(parts) if sum(parts) else 0.5) if first is None else first
-    squares = [spread**2 / share if spread else 0.0 for spread, share in zip(spreads, (part, 1 - part), strict=True)]
+    squares = [
+        spread**2 / share if spread else 0.0
+        for spread, share in zip(spreads, (part, 1 - part), strict=True)
+    ]
     return Split(part, sum(squares) / (one - two) ** 2)
 
 
 def _count(number: object, name: str) -> int:
-    if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 0:
-        raise InvalidRequest(f"{name} is {quoted(number)}; expected a whole number, 0 or more.")
+    if (
+        isinstance(number, bool)
+        or not hasattr(number, "__index__")
+        or number.__index__() < 0
+    ):
+        raise InvalidRequest(
+            f"{name} is {quoted(number)}; expected a whole number, 0 or more."
+        )
     return int(number.__index__())

@@ -36,7 +36,10 @@ from deniable.estimates.simplex import projection
 _RANK, _LEAST_SHARE = 1e-10, 1e-6
 _LEAST_CHANCE = 1e-200  # of a response that some shares rule out: counts divided by it are still numbers
 _FEW = 2.0  # responses of a symbol below which normal tails fail
-_MOST_ROUNDS, _STILL = 20, 1e-4  # of weighing anew; what a share may still move by, times √n
+_MOST_ROUNDS, _STILL = (
+    20,
+    1e-4,
+)  # of weighing anew; what a share may still move by, times √n
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +72,11 @@ class Contribution:
 
     def covariance(self, shares: Vector, f: float) -> Matrix:
         """Return the covariance of what the group adds, if these are the shares."""
-        return vector(self.mixing @ _covariance(self.linear, shares, f, self.tally.respondents) @ self.mixing.T)
+        return vector(
+            self.mixing
+            @ _covariance(self.linear, shares, f, self.tally.respondents)
+            @ self.mixing.T
+        )
 
     def curve(self, shares: Vector, f: float) -> Matrix:
         """Return the variance of what is added to each share as a polynomial in it: three rows, from the constant on.
@@ -85,7 +92,11 @@ class Contribution:
         other = (device + f * (squares @ shares) - shares * own) / rest
         other_mean = (self.mixing @ shares - shares * own_mean) / rest
         slope = own_mean - other_mean
-        rows = [other - f * other_mean**2, own - other - 2 * f * other_mean * slope, -f * slope**2]
+        rows = [
+            other - f * other_mean**2,
+            own - other - 2 * f * other_mean * slope,
+            -f * slope**2,
+        ]
         return vector(rows) / self.tally.respondents
 
     def _devices(self, shares: Vector) -> Vector:
@@ -97,11 +108,16 @@ class Contribution:
         """Return the same for each j if everybody is of the category j."""
         if isinstance(self.linear, Written):
             rows = self.mixing @ self.linear.inverse
-            return vector((rows**2 * self.linear.channel.T).sum(axis=1) - np.diagonal(self.mixing) ** 2)
+            return vector(
+                (rows**2 * self.linear.channel.T).sum(axis=1)
+                - np.diagonal(self.mixing) ** 2
+            )
         everybody = np.eye(len(self.mixing))
         return vector(
             [
-                self.linear.covariance(self.linear.expected(only), only, 0.0, 1.0).between(row, row)
+                self.linear.covariance(
+                    self.linear.expected(only), only, 0.0, 1.0
+                ).between(row, row)
                 for only, row in zip(everybody, self.mixing, strict=True)
             ]
         )
@@ -127,8 +143,12 @@ def unbiased_covariance(parts: Sequence[Contribution], f: float) -> Matrix:
     device = np.zeros((len(value), len(value)))
     for part in parts:
         size = part.tally.respondents
-        device += part.linear.covariance(part.tally.counts / size, part.alone, 0.0, 1.0).matrix() * (size / n)
-    return vector((f * (np.diag(value) - np.outer(value, value)) + device) / max(n - f, 1))
+        device += part.linear.covariance(
+            part.tally.counts / size, part.alone, 0.0, 1.0
+        ).matrix() * (size / n)
+    return vector(
+        (f * (np.diag(value) - np.outer(value, value)) + device) / max(n - f, 1)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +173,10 @@ class Weighing:
         inner = inside(shares)
         linears = [_inverse(each.design.channel, inner) for each in tallies]
         pairs = zip(linears, tallies, strict=True)
-        informations = [_pseudo(_covariance(linear, inner, 1.0, each.respondents)) for linear, each in pairs]
+        informations = [
+            _pseudo(_covariance(linear, inner, 1.0, each.respondents))
+            for linear, each in pairs
+        ]
         return cls(tallies, linears, informations, _pseudo(vector(sum(informations))))
 
     @property
@@ -165,14 +188,19 @@ class Weighing:
     @property
     def value(self) -> Vector:
         """The shares from all groups."""
-        pulled = sum(each @ shares for each, shares in zip(self.informations, self.alone, strict=True))
+        pulled = sum(
+            each @ shares
+            for each, shares in zip(self.informations, self.alone, strict=True)
+        )
         return vector(self.whole @ pulled + 1 / len(self.whole))
 
     @property
     def distance(self) -> float:
         """How far the groups are from all together, squared, in terms of their covariances."""
         value, pairs = self.value, zip(self.informations, self.alone, strict=True)
-        return sum(float((shares - value) @ each @ (shares - value)) for each, shares in pairs)
+        return sum(
+            float((shares - value) @ each @ (shares - value)) for each, shares in pairs
+        )
 
     def parts(self) -> list[Contribution]:
         """Return what each group adds."""
@@ -180,7 +208,9 @@ class Weighing:
         along = 1 / len(self.whole) / len(self.tallies)
         return [
             Contribution(each, linear, vector(self.whole @ information + along))
-            for each, linear, information in zip(self.tallies, self.linears, self.informations, strict=True)
+            for each, linear, information in zip(
+                self.tallies, self.linears, self.informations, strict=True
+            )
         ]
 
 
@@ -209,7 +239,11 @@ def side_by_side(tallies: Sequence[Counts]) -> list[Contribution]:
     """Return the groups, each with the part of the people that it holds."""
     whole, size = sum(map(weight_of, tallies)), tallies[0].design.channel.answers
     return [
-        Contribution(each, left_inverse(each.design.channel), np.eye(size) * (weight_of(each) / whole))
+        Contribution(
+            each,
+            left_inverse(each.design.channel),
+            np.eye(size) * (weight_of(each) / whole),
+        )
         for each in tallies
     ]
 
@@ -234,7 +268,9 @@ def profile(tallies: Sequence[Counts], best: Vector, confidence: float) -> Ends:
     return profiled(matrix, counts, best, confidence)
 
 
-def profile_of(tallies: Sequence[Counts], near: Vector, weights: Vector, confidence: float) -> Interval | None:
+def profile_of(
+    tallies: Sequence[Counts], near: Vector, weights: Vector, confidence: float
+) -> Interval | None:
     """Return the same for a weighted sum of shares, of which some near the most likely ones are known.
 
     Nothing, where shares with one sum have more corners than are quickly mixed.
@@ -253,7 +289,9 @@ def score(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     """
     value = total(parts)
     near = inside(projection(value))
-    return scored(value, vector([part.curve(near, f) for part in parts]).sum(axis=0), confidence)
+    return scored(
+        value, vector([part.curve(near, f) for part in parts]).sum(axis=0), confidence
+    )
 
 
 def wide(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
@@ -270,12 +308,18 @@ def wide(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     ends = []
     for j, share in enumerate(shares):
         others = (sent - share * matrix[:, j]) / (1 - share)
-        ends.append(_likely(matrix[counts > 0, j], others[counts > 0], counts[counts > 0], drop))
+        ends.append(
+            _likely(matrix[counts > 0, j], others[counts > 0], counts[counts > 0], drop)
+        )
     low, high = score(parts, f, confidence)
-    return np.minimum(low, [each[0] for each in ends]), np.maximum(high, [each[1] for each in ends])
+    return np.minimum(low, [each[0] for each in ends]), np.maximum(
+        high, [each[1] for each in ends]
+    )
 
 
-def _likely(own: Vector, others: Vector, counts: Vector, drop: float) -> tuple[float, float]:
+def _likely(
+    own: Vector, others: Vector, counts: Vector, drop: float
+) -> tuple[float, float]:
     """Return all t in [0, 1] at which Σ counts·log(t·own + (1 − t)·others) is not farther below its maximum."""
 
     def height(t: float) -> float:
@@ -297,16 +341,28 @@ def _likely(own: Vector, others: Vector, counts: Vector, drop: float) -> tuple[f
 def rare(tallies: Sequence[Counts]) -> bool:
     """Return whether some group can be expected to send a symbol less than twice, and counts each symbol apart."""
     channels = [each.design.channel for each in tallies]
-    if not all(each.own_cells and each.answers * each.responses <= MOST_WRITTEN for each in channels):
+    if not all(
+        each.own_cells and each.answers * each.responses <= MOST_WRITTEN
+        for each in channels
+    ):
         return False
-    return any(each.respondents * floats(each.design.channel).min() < _FEW for each in tallies)
+    return any(
+        each.respondents * floats(each.design.channel).min() < _FEW for each in tallies
+    )
 
 
-def expected_covariance(groups: Sequence[tuple[Design, float]], shares: Vector) -> Matrix:
+def expected_covariance(
+    groups: Sequence[tuple[Design, float]], shares: Vector
+) -> Matrix:
     """Return the covariance of the best combination of groups, each a design and how many respond with it."""
     inner = inside(shares)
-    pairs = [(_inverse(design.channel, inner), respondents) for design, respondents in groups]
-    inverses = [_pseudo(_covariance(linear, inner, 1.0, respondents)) for linear, respondents in pairs]
+    pairs = [
+        (_inverse(design.channel, inner), respondents) for design, respondents in groups
+    ]
+    inverses = [
+        _pseudo(_covariance(linear, inner, 1.0, respondents))
+        for linear, respondents in pairs
+    ]
     return _pseudo(vector(sum(inverses)))
 
 
@@ -337,7 +393,9 @@ def _stacked(tallies: Sequence[Counts]) -> tuple[Matrix, Vector]:
         )
     n = sum(each.respondents for each in tallies)
     rows = [floats(each.design.channel) * (each.respondents / n) for each in tallies]
-    return vector(np.vstack(rows)), vector(np.concatenate([each.counts for each in tallies]))
+    return vector(np.vstack(rows)), vector(
+        np.concatenate([each.counts for each in tallies])
+    )
 
 
 def inside(shares: Vector) -> Vector:
@@ -350,11 +408,16 @@ def _pseudo(matrix: Matrix) -> Matrix:
     """Return the pseudo-inverse on differences of shares; covariances of shares are singular along (1, …, 1)."""
     size = len(matrix)
     scale = np.trace(matrix) / size
-    centred = matrix - matrix.mean(axis=0) - matrix.mean(axis=1)[:, None] + matrix.mean()
+    centred = (
+        matrix - matrix.mean(axis=0) - matrix.mean(axis=1)[:, None] + matrix.mean()
+    )
     try:
         inverse = np.linalg.inv(centred + scale / size)
     except np.linalg.LinAlgError:
         inverse = np.full_like(matrix, np.inf)
-    if not np.abs(centred).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max() <= 1 / _RANK:
+    if (
+        not np.abs(centred).sum(axis=0).max() * np.abs(inverse).sum(axis=0).max()
+        <= 1 / _RANK
+    ):
         return vector(np.linalg.pinv(centred, rcond=_RANK, hermitian=True))
     return vector(inverse - 1 / (scale * size))

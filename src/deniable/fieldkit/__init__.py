@@ -5,4 +5,12 @@ from deniable.fieldkit.physical import Instruction, PhysicalDevice, nearest_devi
 from deniable.fieldkit.texts import DeviceTexts, QuizItem
 from deniable.fieldkit.two_questions import TwoQuestions
 
-__all__ = ["DeviceTexts", "Instruction", "PhysicalDevice", "QuizItem", "TwoQuestions", "nearest_devices", "write_kit"]
+__all__ = [
+    "DeviceTexts",
+    "Instruction",
+    "PhysicalDevice",
+    "QuizItem",
+    "TwoQuestions",
+    "nearest_devices",
+    "write_kit",
+]

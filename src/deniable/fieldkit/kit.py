@@ -14,8 +14,19 @@ from deniable.errors import InvalidRequest, quoted
 from deniable.fieldkit import sheets
 from deniable.fieldkit.paper import Paper, check_printable, pdf_bytes, svg_bytes
 from deniable.fieldkit.physical import SIZES, PhysicalDevice, nearest_devices
-from deniable.fieldkit.texts import ChoosingTexts, DeviceTexts, PairTexts, check_language, device_texts
-from deniable.fieldkit.two_questions import ChoosingDevice, TwoQuestions, asks_two, two_questions
+from deniable.fieldkit.texts import (
+    ChoosingTexts,
+    DeviceTexts,
+    PairTexts,
+    check_language,
+    device_texts,
+)
+from deniable.fieldkit.two_questions import (
+    ChoosingDevice,
+    TwoQuestions,
+    asks_two,
+    two_questions,
+)
 from deniable.files.atomic import atomic_write, check_free
 from deniable.survey.disclosure import epsilon_words
 from deniable.survey.harmless import HarmlessQuestion
@@ -65,7 +76,11 @@ def write_kit(
         _check_spoken(device, language)
     for label in (*device_list[0].asked.categories, *device_list[0].asked.symbols):
         check_printable(label, "a label of the design")
-    files = [file for device in device_list for file in _files(device_texts(device, language), Path(folder), question)]
+    files = [
+        file
+        for device in device_list
+        for file in _files(device_texts(device, language), Path(folder), question)
+    ]
     for path, _ in files:
         check_free(path, overwrite=overwrite)
     for path, write in files:
@@ -108,35 +123,61 @@ def _check_question(question: str) -> None:
     check_printable(question, "the question")
 
 
-def _files(texts: DeviceTexts | PairTexts, folder: Path, question: str) -> list[tuple[Path, Callable[[], bytes]]]:
+def _files(
+    texts: DeviceTexts | PairTexts, folder: Path, question: str
+) -> list[tuple[Path, Callable[[], bytes]]]:
     """Draw all pages of one device, and return what is to be written where."""
     home, kind = folder / texts.device.kind, texts.device.kind
-    pages = {name: _draw_paper(texts, draw) for name, draw in _pages(texts, question).items()}
-    pdfs = [(home / f"{name}.pdf", partial(pdf_bytes, paper.figures, name)) for name, paper in pages.items()]
-    page_name = kind if kind in pages else "question"  # what people hold: a device, or the card alone
+    pages = {
+        name: _draw_paper(texts, draw) for name, draw in _pages(texts, question).items()
+    }
+    pdfs = [
+        (home / f"{name}.pdf", partial(pdf_bytes, paper.figures, name))
+        for name, paper in pages.items()
+    ]
+    page_name = (
+        kind if kind in pages else "question"
+    )  # what people hold: a device, or the card alone
     figures = pages[page_name].figures
     names = (
         [f"{page_name}.svg"]
         if len(figures) == 1
         else [f"{page_name}-{page}.svg" for page in range(1, len(figures) + 1)]
     )
-    svgs = [(home / name, partial(svg_bytes, figure)) for name, figure in zip(names, figures, strict=True)]
+    svgs = [
+        (home / name, partial(svg_bytes, figure))
+        for name, figure in zip(names, figures, strict=True)
+    ]
     quiz = [item._asdict() for item in texts.quiz()]
     text_files = {
         "design.json": texts.device.design.to_json(indent=2),
         "quiz-key.json": json.dumps(quiz, ensure_ascii=False, indent=2),
         "entry.csv": "response",
     }
-    return [*pdfs, *svgs, *((home / name, partial(_encode_line, text)) for name, text in text_files.items())]
+    return [
+        *pdfs,
+        *svgs,
+        *(
+            (home / name, partial(_encode_line, text))
+            for name, text in text_files.items()
+        ),
+    ]
 
 
-def _pages(texts: DeviceTexts | PairTexts, question: str) -> dict[str, Callable[[Any, Paper], None]]:
+def _pages(
+    texts: DeviceTexts | PairTexts, question: str
+) -> dict[str, Callable[[Any, Paper], None]]:
     has_two = isinstance(texts, PairTexts | ChoosingTexts)
-    device: dict[str, Callable[[Any, Paper], None]] = {texts.device.kind: sheets.device_sheet}
+    device: dict[str, Callable[[Any, Paper], None]] = {
+        texts.device.kind: sheets.device_sheet
+    }
     return {
         **(device if isinstance(texts, DeviceTexts) else {}),
         "facts": sheets.facts_page,
-        "question": partial(sheets.two_questions_card if has_two else sheets.question_card, question=question),
+        "question": partial(
+            sheets.two_questions_card if has_two else sheets.question_card,
+            question=question,
+        ),
         "script": sheets.script_pages,
         "consent": sheets.consent_page,
         "quiz": partial(sheets.quiz_pages, key=False),
@@ -145,10 +186,14 @@ def _pages(texts: DeviceTexts | PairTexts, question: str) -> dict[str, Callable[
     }
 
 
-def _draw_paper(texts: DeviceTexts | PairTexts, draw: Callable[[Any, Paper], None]) -> Paper:
+def _draw_paper(
+    texts: DeviceTexts | PairTexts, draw: Callable[[Any, Paper], None]
+) -> Paper:
     epsilon = epsilon_words(texts.device.design.epsilon, texts.spoken)
     name = texts.device.design.hash.removeprefix("sha256:")[:12]
-    paper = Paper(f"{texts.words['kinds'][texts.device.kind]} · ε = {epsilon} · design.json {name}")
+    paper = Paper(
+        f"{texts.words['kinds'][texts.device.kind]} · ε = {epsilon} · design.json {name}"
+    )
     draw(texts, paper)
     return paper
 

@@ -60,7 +60,9 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
     """Return how wide a text is, in millimetres."""
     from matplotlib.textpath import text_to_path
 
-    width, _, _ = text_to_path.get_text_width_height_descent(text, _font(size, bold), ismath=False)
+    width, _, _ = text_to_path.get_text_width_height_descent(
+        text, _font(size, bold), ismath=False
+    )
     return float(width) * _POINT
 
 
@@ -68,7 +70,9 @@ def text_width(text: str, size: float, *, bold: bool = False) -> float:
 def _font(size: float, bold: bool) -> Any:
     from matplotlib.font_manager import FontProperties
 
-    return FontProperties(family="DejaVu Sans", size=size, weight="bold" if bold else "normal")
+    return FontProperties(
+        family="DejaVu Sans", size=size, weight="bold" if bold else "normal"
+    )
 
 
 def check_printable(text: str, name: str) -> None:
@@ -80,7 +84,11 @@ def check_printable(text: str, name: str) -> None:
     from matplotlib.font_manager import findfont, get_font
 
     font: Any = get_font(findfont(_font(10, False)))
-    missing = [letter for letter in text if not font.get_char_index(ord(letter)) or not letter.isprintable()]
+    missing = [
+        letter
+        for letter in text
+        if not font.get_char_index(ord(letter)) or not letter.isprintable()
+    ]
     if missing:
         raise InvalidRequest(
             f"{name} holds {missing[0]!r}, which these pages cannot print; expected one line of Latin, Greek or "
@@ -114,7 +122,14 @@ class Paper:
         self.figures.append(figure)
         self.below = MARGIN
         self.write(self.footer, MARGIN, HEIGHT - 10, size=7.5, colour=PALE)
-        self.write(str(len(self.figures)), WIDTH - MARGIN, HEIGHT - 10, size=7.5, colour=PALE, align="right")
+        self.write(
+            str(len(self.figures)),
+            WIDTH - MARGIN,
+            HEIGHT - 10,
+            size=7.5,
+            colour=PALE,
+            align="right",
+        )
 
     @property
     def axes(self) -> Axes:
@@ -146,19 +161,40 @@ class Paper:
         self.paragraph(text, size=size, bold=True, after=4 if size > 15 else 2)
 
     def paragraph(
-        self, text: str, *, size: float = 11, bold: bool = False, indent: float = 0, mark: str = "", after: float = 2.5
+        self,
+        text: str,
+        *,
+        size: float = 11,
+        bold: bool = False,
+        indent: float = 0,
+        mark: str = "",
+        after: float = 2.5,
     ) -> None:
         """Write a text in lines as wide as the page, after a mark such as a number; lines stay together on a page."""
         rows = lines(text, WIDTH - 2 * MARGIN - indent, size, bold=bold)
         step = size * _POINT * _LINE
         start = self.room(step * len(rows) + after)
         for number, row in enumerate(rows):
-            self.write(row, MARGIN + indent, start + step * (number + 0.5), size=size, bold=bold)
+            self.write(
+                row,
+                MARGIN + indent,
+                start + step * (number + 0.5),
+                size=size,
+                bold=bold,
+            )
         if mark:
             self.write(mark, MARGIN, start + step / 2, size=size, bold=True)
 
     def boxed(
-        self, text: str, left: float, top: float, width: float, height: float, *, size: float = 15, bold: bool = False
+        self,
+        text: str,
+        left: float,
+        top: float,
+        width: float,
+        height: float,
+        *,
+        size: float = 15,
+        bold: bool = False,
     ) -> None:
         """Write a text in the middle of a box, in letters as large as fit.
 
@@ -178,7 +214,14 @@ class Paper:
                 )
         first = top + (height - step * len(rows)) / 2
         for number, row in enumerate(rows):
-            self.write(row, left + width / 2, first + step * (number + 0.5), size=size, bold=bold, align="center")
+            self.write(
+                row,
+                left + width / 2,
+                first + step * (number + 0.5),
+                size=size,
+                bold=bold,
+                align="center",
+            )
 
     def box(
         self, left: float, top: float, width: float, height: float, *, fill: str = "none", edge: str = INK,
@@ -187,7 +230,9 @@ class Paper:
         """Draw a rectangle."""
         from matplotlib.patches import Rectangle
 
-        rectangle = Rectangle((left, top), width, height, facecolor=fill, edgecolor=edge, linewidth=0.8)
+        rectangle = Rectangle(
+            (left, top), width, height, facecolor=fill, edgecolor=edge, linewidth=0.8
+        )
         rectangle.set_gid(gid or None)
         self.axes.add_patch(rectangle)
 
@@ -202,7 +247,12 @@ def pdf_bytes(figures: Sequence[Figure], title: str) -> bytes:
     from matplotlib import rc_context
     from matplotlib.backends.backend_pdf import PdfPages
 
-    about: dict[str, Any] = {"Title": title, "Creator": "deniable", "Producer": "deniable", "CreationDate": None}
+    about: dict[str, Any] = {
+        "Title": title,
+        "Creator": "deniable",
+        "Producer": "deniable",
+        "CreationDate": None,
+    }
     file = BytesIO()
     with rc_context({"pdf.fonttype": 3}), PdfPages(file, metadata=about) as pages:
         for figure in figures:
@@ -216,5 +266,7 @@ def svg_bytes(figure: Figure) -> bytes:
 
     file = BytesIO()
     with rc_context({"svg.hashsalt": "deniable"}):
-        figure.savefig(file, format="svg", metadata={"Date": None, "Creator": "deniable"})
+        figure.savefig(
+            file, format="svg", metadata={"Date": None, "Creator": "deniable"}
+        )
     return file.getvalue()

@@ -31,9 +31,13 @@ SIZES: dict[str, tuple[int, ...]] = {
 
 _MOST_ANSWERS = 8  # categories that people keep in mind beside a device
 _MOST_INSTRUCTIONS = 10  # lines that fit on a sheet, and sectors that can be told apart
-_CODES = ("hashing", "hadamard")  # kinds of channels whose responses are found by arithmetic
+_CODES = (
+    "hashing",
+    "hadamard",
+)  # kinds of channels whose responses are found by arithmetic
 _BY_CARD = (
-    "Write the kit with its harmless question: write_kit(…, harmless=…), or `deniable fieldkit … --harmless NAME`."
+    "Write the kit with its harmless question: write_kit(…, harmless=…), "
+    "or `deniable fieldkit … --harmless NAME`."
 )
 _OTHER_QUESTION = {
     "crosswise": _BY_CARD,
@@ -95,7 +99,11 @@ class PhysicalDevice:
         cells = _cells(self.instructions, len(self.asked.symbols))
         if cells == _asked_cells(self.asked):
             return self.asked
-        return matrix(cells, categories=tuple(self.asked.categories), symbols=tuple(self.asked.symbols))
+        return matrix(
+            cells,
+            categories=tuple(self.asked.categories),
+            symbols=tuple(self.asked.symbols),
+        )
 
     @cached_property
     def distance(self) -> Fraction:
@@ -108,7 +116,9 @@ class PhysicalDevice:
         return self.distance == 0
 
 
-def nearest_devices(design: AnyDesign, kinds: Iterable[str] = tuple(SIZES)) -> tuple[PhysicalDevice, ...]:
+def nearest_devices(
+    design: AnyDesign, kinds: Iterable[str] = tuple(SIZES)
+) -> tuple[PhysicalDevice, ...]:
     """Return for each kind of device the nearest one to a design, among those that reveal no more than it does.
 
     Guarantee: the parity of each device, counted from its outcomes, is at most that of the design.
@@ -149,7 +159,9 @@ def read_kinds(kinds: Iterable[str]) -> tuple[str, ...]:
     kind_list = tuple(dict.fromkeys(kinds))
     unknown = [kind for kind in kind_list if kind not in SIZES]
     if unknown or not kind_list:
-        problem = f"{quoted(unknown[0])} is no device" if unknown else "no device was named"
+        problem = (
+            f"{quoted(unknown[0])} is no device" if unknown else "no device was named"
+        )
         raise InvalidRequest(f"{problem}; expected some of {', '.join(SIZES)}.")
     return kind_list
 
@@ -178,7 +190,8 @@ def _check_makeable(design: AnyDesign) -> Design:
     channel = design.channel
     if channel.KIND in _CODES:
         raise InvalidRequest(
-            "the responses of this design are codes that nobody can find by hand; expected words.", elsewhere
+            "the responses of this design are codes that nobody can find by hand; expected words.",
+            elsewhere,
         )
     if (
         channel.answers > _MOST_ANSWERS
@@ -207,7 +220,10 @@ def _check_labels(design: Design) -> None:
 
 def _asked_cells(design: Design) -> list[list[Fraction]]:
     answers = range(design.channel.answers)
-    return [[design.channel.probability(y, given=x) for x in answers] for y in range(design.channel.responses)]
+    return [
+        [design.channel.probability(y, given=x) for x in answers]
+        for y in range(design.channel.responses)
+    ]
 
 
 def _instruction_shares(design: Design) -> list[tuple[tuple[int, ...], Fraction]]:
@@ -219,7 +235,10 @@ def _instruction_shares(design: Design) -> list[tuple[tuple[int, ...], Fraction]
     cells = _asked_cells(design)
     answers, common = range(design.channel.answers), [min(row) for row in cells]
     forced = [((y,) * len(answers), share) for y, share in enumerate(common) if share]
-    remainders = [[(y, cells[y][x] - common[y]) for y in _symbols_from(x, len(cells))] for x in answers]
+    remainders = [
+        [(y, cells[y][x] - common[y]) for y in _symbols_from(x, len(cells))]
+        for x in answers
+    ]
     segments = forced + list(_side_by_side(remainders))
     if len(segments) == 1:
         raise InvalidRequest(
@@ -239,7 +258,9 @@ def _symbols_from(first: int, size: int) -> list[int]:
     return [(first + step) % size for step in range(size)]
 
 
-def _side_by_side(rows: Sequence[Sequence[tuple[int, Fraction]]]) -> Iterator[tuple[tuple[int, ...], Fraction]]:
+def _side_by_side(
+    rows: Sequence[Sequence[tuple[int, Fraction]]],
+) -> Iterator[tuple[tuple[int, ...], Fraction]]:
     """Lay one row of shares for each answer side by side, and cut wherever one of them changes its symbol."""
     cumulated = [list(accumulate(share for _, share in row)) for row in rows]
     cuts = sorted({Fraction(0), *(end for row in cumulated for end in row)})
@@ -256,7 +277,11 @@ def _nearest(
 ) -> PhysicalDevice | None:
     """Return the nearest device of a kind within the parity that was asked for, the smaller where two are as near."""
     says, shares = [says for says, _ in segments], [share for _, share in segments]
-    candidates = [tuple(map(Instruction, says, counts)) for size in SIZES[kind] for counts in _divisions(shares, size)]
+    candidates = [
+        tuple(map(Instruction, says, counts))
+        for size in SIZES[kind]
+        for counts in _divisions(shares, size)
+    ]
     for instructions in sorted(
         candidates,
         key=lambda instructions: (
@@ -265,7 +290,9 @@ def _nearest(
         ),
     ):
         cells = _cells(instructions, len(requested.symbols))
-        if 1 < _parity(cells) <= requested.parity and _rank(cells) >= _rank(_asked_cells(requested)):
+        if 1 < _parity(cells) <= requested.parity and _rank(cells) >= _rank(
+            _asked_cells(requested)
+        ):
             return PhysicalDevice(kind, requested, instructions)
     return None
 
@@ -273,9 +300,16 @@ def _nearest(
 def _divisions(shares: Sequence[Fraction], size: int) -> Iterator[list[int]]:
     """Divide outcomes among instructions, at least one each: equal shares alike, rounded up or down, one the rest."""
     alike = {share: shares.count(share) for share in shares}
-    unique_share = max((share for share, times in alike.items() if times == 1), default=None)
+    unique_share = max(
+        (share for share, times in alike.items() if times == 1), default=None
+    )
     repeated_shares = [share for share in alike if share != unique_share]
-    for chosen in product(*({math.floor(share * size), math.ceil(share * size)} for share in repeated_shares)):
+    for chosen in product(
+        *(
+            {math.floor(share * size), math.ceil(share * size)}
+            for share in repeated_shares
+        )
+    ):
         counts = dict(zip(repeated_shares, chosen, strict=True))
         left = size - sum(alike[share] * count for share, count in counts.items())
         if unique_share is not None:
@@ -290,7 +324,14 @@ def _cells(instructions: Sequence[Instruction], symbols: int) -> list[list[Fract
     answers = range(len(instructions[0].says))
     return [
         [
-            Fraction(sum(instruction.count for instruction in instructions if instruction.says[x] == y), total)
+            Fraction(
+                sum(
+                    instruction.count
+                    for instruction in instructions
+                    if instruction.says[x] == y
+                ),
+                total,
+            )
             for x in answers
         ]
         for y in range(symbols)
@@ -298,8 +339,16 @@ def _cells(instructions: Sequence[Instruction], symbols: int) -> list[list[Fract
 
 
 def _distance(instructions: Sequence[Instruction], requested: Design) -> Fraction:
-    pairs = zip(_cells(instructions, len(requested.symbols)), _asked_cells(requested), strict=True)
-    return max(abs(a - b) for attained, target in pairs for a, b in zip(attained, target, strict=True))
+    pairs = zip(
+        _cells(instructions, len(requested.symbols)),
+        _asked_cells(requested),
+        strict=True,
+    )
+    return max(
+        abs(a - b)
+        for attained, target in pairs
+        for a, b in zip(attained, target, strict=True)
+    )
 
 
 def _parity(cells: Sequence[Sequence[Fraction]]) -> exact.Ratio:

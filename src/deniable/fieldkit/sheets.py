@@ -6,20 +6,44 @@ from collections.abc import Sequence
 from itertools import product
 from math import cos, radians, sin
 
-from deniable.fieldkit.paper import FILLS, HEIGHT, INK, MARGIN, PALE, WIDTH, Paper, lines, text_width
+from deniable.fieldkit.paper import (
+    FILLS,
+    HEIGHT,
+    INK,
+    MARGIN,
+    PALE,
+    WIDTH,
+    Paper,
+    lines,
+    text_width,
+)
 from deniable.fieldkit.texts import ChoosingTexts, DeviceTexts, PairTexts, PaperTexts
 
-_RADIUS, _SMALL_RADIUS, _FEW = 74.0, 55.0, 5  # of the spinner; the smaller one leaves room for a long legend
+_RADIUS, _SMALL_RADIUS, _FEW = (
+    74.0,
+    55.0,
+    5,
+)  # of the spinner; the smaller one leaves room for a long legend
 _CARD = (56.0, 80.0)  # width and height of a card
 _GRID = (3, 3)  # cards in a row, and rows on a page
 _LINES = 20  # of people on a data-entry sheet
 _PIPS = {1: "c", 2: "ai", 3: "aci", 4: "agdi", 5: "agcdi", 6: "abgdhi"}
-_PLACES = {"a": (-1, -1), "b": (-1, 0), "g": (-1, 1), "d": (1, -1), "h": (1, 0), "i": (1, 1), "c": (0, 0)}
+_PLACES = {
+    "a": (-1, -1),
+    "b": (-1, 0),
+    "g": (-1, 1),
+    "d": (1, -1),
+    "h": (1, 0),
+    "i": (1, 1),
+    "c": (0, 0),
+}
 
 
 def device_sheet(texts: DeviceTexts, paper: Paper) -> None:
     """Draw the device: what is cut out, or looked up."""
-    {"spinner": _spinner, "cards": _cards, "dice": _dice, "coins": _coins}[texts.device.kind](texts, paper)
+    {"spinner": _spinner, "cards": _cards, "dice": _dice, "coins": _coins}[
+        texts.device.kind
+    ](texts, paper)
 
 
 def _write_heading(texts: DeviceTexts, paper: Paper) -> None:
@@ -29,7 +53,11 @@ def _write_heading(texts: DeviceTexts, paper: Paper) -> None:
 
 def _letters(texts: DeviceTexts) -> list[int]:
     """Return for each outcome, in order, the number of its instruction."""
-    return [number for number, instruction in enumerate(texts.device.instructions) for _ in range(instruction.count)]
+    return [
+        number
+        for number, instruction in enumerate(texts.device.instructions)
+        for _ in range(instruction.count)
+    ]
 
 
 def _legend(texts: DeviceTexts, paper: Paper) -> None:
@@ -37,9 +65,13 @@ def _legend(texts: DeviceTexts, paper: Paper) -> None:
         text = f"{texts.rule(instruction)}  ({texts.count(instruction.count)})"
         start = paper.below
         paper.paragraph(text, size=10.5, indent=14, after=3)
-        start = start if paper.below > start else MARGIN  # the legend went on to a new page
+        start = (
+            start if paper.below > start else MARGIN
+        )  # the legend went on to a new page
         paper.box(MARGIN, start - 1, 9, 6.6, fill=FILLS[number])
-        paper.write(letter, MARGIN + 4.5, start + 2.4, size=10.5, bold=True, align="center")
+        paper.write(
+            letter, MARGIN + 4.5, start + 2.4, size=10.5, bold=True, align="center"
+        )
 
 
 def _spinner(texts: DeviceTexts, paper: Paper) -> None:
@@ -51,11 +83,22 @@ def _spinner(texts: DeviceTexts, paper: Paper) -> None:
     x, y = WIDTH / 2, top + radius + 9
     total, start = texts.device.outcomes, 0
     for number, (letter, instruction) in enumerate(texts.instructions()):
-        angles = [360 * turn / total - 90 for turn in (start, start + instruction.count)]  # from the top, clockwise
-        sector = Wedge((x, y), radius, *angles, facecolor=FILLS[number], edgecolor=INK, linewidth=1)
+        angles = [
+            360 * turn / total - 90 for turn in (start, start + instruction.count)
+        ]  # from the top, clockwise
+        sector = Wedge(
+            (x, y), radius, *angles, facecolor=FILLS[number], edgecolor=INK, linewidth=1
+        )
         sector.set_gid(f"sector-{letter}")
         paper.axes.add_patch(sector)
-        _write_around(paper, letter, (x, y), radius, sum(angles) / 2, inside=instruction.count / total >= 0.04)
+        _write_around(
+            paper,
+            letter,
+            (x, y),
+            radius,
+            sum(angles) / 2,
+            inside=instruction.count / total >= 0.04,
+        )
         start += instruction.count
     for tick in range(total):
         _tick(paper, (x, y), radius, 360 * tick / total - 90)
@@ -64,19 +107,33 @@ def _spinner(texts: DeviceTexts, paper: Paper) -> None:
 
 
 def _write_around(
-    paper: Paper, letter: str, middle: tuple[float, float], radius: float, degrees: float, *, inside: bool
+    paper: Paper,
+    letter: str,
+    middle: tuple[float, float],
+    radius: float,
+    degrees: float,
+    *,
+    inside: bool,
 ) -> None:
     x, y = _polar_point(middle, radius * 0.7 if inside else radius + 5, degrees)
     paper.write(letter, x, y, size=20 if inside else 12, bold=True, align="center")
 
 
-def _tick(paper: Paper, middle: tuple[float, float], radius: float, degrees: float) -> None:
+def _tick(
+    paper: Paper, middle: tuple[float, float], radius: float, degrees: float
+) -> None:
     inner, outer = (_polar_point(middle, r, degrees) for r in (radius - 2, radius))
-    paper.axes.plot([inner[0], outer[0]], [inner[1], outer[1]], color=INK, linewidth=0.5)
+    paper.axes.plot(
+        [inner[0], outer[0]], [inner[1], outer[1]], color=INK, linewidth=0.5
+    )
 
 
-def _polar_point(middle: tuple[float, float], radius: float, degrees: float) -> tuple[float, float]:
-    return middle[0] + radius * cos(radians(degrees)), middle[1] + radius * sin(radians(degrees))
+def _polar_point(
+    middle: tuple[float, float], radius: float, degrees: float
+) -> tuple[float, float]:
+    return middle[0] + radius * cos(radians(degrees)), middle[1] + radius * sin(
+        radians(degrees)
+    )
 
 
 def _cards(texts: DeviceTexts, paper: Paper) -> None:
@@ -92,7 +149,9 @@ def _cards(texts: DeviceTexts, paper: Paper) -> None:
         top = MARGIN + slot // across * height
         letter, rule = tuple(texts.instructions())[instruction]
         paper.box(left, top, width, height, gid=f"card-{number}-{letter}")
-        paper.write(letter, left + 6, top + 7, size=12, bold=True, align="center", colour=PALE)
+        paper.write(
+            letter, left + 6, top + 7, size=12, bold=True, align="center", colour=PALE
+        )
         paper.boxed(texts.rule(rule), left + 4, top + 12, width - 8, height - 16)
 
 
@@ -113,20 +172,28 @@ def _faces(texts: DeviceTexts, paper: Paper) -> None:
         _die(paper, face, MARGIN + 8, top + 8, 4.4)
 
 
-def _die(paper: Paper, face: int, x: float, y: float, step: float, *, colour: str = INK) -> None:
+def _die(
+    paper: Paper, face: int, x: float, y: float, step: float, *, colour: str = INK
+) -> None:
     from matplotlib.patches import Circle
 
     for pip in _PIPS[face]:
         across, down = _PLACES[pip]
-        paper.axes.add_patch(Circle((x + across * step, y + down * step), step * 0.36, facecolor=colour))
+        paper.axes.add_patch(
+            Circle((x + across * step, y + down * step), step * 0.36, facecolor=colour)
+        )
 
 
-def _row(paper: Paper, letter: str, rule: str, fill: int, *, height: float = 20) -> float:
+def _row(
+    paper: Paper, letter: str, rule: str, fill: int, *, height: float = 20
+) -> float:
     """Write an outcome's letter and rule on a row, and return where the row starts; its left belongs to a picture."""
     top = paper.room(height)
     left = MARGIN + 62
     paper.box(left, top, 12, height - 4, fill=FILLS[fill])
-    paper.write(letter, left + 6, top + (height - 4) / 2, size=12, bold=True, align="center")
+    paper.write(
+        letter, left + 6, top + (height - 4) / 2, size=12, bold=True, align="center"
+    )
     paper.boxed(rule, left + 16, top, WIDTH - MARGIN - left - 16, height - 4, size=11)
     return top
 
@@ -134,32 +201,68 @@ def _row(paper: Paper, letter: str, rule: str, fill: int, *, height: float = 20)
 def _grid(texts: DeviceTexts, paper: Paper) -> None:
     cell = 19.0
     top, left = paper.room(7 * cell + 12), (WIDTH - 7 * cell) / 2
-    paper.write(texts.words["sheet"]["light"], left + 4 * cell, top + 2, size=10, align="center")
+    paper.write(
+        texts.words["sheet"]["light"], left + 4 * cell, top + 2, size=10, align="center"
+    )
     paper.write(texts.words["sheet"]["dark"], left - 2, top + 4, size=10)
     for face in range(1, 7):
-        _die(paper, face, left + (face + 0.5) * cell, top + 6 + cell / 2, 4, colour=PALE)
+        _die(
+            paper, face, left + (face + 0.5) * cell, top + 6 + cell / 2, 4, colour=PALE
+        )
         _die(paper, face, left + cell / 2, top + 6 + (face + 0.5) * cell, 4)
     letters = tuple(texts.instructions())
-    for (row, column), instruction in zip(product(range(1, 7), repeat=2), _letters(texts), strict=True):
+    for (row, column), instruction in zip(
+        product(range(1, 7), repeat=2), _letters(texts), strict=True
+    ):
         x, y = left + column * cell, top + 6 + row * cell
-        paper.box(x, y, cell, cell, fill=FILLS[instruction], gid=f"dice-{row}{column}-{letters[instruction][0]}")
-        paper.write(letters[instruction][0], x + cell / 2, y + cell / 2, size=15, bold=True, align="center")
+        paper.box(
+            x,
+            y,
+            cell,
+            cell,
+            fill=FILLS[instruction],
+            gid=f"dice-{row}{column}-{letters[instruction][0]}",
+        )
+        paper.write(
+            letters[instruction][0],
+            x + cell / 2,
+            y + cell / 2,
+            size=15,
+            bold=True,
+            align="center",
+        )
 
 
 def _coins(texts: DeviceTexts, paper: Paper) -> None:
     _write_heading(texts, paper)
     coin_sides = [texts.spoken.words["device"][name] for name in ("heads", "tails")]
-    for tossed, instruction in zip(product(coin_sides, repeat=texts.tosses), _letters(texts), strict=True):
+    for tossed, instruction in zip(
+        product(coin_sides, repeat=texts.tosses), _letters(texts), strict=True
+    ):
         letter, rule = tuple(texts.instructions())[instruction]
         top = _row(paper, letter, texts.rule(rule), instruction, height=14)
         for number, face in enumerate(tossed):
-            _coin(paper, face, MARGIN + 7 + number * 15, top + 5, dark=face == coin_sides[1])
+            _coin(
+                paper,
+                face,
+                MARGIN + 7 + number * 15,
+                top + 5,
+                dark=face == coin_sides[1],
+            )
 
 
 def _coin(paper: Paper, face: str, x: float, y: float, *, dark: bool) -> None:
     from matplotlib.patches import Circle
 
-    paper.axes.add_patch(Circle((x, y), 6, facecolor="#e3e7ea" if dark else "white", edgecolor=INK, linewidth=0.8))
+    paper.axes.add_patch(
+        Circle(
+            (x, y),
+            6,
+            facecolor="#e3e7ea" if dark else "white",
+            edgecolor=INK,
+            linewidth=0.8,
+        )
+    )
     paper.boxed(face, x - 5.4, y - 3, 10.8, 6, size=9)
 
 
@@ -176,24 +279,41 @@ def question_card(texts: DeviceTexts, paper: Paper, question: str) -> None:
     paper.heading(words["title"])
     top = paper.room(120)
     paper.box(MARGIN, top, WIDTH - 2 * MARGIN, 116)
-    paper.boxed(question or words["blank"], MARGIN + 8, top + 6, WIDTH - 2 * MARGIN - 16, 44, size=18, bold=True)
+    paper.boxed(
+        question or words["blank"],
+        MARGIN + 8,
+        top + 6,
+        WIDTH - 2 * MARGIN - 16,
+        44,
+        size=18,
+        bold=True,
+    )
     answers = f"{words['answers']} {'  ·  '.join(texts.categories)}"
     paper.boxed(answers, MARGIN + 8, top + 52, WIDTH - 2 * MARGIN - 16, 34, size=13)
-    paper.boxed(words["silent"], MARGIN + 8, top + 88, WIDTH - 2 * MARGIN - 16, 24, size=12)
+    paper.boxed(
+        words["silent"], MARGIN + 8, top + 88, WIDTH - 2 * MARGIN - 16, 24, size=12
+    )
 
 
-def two_questions_card(texts: PairTexts | ChoosingTexts, paper: Paper, question: str) -> None:
+def two_questions_card(
+    texts: PairTexts | ChoosingTexts, paper: Paper, question: str
+) -> None:
     """Write the card that the person reads: both questions, and what may be said, each with what it means."""
     words, width = texts.words["question"], WIDTH - 2 * MARGIN - 16
     harmless_texts = texts.device.harmless.texts
-    question_texts = {"first": question or words["blank"], "second": harmless_texts.get(texts.language, words["blank"])}
+    question_texts = {
+        "first": question or words["blank"],
+        "second": harmless_texts.get(texts.language, words["blank"]),
+    }
     chosen = texts.choices() if isinstance(texts, PairTexts) else ()
     paper.heading(words["title"])
     height = 138 + 26 * len(chosen)
     top = paper.room(height)
     paper.box(MARGIN, top, WIDTH - 2 * MARGIN, height)
     for offset, (name, text) in zip((6, 52), question_texts.items(), strict=True):
-        paper.write(words[name], MARGIN + 8, top + offset + 3, size=10, bold=True, colour=PALE)
+        paper.write(
+            words[name], MARGIN + 8, top + offset + 3, size=10, bold=True, colour=PALE
+        )
         paper.boxed(text, MARGIN + 8, top + offset + 7, width, 34, size=16, bold=True)
     paper.boxed(words["both"], MARGIN + 8, top + 98, width, 20, size=12)
     paper.boxed(words["say"], MARGIN + 8, top + 119, width, 12, size=12)
@@ -213,7 +333,9 @@ def script_pages(texts: DeviceTexts | PairTexts, paper: Paper) -> None:
         paper.heading(words[phase], size=13)
         for sentence in words[f"steps_{phase}"]:
             number += 1
-            line = sentence.replace("{say}", words["say"]).replace("{device}", texts.request())
+            line = sentence.replace("{say}", words["say"]).replace(
+                "{device}", texts.request()
+            )
             paper.paragraph(line, indent=10, mark=f"{number}")
 
 
@@ -249,7 +371,9 @@ def entry_sheet(texts: PaperTexts, paper: Paper) -> None:
     paper.paragraph(words["lead"])
     for symbol, code in zip(texts.symbols, texts.device.design.symbols, strict=True):
         if symbol != code:
-            paper.paragraph(words["code"].format(symbol=symbol, code=code), size=9, after=0.5)
+            paper.paragraph(
+                words["code"].format(symbol=symbol, code=code), size=9, after=0.5
+            )
     paper.room(3)
     columns = _columns(texts.symbols)
     for _ in range(min(_LINES, int((HEIGHT - MARGIN - paper.below) / 9))):
@@ -267,7 +391,14 @@ def _columns(symbols: Sequence[str]) -> list[tuple[float, float]]:
 
 def _write_label(paper: Paper, text: str, x: float, y: float, width: float) -> None:
     """Write a label on one line, or on two in smaller letters; what is longer ends in dots."""
-    size = next((font_size for font_size in (10.5, 9, 7.5) if text_width(text, font_size) <= width), 6.5)
+    size = next(
+        (
+            font_size
+            for font_size in (10.5, 9, 7.5)
+            if text_width(text, font_size) <= width
+        ),
+        6.5,
+    )
     rows = lines(text, width, size)
     first_rows = rows[:2] if len(rows) <= 2 else [rows[0], f"{rows[1][:-1]}…"]
     for number, row in enumerate(first_rows):

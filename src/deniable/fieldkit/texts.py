@@ -38,7 +38,11 @@ class QuizItem(NamedTuple):
 
 @cache
 def _catalogue(language: str) -> Mapping[str, Any]:
-    text = files("deniable.fieldkit").joinpath("locales", f"{language}.toml").read_text(encoding="utf-8")
+    text = (
+        files("deniable.fieldkit")
+        .joinpath("locales", f"{language}.toml")
+        .read_text(encoding="utf-8")
+    )
     return tomllib.loads(text)
 
 
@@ -99,9 +103,14 @@ class PaperTexts:
     def excluded(self, symbol: int) -> tuple[int, ...]:
         """Return the answers that cannot be true where a symbol is said; none where it proves nothing."""
         p_symbol = [
-            self.device.design.channel.probability(symbol, given=answer) for answer in range(len(self.categories))
+            self.device.design.channel.probability(symbol, given=answer)
+            for answer in range(len(self.categories))
         ]
-        return tuple(x for x, chance in enumerate(p_symbol) if not chance) if any(p_symbol) else ()
+        return (
+            tuple(x for x, chance in enumerate(p_symbol) if not chance)
+            if any(p_symbol)
+            else ()
+        )
 
     def _revealed(self) -> tuple[str, ...]:
         """Tell what a response reveals at most, and what it proves."""
@@ -127,7 +136,12 @@ class PaperTexts:
         design, cell = self.device.design, self.words["facts"]["chance"]
         for x, answer in enumerate(self.categories):
             for y, symbol in enumerate(self.symbols):
-                yield fill(cell, answer=answer, symbol=symbol, chance=str(design.channel.probability(y, given=x)))
+                yield fill(
+                    cell,
+                    answer=answer,
+                    symbol=symbol,
+                    chance=str(design.channel.probability(y, given=x)),
+                )
 
 
 @dataclass(frozen=True)
@@ -139,7 +153,11 @@ class DeviceTexts(PaperTexts):
     @property
     def how(self) -> str:
         """By which sentences the device is used: one die is told otherwise than two."""
-        return "die" if self.device.kind == "dice" and self.device.outcomes == 6 else self.device.kind
+        return (
+            "die"
+            if self.device.kind == "dice" and self.device.outcomes == 6
+            else self.device.kind
+        )
 
     @property
     def tosses(self) -> int:
@@ -148,7 +166,9 @@ class DeviceTexts(PaperTexts):
 
     def count(self, number: int) -> str:
         """Write a number of outcomes, out of all."""
-        count_text = fill(self.words["sheet"]["count"], count=number, total=self.device.outcomes)
+        count_text = fill(
+            self.words["sheet"]["count"], count=number, total=self.device.outcomes
+        )
         return count_text.replace(" ", "\u00a0")  # which is not broken over two lines
 
     def instructions(self) -> Iterator[tuple[str, Instruction]]:
@@ -168,11 +188,18 @@ class DeviceTexts(PaperTexts):
         if self.truthful(instruction):
             return str(words["truth"])
         pairs = zip(self.categories, instruction.says, strict=True)
-        return " ".join(fill(words["each"], answer=answer, symbol=self.symbols[y]) for answer, y in pairs)
+        return " ".join(
+            fill(words["each"], answer=answer, symbol=self.symbols[y])
+            for answer, y in pairs
+        )
 
     def handling(self) -> str:
         """Return how the device is put together and used, for its sheet."""
-        return fill(self.words["sheet"][self.how], total=self.device.outcomes, tosses=self.tosses)
+        return fill(
+            self.words["sheet"][self.how],
+            total=self.device.outcomes,
+            tosses=self.tosses,
+        )
 
     def request(self) -> str:
         """Return how the interviewer asks for the device to be used."""
@@ -180,10 +207,15 @@ class DeviceTexts(PaperTexts):
 
     def shown(self, outcome: int) -> str:
         """Tell how one of the outcomes, counted from 0, looks to whoever holds the device."""
-        letters = [letter for letter, instruction in self.instructions() for _ in range(instruction.count)]
+        letters = [
+            letter
+            for letter, instruction in self.instructions()
+            for _ in range(instruction.count)
+        ]
         row, column = divmod(outcome, 6)
         coins = [
-            self.spoken.words["device"]["tails" if outcome >> toss & 1 else "heads"] for toss in range(self.tosses)
+            self.spoken.words["device"]["tails" if outcome >> toss & 1 else "heads"]
+            for toss in range(self.tosses)
         ]
         return fill(
             self.words["quiz"]["shown"][self.how],
@@ -193,28 +225,51 @@ class DeviceTexts(PaperTexts):
     def facts(self) -> tuple[str, ...]:
         """Tell what the device is in numbers, how far it is from what was asked for, and what to tally with."""
         words, device = self.words["facts"], self.device
-        far = words["exact"] if device.exact else fill(words["distance"], points=self.points())
+        far = (
+            words["exact"]
+            if device.exact
+            else fill(words["distance"], points=self.points())
+        )
         requested_text, attained_text = (
-            epsilon_words(design.epsilon, self.spoken) for design in (device.asked, device.design)
+            epsilon_words(design.epsilon, self.spoken)
+            for design in (device.asked, device.design)
         )
         epsilon = fill(words["epsilon"], epsilon=attained_text, asked=requested_text)
-        return (fill(words["outcomes"], total=device.outcomes), *self._cells(), far, epsilon, words["tally"])
+        return (
+            fill(words["outcomes"], total=device.outcomes),
+            *self._cells(),
+            far,
+            epsilon,
+            words["tally"],
+        )
 
     def _cells(self) -> Iterator[str]:
         for x, answer in enumerate(self.categories):
             for y, symbol in enumerate(self.symbols):
                 count, total = self.said(y, x), self.device.outcomes
-                yield fill(self.words["facts"]["cell"], answer=answer, symbol=symbol, count=count, total=total)
+                yield fill(
+                    self.words["facts"]["cell"],
+                    answer=answer,
+                    symbol=symbol,
+                    count=count,
+                    total=total,
+                )
 
     def points(self) -> str:
         """Return the largest difference from what was asked for in percentage points, rounded up."""
         share = self.device.distance
         above = Decimal(math.ceil(share * 10_000)).scaleb(-2)
-        return self.spoken.number(above.quantize(Decimal("0.01"), rounding=ROUND_CEILING))
+        return self.spoken.number(
+            above.quantize(Decimal("0.01"), rounding=ROUND_CEILING)
+        )
 
     def said(self, symbol: int, answer: int) -> int:
         """Return on how many outcomes a symbol is said where an answer is true."""
-        return sum(instruction.count for instruction in self.device.instructions if instruction.says[answer] == symbol)
+        return sum(
+            instruction.count
+            for instruction in self.device.instructions
+            if instruction.says[answer] == symbol
+        )
 
     def consent(self) -> tuple[str, ...]:
         """Return the consent text: what is done, in numbers of outcomes, and what a response reveals at most."""
@@ -233,7 +288,12 @@ class DeviceTexts(PaperTexts):
         for instruction in self.device.instructions:
             if instruction.forced or self.truthful(instruction):
                 kind = "forced" if instruction.forced else "truth"
-                yield fill(words[kind], count=instruction.count, total=total, symbol=self.symbols[instruction.says[0]])
+                yield fill(
+                    words[kind],
+                    count=instruction.count,
+                    total=total,
+                    symbol=self.symbols[instruction.says[0]],
+                )
         n_lies = sum(
             instruction.count
             for instruction in self.device.instructions
@@ -247,18 +307,34 @@ class DeviceTexts(PaperTexts):
         words = self.words["quiz"]
         kinds = (self._outcome_items(), self._count_items(), self._proof_items())
         return (
-            *(item for kind in kinds for item, _ in zip(kind, range(_MOST_ITEMS), strict=False)),
+            *(
+                item
+                for kind in kinds
+                for item, _ in zip(kind, range(_MOST_ITEMS), strict=False)
+            ),
             QuizItem(words["seen"], words["seen_answer"]),
         )
 
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said on an outcome; where it is forced, of somebody for whom something else is true."""
-        starts = accumulate((instruction.count for instruction in self.device.instructions), initial=0)
-        for instruction, first in reversed(tuple(zip(self.device.instructions, starts, strict=False))):
+        starts = accumulate(
+            (instruction.count for instruction in self.device.instructions), initial=0
+        )
+        for instruction, first in reversed(
+            tuple(zip(self.device.instructions, starts, strict=False))
+        ):
             answer = max(
-                range(len(instruction.says)), key=lambda x: (self.categories[x] != self.symbols[instruction.says[x]], x)
+                range(len(instruction.says)),
+                key=lambda x: (
+                    self.categories[x] != self.symbols[instruction.says[x]],
+                    x,
+                ),
             )
-            question = fill(self.words["quiz"]["outcome"], shown=self.shown(first), answer=self.categories[answer])
+            question = fill(
+                self.words["quiz"]["outcome"],
+                shown=self.shown(first),
+                answer=self.categories[answer],
+            )
             yield QuizItem(question, self.symbols[instruction.says[answer]])
 
     def _count_items(self) -> Iterator[QuizItem]:
@@ -274,7 +350,13 @@ class DeviceTexts(PaperTexts):
 
 def _replace_sentences(words: Mapping[str, Any], rest_text: str) -> Mapping[str, Any]:
     """Return the sentences, with those of another way to ask in the places that it has."""
-    return {**words, **{name: {**words.get(name, {}), **table} for name, table in words[rest_text].items()}}
+    return {
+        **words,
+        **{
+            name: {**words.get(name, {}), **table}
+            for name, table in words[rest_text].items()
+        },
+    }
 
 
 @dataclass(frozen=True)
@@ -292,7 +374,10 @@ class PairTexts(PaperTexts):
         """Return what may be said, each with what it means."""
         means = self.words["choices"]
         return tuple(
-            (symbol, means[code]) for symbol, code in zip(self.symbols, self.device.design.symbols, strict=True)
+            (symbol, means[code])
+            for symbol, code in zip(
+                self.symbols, self.device.design.symbols, strict=True
+            )
         )
 
     def request(self) -> str:
@@ -323,13 +408,21 @@ class PairTexts(PaperTexts):
         words = self.words["quiz"]
         pairs = (
             QuizItem(
-                fill(words["outcome"], answer=self.categories[answer], harmless=self.categories[harmless]),
+                fill(
+                    words["outcome"],
+                    answer=self.categories[answer],
+                    harmless=self.categories[harmless],
+                ),
                 self.symbols[self.device.says(answer, harmless)],
             )
             for answer in (1, 0)
             for harmless in (1, 0)
         )
-        return (*pairs, *self._proof_items(), QuizItem(words["seen"], words["seen_answer"]))
+        return (
+            *pairs,
+            *self._proof_items(),
+            QuizItem(words["seen"], words["seen_answer"]),
+        )
 
 
 @dataclass(frozen=True)
@@ -353,8 +446,14 @@ class ChoosingTexts(DeviceTexts):
         yield from (self.words["facts"][name] for name in ("holds", "secret"))
 
     def _odds(self) -> Iterator[str]:
-        for name, instruction in zip(("first", "second"), self.device.instructions, strict=True):
-            yield fill(self.words["consent"][name], count=instruction.count, total=self.device.outcomes)
+        for name, instruction in zip(
+            ("first", "second"), self.device.instructions, strict=True
+        ):
+            yield fill(
+                self.words["consent"][name],
+                count=instruction.count,
+                total=self.device.outcomes,
+            )
 
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said where the device chooses a question, of somebody to whom the other one is otherwise."""
@@ -375,11 +474,20 @@ class ChoosingTexts(DeviceTexts):
 
 def _format_share(texts: PaperTexts, share: Fraction) -> str:
     percent = Decimal(round(share * 10_000)).scaleb(-2)
-    return fill(texts.words["facts"]["share"], share=str(share), percent=texts.spoken.number(percent))
+    return fill(
+        texts.words["facts"]["share"],
+        share=str(share),
+        percent=texts.spoken.number(percent),
+    )
 
 
-def device_texts(device: PhysicalDevice | TwoQuestions, language: str) -> DeviceTexts | PairTexts:
+def device_texts(
+    device: PhysicalDevice | TwoQuestions, language: str
+) -> DeviceTexts | PairTexts:
     """Tell a device, or two questions, in a language."""
     if isinstance(device, TwoQuestions):
         return PairTexts(device, language)
-    return (ChoosingTexts if isinstance(device, ChoosingDevice) else DeviceTexts)(device, language)  # type: ignore[arg-type]
+    return (ChoosingTexts if isinstance(device, ChoosingDevice) else DeviceTexts)(
+        device,  # type: ignore[arg-type]
+        language,
+    )

@@ -23,7 +23,9 @@ _TOGETHER: dict[str, Callable[[int, int], int]] = {
 }
 """Which symbol is said, by the answers to both questions."""
 
-_ROUNDED = Fraction(1, 2**50)  # by which weights of a design from ε may miss the share that it was built with
+_ROUNDED = Fraction(
+    1, 2**50
+)  # by which weights of a design from ε may miss the share that it was built with
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ class ChoosingDevice(PhysicalDevice):
 
         Guarantee: every probability follows from numbers of outcomes and the share of the harmless question.
         """
-        attained = simmons(p=Fraction(self.instructions[0].count, self.outcomes), b=self.harmless.share)
+        attained = simmons(
+            p=Fraction(self.instructions[0].count, self.outcomes), b=self.harmless.share
+        )
         return self.asked if attained.channel == self.asked.channel else attained
 
     @cached_property
@@ -92,7 +96,10 @@ class ChoosingDevice(PhysicalDevice):
         """By how much a probability differs from the one that was asked for, at most."""
         answers, symbols = range(2), range(2)
         return max(
-            abs(self.design.channel.probability(y, given=x) - self.asked.channel.probability(y, given=x))
+            abs(
+                self.design.channel.probability(y, given=x)
+                - self.asked.channel.probability(y, given=x)
+            )
             for x in answers
             for y in symbols
         )
@@ -104,7 +111,9 @@ def asks_two(design: Design) -> bool:
 
 
 def two_questions(
-    design: Design, harmless: str | HarmlessQuestion | None, kinds: Iterable[str] = tuple(SIZES)
+    design: Design,
+    harmless: str | HarmlessQuestion | None,
+    kinds: Iterable[str] = tuple(SIZES),
 ) -> tuple[TwoQuestions | ChoosingDevice, ...]:
     """Return how a design with a harmless question is asked on paper: by a card alone, or by devices that choose.
 
@@ -152,9 +161,18 @@ def harmless_share(design: Design) -> Fraction:
     return harmless_yes / (harmless_yes + harmless_no)
 
 
-def _read_harmless(design: Design, harmless: str | HarmlessQuestion | None) -> HarmlessQuestion:
+def _read_harmless(
+    design: Design, harmless: str | HarmlessQuestion | None
+) -> HarmlessQuestion:
     share, letter = harmless_share(design), "b" if design.name == "simmons" else "p"
-    listed = next((question.name for question in HARMLESS if abs(question.share - share) < _ROUNDED), None)
+    listed = next(
+        (
+            question.name
+            for question in HARMLESS
+            if abs(question.share - share) < _ROUNDED
+        ),
+        None,
+    )
     nearest = min(HARMLESS, key=lambda question: abs(question.share - share))
     advice = (
         f"Take {listed}: --harmless {listed}."
@@ -183,19 +201,41 @@ def _format_share(share: Fraction) -> str:
     return str(share if share.denominator < 10**9 else float(share))
 
 
-def _nearest_choosing(design: Design, harmless: HarmlessQuestion, kinds: Iterable[str]) -> tuple[ChoosingDevice, ...]:
+def _nearest_choosing(
+    design: Design, harmless: HarmlessQuestion, kinds: Iterable[str]
+) -> tuple[ChoosingDevice, ...]:
     """Return for each kind of device the nearest one that chooses, among those that reveal no more than the design."""
-    p_target = design.channel.probability(1, given=1) - design.channel.probability(1, given=0)
+    p_target = design.channel.probability(1, given=1) - design.channel.probability(
+        1, given=0
+    )
     devices = []
     for kind in kinds:
         candidates = [
-            ChoosingDevice(kind, design, (Instruction((0, 1), count), Instruction((), size - count)), harmless)
+            ChoosingDevice(
+                kind,
+                design,
+                (Instruction((0, 1), count), Instruction((), size - count)),
+                harmless,
+            )
             for size in SIZES[kind]
             for count in {math.floor(p_target * size), math.ceil(p_target * size)}
             if 0 < count < size
         ]
-        within = [candidate for candidate in candidates if candidate.design.parity <= design.parity]
-        devices += [min(within, key=lambda candidate: (candidate.distance, candidate.outcomes))] if within else []
+        within = [
+            candidate
+            for candidate in candidates
+            if candidate.design.parity <= design.parity
+        ]
+        devices += (
+            [
+                min(
+                    within,
+                    key=lambda candidate: (candidate.distance, candidate.outcomes),
+                )
+            ]
+            if within
+            else []
+        )
     if not devices:
         raise InvalidRequest(
             f"no {', '.join(kinds)} is fine enough to choose between the two questions of this design.",

@@ -31,7 +31,9 @@ def to_arrow(column: Any) -> pa.ChunkedArray[Any] | None:
     import pyarrow as pa
 
     if index_of(column) is not None and hasattr(column, "columns"):
-        column = column.reset_index(drop=True)  # of a frame, which would hand over its index as a column
+        column = column.reset_index(
+            drop=True
+        )  # of a frame, which would hand over its index as a column
     try:
         if hasattr(column, "__arrow_c_stream__"):
             return pa.chunked_array(column)
@@ -47,13 +49,20 @@ def to_items(column: Any) -> list[Any] | None:
 
     if isinstance(column, np.ma.MaskedArray):
         gaps = np.ma.getmaskarray(column)
-        return [None if gap else item for item, gap in zip(column.tolist(), gaps, strict=True)]
+        return [
+            None if gap else item
+            for item, gap in zip(column.tolist(), gaps, strict=True)
+        ]
     if isinstance(column, np.ndarray):
         return list(column.tolist())
     if is_column(column):
         array = to_arrow(column)
         return list(column) if array is None else array.to_pylist()
-    if isinstance(column, str | bytes) or not hasattr(column, "__iter__") or hasattr(column, "keys"):
+    if (
+        isinstance(column, str | bytes)
+        or not hasattr(column, "__iter__")
+        or hasattr(column, "keys")
+    ):
         return None
     return list(column)
 
@@ -68,4 +77,8 @@ def is_text(kind: pa.DataType) -> bool:
     """Tell whether an Arrow type is text in one of its layouts."""
     import pyarrow as pa
 
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+    return bool(
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+    )

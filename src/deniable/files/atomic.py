@@ -14,7 +14,9 @@ from deniable.errors import InvalidRequest
 
 try:
     import fcntl
-except ImportError:  # pragma: no cover - not on Windows, where a file that is open cannot be erased
+except (
+    ImportError
+):  # pragma: no cover - not on Windows, where a file that is open cannot be erased
     fcntl = None  # type: ignore[assignment]
 
 
@@ -25,10 +27,13 @@ def check_free(path: Path, *, overwrite: bool) -> None:
         InvalidRequest: there is something.
     """
     if path.exists() and not path.is_file():
-        raise InvalidRequest(f"{path} is not a file; expected the name of a file to write.")
+        raise InvalidRequest(
+            f"{path} is not a file; expected the name of a file to write."
+        )
     if path.exists() and not overwrite:
         raise InvalidRequest(
-            f"{path} exists already; expected a new name.", "Allow it to be overwritten (--force), or choose another."
+            f"{path} exists already; expected a new name.",
+            "Allow it to be overwritten (--force), or choose another.",
         )
 
 
@@ -52,7 +57,9 @@ def atomic_write(
     _erase_leftovers(final)
     partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.partial")
     try:
-        made = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666)
+        made = os.open(
+            partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666
+        )
         with open(made, "wb") as file:
             _lock(file.fileno())
             yield file

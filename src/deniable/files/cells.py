@@ -21,6 +21,10 @@ def safe_cell(cell: object) -> object:
         >>> safe_cell("=1+1"), safe_cell("'=1+1"), safe_cell("-0.5"), safe_cell(-0.5)
         ("'=1+1", "''=1+1", '-0.5', -0.5)
     """
-    if isinstance(cell, str) and re.match(RISKY, cell) and not re.fullmatch(NUMBER.strip("^$"), cell):
+    if (
+        isinstance(cell, str)
+        and re.match(RISKY, cell)
+        and not re.fullmatch(NUMBER.strip("^$"), cell)
+    ):
         return SIGN + cell
     return cell

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 Row = tuple[str | None, ...]
 
-_REMEMBERED_LINES = 1 << 12  # that are remembered: a file of responses has few different ones
+_REMEMBERED_LINES = (
+    1 << 12
+)  # that are remembered: a file of responses has few different ones
 
 
 class BrokenLine(Exception):
@@ -40,7 +42,9 @@ class BrokenLine(Exception):
         super().__init__(f"line {line} {problem}")
 
 
-def _json_batches(lines: Iterable[bytes], labels: Sequence[str], keep: Sequence[str], size: int) -> Iterator[list[Row]]:
+def _json_batches(
+    lines: Iterable[bytes], labels: Sequence[str], keep: Sequence[str], size: int
+) -> Iterator[list[Row]]:
     """Read fields of each object as text, `size` lines at a time; null is None.
 
     Args:
@@ -78,8 +82,14 @@ def _row(number: int, line: bytes, labels: Sequence[str], keep: Sequence[str]) -
         fields = _sealed(number, line)
     missing = [name for name in (*labels, *keep) if name not in fields]
     if missing:
-        raise BrokenLine(number, f"has no field {missing[0]!r}; where there is no value expected null")
-    return (*(_label(number, name, fields[name]) for name in labels), *(_kept(fields[name]) for name in keep))
+        raise BrokenLine(
+            number,
+            f"has no field {missing[0]!r}; where there is no value expected null",
+        )
+    return (
+        *(_label(number, name, fields[name]) for name in labels),
+        *(_kept(fields[name]) for name in keep),
+    )
 
 
 def _sealed(number: int, line: bytes) -> dict[str, Any]:
@@ -87,7 +97,9 @@ def _sealed(number: int, line: bytes) -> dict[str, Any]:
     try:
         response = documents.Response.from_json(line)
     except UnreadableFile:
-        raise BrokenLine(number, "is a response whose content does not match its hash") from None
+        raise BrokenLine(
+            number, "is a response whose content does not match its hash"
+        ) from None
     return {"design": response.design, "response": response.symbol}
 
 
@@ -99,11 +111,18 @@ def _label(number: int, name: str, value: Any) -> str | None:
             return None
         if value == value // 1:
             return str(int(value))
-    raise BrokenLine(number, f"holds a {type(value).__name__} in {name!r}; expected text, a whole number or null")
+    raise BrokenLine(
+        number,
+        f"holds a {type(value).__name__} in {name!r}; expected text, a whole number or null",
+    )
 
 
 def _kept(value: Any) -> str | None:
-    return value if value is None or isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return (
+        value
+        if value is None or isinstance(value, str)
+        else json.dumps(value, ensure_ascii=False)
+    )
 
 
 FORMATS = ("parquet", "arrow", "csv", "ndjson")
@@ -203,7 +222,11 @@ class ColumnFile(ABC):
 
     @abstractmethod
     def batches(
-        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+        self,
+        labels: Sequence[str],
+        keep: Sequence[str] = (),
+        pieces: range | None = None,
+        size: int = BATCH,
     ) -> Iterator[pa.RecordBatch]:
         """Read columns of labels, which come as text, a dictionary, codes or bytes; and others as they are.
 
@@ -214,7 +237,9 @@ class ColumnFile(ABC):
             size: how many rows a batch has, at most, where the format leaves a choice.
         """
 
-    def coded_batches(self, columns: Sequence[str], size: int = BATCH) -> Iterator[pa.RecordBatch]:
+    def coded_batches(
+        self, columns: Sequence[str], size: int = BATCH
+    ) -> Iterator[pa.RecordBatch]:
         """Read columns as they are stored: numbers as numbers, also where the file says what each is called."""
         return self.batches((), columns, size=size)
 
@@ -238,7 +263,8 @@ class ColumnFile(ABC):
     def damaged(self, problem: str = "it breaks off or is damaged") -> UnreadableFile:
         """Return the error for a file that cannot be read to its end."""
         return UnreadableFile(
-            f"cannot read {self.name}: {problem}.", "The file may be truncated; write or download it again."
+            f"cannot read {self.name}: {problem}.",
+            "The file may be truncated; write or download it again.",
         )
 
 
@@ -271,23 +297,44 @@ class _ParquetFile(ColumnFile):
     @property
     def pieces(self) -> tuple[int, ...]:
         metadata = self._file.metadata
-        return tuple(metadata.row_group(at).num_rows for at in range(metadata.num_row_groups))
+        return tuple(
+            metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)
+        )
 
     def constant(self, column: str) -> str | None:
         metadata = self._file.metadata
-        places = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path == column]
-        found = {self._only(group, places[0]) for group in range(metadata.num_row_groups)} if places else {None}
+        places = [
+            at
+            for at in range(metadata.num_columns)
+            if metadata.schema.column(at).path == column
+        ]
+        found = (
+            {self._only(group, places[0]) for group in range(metadata.num_row_groups)}
+            if places
+            else {None}
+        )
         return found.pop() if len(found) == 1 else None
 
     def _only(self, group: int, place: int) -> str | None:
         """Return the one text that a column holds in a row group, as its statistics tell."""
         known: Any = self._file.metadata.row_group(group).column(place).statistics
-        if known is None or not known.has_min_max or not known.has_null_count or known.null_count:
+        if (
+            known is None
+            or not known.has_min_max
+            or not known.has_null_count
+            or known.null_count
+        ):
             return None
-        return known.min if isinstance(known.min, str) and known.min == known.max else None
+        return (
+            known.min if isinstance(known.min, str) and known.min == known.max else None
+        )
 
     def batches(
-        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+        self,
+        labels: Sequence[str],
+        keep: Sequence[str] = (),
+        pieces: range | None = None,
+        size: int = BATCH,
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -297,8 +344,12 @@ class _ParquetFile(ColumnFile):
         text = [name for name in labels if pa.types.is_string(schema.field(name).type)]
         groups: Any = None if pieces is None else list(pieces)
         try:
-            file = pq.ParquetFile(self._stream, read_dictionary=text, page_checksum_verification=True)
-            for batch in file.iter_batches(batch_size=size, columns=[*labels, *keep], row_groups=groups):
+            file = pq.ParquetFile(
+                self._stream, read_dictionary=text, page_checksum_verification=True
+            )
+            for batch in file.iter_batches(
+                batch_size=size, columns=[*labels, *keep], row_groups=groups
+            ):
                 self._rows += len(batch)
                 yield batch
         except (pa.ArrowException, OSError, KeyError):
@@ -315,14 +366,20 @@ class _ArrowFile(ColumnFile):
 
         super().__init__(name, size)
         self._stream = stream
-        self._whole = head.startswith(_ARROW_FILE) and not isinstance(stream, io.BufferedReader)
+        self._whole = head.startswith(_ARROW_FILE) and not isinstance(
+            stream, io.BufferedReader
+        )
         self._read = 0
         try:
             if head.startswith(_ARROW_FILE) and not self._whole:
                 stream.read(len(_ARROW_FILE) + 2)  # what comes behind is a stream
-            self._opened: Any = pa.ipc.open_file(stream) if self._whole else pa.ipc.open_stream(stream)
+            self._opened: Any = (
+                pa.ipc.open_file(stream) if self._whole else pa.ipc.open_stream(stream)
+            )
         except (pa.ArrowException, OSError):
-            raise self.damaged("it is not a complete Arrow IPC file or stream") from None
+            raise self.damaged(
+                "it is not a complete Arrow IPC file or stream"
+            ) from None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -338,7 +395,11 @@ class _ArrowFile(ColumnFile):
         return _position(self._stream, self._size)
 
     def batches(
-        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+        self,
+        labels: Sequence[str],
+        keep: Sequence[str] = (),
+        pieces: range | None = None,
+        size: int = BATCH,
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
@@ -346,7 +407,9 @@ class _ArrowFile(ColumnFile):
         try:
             for batch in self._all():
                 chosen = batch.select([*labels, *keep])
-                yield from (chosen.slice(start, size) for start in range(0, len(chosen), size))
+                yield from (
+                    chosen.slice(start, size) for start in range(0, len(chosen), size)
+                )
         except (pa.ArrowException, OSError, KeyError):
             raise self.damaged() from None
 
@@ -360,7 +423,9 @@ class _ArrowFile(ColumnFile):
 
 
 class _CsvFile(ColumnFile):
-    def __init__(self, stream: io.BufferedReader, name: str, size: int | None, head: bytes) -> None:
+    def __init__(
+        self, stream: io.BufferedReader, name: str, size: int | None, head: bytes
+    ) -> None:
         super().__init__(name, size)
         self._stream = stream
         self._bare = b"\n" not in head and b"\r" not in head
@@ -371,7 +436,13 @@ class _CsvFile(ColumnFile):
             line = first.split("\n", 1)[0]
             # Spreadsheets write semicolons where a comma is the decimal sign.
             self._delimiter = max(",;\t", key=line.count)
-            self._names = tuple(next(csv.reader(io.StringIO(first, newline=""), delimiter=self._delimiter)))
+            self._names = tuple(
+                next(
+                    csv.reader(
+                        io.StringIO(first, newline=""), delimiter=self._delimiter
+                    )
+                )
+            )
         except (csv.Error, StopIteration):
             raise self.damaged("its first line is not a header") from None
 
@@ -384,7 +455,11 @@ class _CsvFile(ColumnFile):
         return _position(self._stream, self._size)
 
     def batches(
-        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+        self,
+        labels: Sequence[str],
+        keep: Sequence[str] = (),
+        pieces: range | None = None,
+        size: int = BATCH,
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
@@ -392,7 +467,9 @@ class _CsvFile(ColumnFile):
         uneven: list[Any] = []
         try:
             for batch in map(plain_batch, self._open([*labels, *keep], uneven)):
-                yield from (batch.slice(start, size) for start in range(0, len(batch), size))
+                yield from (
+                    batch.slice(start, size) for start in range(0, len(batch), size)
+                )
         except pa.ArrowException:
             if uneven:
                 bad = uneven[0]
@@ -402,7 +479,9 @@ class _CsvFile(ColumnFile):
         except OSError:
             raise self.damaged() from None
 
-    def _open(self, wanted: Sequence[str], uneven: list[Any]) -> Iterator[pa.RecordBatch]:
+    def _open(
+        self, wanted: Sequence[str], uneven: list[Any]
+    ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
         import pyarrow.csv as pacsv
 
@@ -414,11 +493,14 @@ class _CsvFile(ColumnFile):
             return  # a header without a line end, and nothing behind it
         yield from pacsv.open_csv(
             self._stream,
-            read_options=pacsv.ReadOptions(use_threads=False),  # so that rows are numbered
+            read_options=pacsv.ReadOptions(
+                use_threads=False
+            ),  # so that rows are numbered
             parse_options=pacsv.ParseOptions(
                 delimiter=self._delimiter,
                 newlines_in_values=True,
-                ignore_empty_lines=len(self._names) > 1,  # in a single column an empty line is a missing value
+                ignore_empty_lines=len(self._names)
+                > 1,  # in a single column an empty line is a missing value
                 invalid_row_handler=handle,
             ),
             # Text stays the text that it is: "01" is not 1, and "NA" may be a label. Only nothing is missing.
@@ -432,7 +514,9 @@ class _CsvFile(ColumnFile):
 
 
 class _NdjsonFile(ColumnFile):
-    def __init__(self, stream: io.BufferedReader, name: str, size: int | None, head: bytes) -> None:
+    def __init__(
+        self, stream: io.BufferedReader, name: str, size: int | None, head: bytes
+    ) -> None:
         super().__init__(name, size)
         self._stream = stream
         self._first = head.partition(b"\n")[0]
@@ -453,14 +537,20 @@ class _NdjsonFile(ColumnFile):
         return _position(self._stream, self._size)
 
     def batches(
-        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+        self,
+        labels: Sequence[str],
+        keep: Sequence[str] = (),
+        pieces: range | None = None,
+        size: int = BATCH,
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         assert pieces is None, "this format is read as a whole"
         try:
             for rows in _json_batches(self._stream, labels, keep, min(size, BATCH)):
-                columns = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+                columns = [
+                    pa.array(column, pa.string()) for column in zip(*rows, strict=True)
+                ]
                 yield pa.record_batch(columns, names=[*labels, *keep])
         except BrokenLine as error:
             raise self.damaged(f"line {error.line:,} {error.problem}") from None
@@ -469,7 +559,9 @@ class _NdjsonFile(ColumnFile):
 
 
 @contextmanager
-def open_columns(file: File, format: str | None = None, *, sheet: str | None = None) -> Iterator[ColumnFile]:
+def open_columns(
+    file: File, format: str | None = None, *, sheet: str | None = None
+) -> Iterator[ColumnFile]:
     """Open a file of columns; its format is told by its name, or by how it begins.
 
     Files whose names end in .gz, .bz2, .zst or .lz4 are unpacked while they are read.
@@ -517,13 +609,20 @@ def _open(
     try:
         head = stream.read(_HEAD_BYTES)
     except OSError:
-        raise UnreadableFile(f"cannot read {name}: it breaks off or is damaged.") from None
+        raise UnreadableFile(
+            f"cannot read {name}: it breaks off or is damaged."
+        ) from None
     format = format or guess(name) or _begins(head)
     if sheet is not None and format != "excel":
         raise InvalidRequest(f"{name} is no workbook; expected no name of a sheet.")
-    whole = format in ("parquet", *READ_ALONE) or (format == "arrow" and seekable and head.startswith(_ARROW_FILE))
+    whole = format in ("parquet", *READ_ALONE) or (
+        format == "arrow" and seekable and head.startswith(_ARROW_FILE)
+    )
     if whole and not seekable:
-        raise UnreadableFile(f"cannot read {format.capitalize()} from {name}; expected a file.", "Hand over its path.")
+        raise UnreadableFile(
+            f"cannot read {format.capitalize()} from {name}; expected a file.",
+            "Hand over its path.",
+        )
     if seekable:
         stream.seek(start)
     if format in READ_ALONE:
@@ -532,8 +631,12 @@ def _open(
         if path is not None:
             stream = closing.enter_context(_native(path))
         return _READERS[format](stream, name, size, head)
-    buffered = io.BufferedReader(stream if seekable else _Again(head, stream), _HEAD_BYTES)
-    closing.callback(buffered.detach)  # the stream belongs to whoever opened it, and stays open
+    buffered = io.BufferedReader(
+        stream if seekable else _Again(head, stream), _HEAD_BYTES
+    )
+    closing.callback(
+        buffered.detach
+    )  # the stream belongs to whoever opened it, and stays open
     return _READERS[format](buffered, name, size, head)
 
 
@@ -544,16 +647,27 @@ _READERS: dict[str, Callable[[Any, str, int | None, bytes], ColumnFile]] = {
     "ndjson": _NdjsonFile,
 }
 _PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
-_OFFICE = {b"PK\x03\x04": "excel", b"$FL2": "spss", b"$FL3": "spss", b"<stata_dta>": "stata"}
+_OFFICE = {
+    b"PK\x03\x04": "excel",
+    b"$FL2": "spss",
+    b"$FL3": "spss",
+    b"<stata_dta>": "stata",
+}
 
 BINARY = (_PARQUET, _ARROW_FILE, _ARROW_STREAM, *_OFFICE)
 """How files begin that are no text."""
 
 
-def _of_office(stream: Any, name: str, format: str, path: Path | None, sheet: str | None) -> ColumnFile:
+def _of_office(
+    stream: Any, name: str, format: str, path: Path | None, sheet: str | None
+) -> ColumnFile:
     from deniable.files.office import ExcelFile, StatisticsFile
 
-    return ExcelFile(stream, name, sheet) if format == "excel" else StatisticsFile(path or stream, name, format)
+    return (
+        ExcelFile(stream, name, sheet)
+        if format == "excel"
+        else StatisticsFile(path or stream, name, format)
+    )
 
 
 def _native(path: Path) -> Any:
@@ -568,7 +682,9 @@ def _begins(head: bytes) -> str:
         return "parquet"
     if head.startswith((_ARROW_FILE, _ARROW_STREAM)):
         return "arrow"
-    if told := next((format for begin, format in _OFFICE.items() if head.startswith(begin)), None):
+    if told := next(
+        (format for begin, format in _OFFICE.items() if head.startswith(begin)), None
+    ):
         return told
     return "ndjson" if head.lstrip().startswith(b"{") else "csv"
 
@@ -604,7 +720,9 @@ def guess(name: str) -> str | None:
         ('csv', 'parquet', None)
     """
     path = Path(name.lower())
-    return _SUFFIXES.get((Path(path.stem) if path.suffix in COMPRESSED else path).suffix)
+    return _SUFFIXES.get(
+        (Path(path.stem) if path.suffix in COMPRESSED else path).suffix
+    )
 
 
 def _unpacked(stream: Any, suffix: str) -> Any:

@@ -64,7 +64,9 @@ def find_inputs(paths: Paths) -> list[Input]:
         )
     columns = {tuple(each.named) for each in found}
     if len(columns) > 1:
-        raise InvalidRequest("some files lie in folders that name other columns; expected the same for all of them.")
+        raise InvalidRequest(
+            "some files lie in folders that name other columns; expected the same for all of them."
+        )
     return found
 
 
@@ -78,13 +80,23 @@ def _found(path: Path) -> Iterator[Input]:
         if not matched:
             raise InvalidRequest(f"no file matches {path}; expected one at least.")
         for each in map(Path, matched):
-            yield from _in_folder(each) if each.is_dir() else [Input(each, _named(each.parent.parts))]
+            yield from (
+                _in_folder(each)
+                if each.is_dir()
+                else [Input(each, _named(each.parent.parts))]
+            )
 
 
 def _in_folder(folder: Path) -> Iterator[Input]:
-    files = sorted(each for each in folder.rglob("*") if each.is_file() and not _hidden(each.relative_to(folder)))
+    files = sorted(
+        each
+        for each in folder.rglob("*")
+        if each.is_file() and not _hidden(each.relative_to(folder))
+    )
     if not files:
-        raise InvalidRequest(f"the folder {folder} holds no files; expected one at least.")
+        raise InvalidRequest(
+            f"the folder {folder} holds no files; expected one at least."
+        )
     for each in files:
         if guess(each.name) is None:
             raise InvalidRequest(
@@ -100,5 +112,12 @@ def _hidden(path: Path) -> bool:
 
 
 def _named(folders: Sequence[str]) -> dict[str, str | None]:
-    pairs = [folder.partition("=") for folder in folders if folder.partition("=")[1] and folder.partition("=")[0]]
-    return {unquote(name): None if text == _NOTHING else unquote(text) for name, _, text in pairs}
+    pairs = [
+        folder.partition("=")
+        for folder in folders
+        if folder.partition("=")[1] and folder.partition("=")[0]
+    ]
+    return {
+        unquote(name): None if text == _NOTHING else unquote(text)
+        for name, _, text in pairs
+    }

@@ -34,14 +34,18 @@ class Journal:
         finished: what is recorded of each finished part, by its name.
     """
 
-    def __init__(self, out: Path, plan: dict[str, Any], finished: dict[str, dict[str, Any]]) -> None:
+    def __init__(
+        self, out: Path, plan: dict[str, Any], finished: dict[str, dict[str, Any]]
+    ) -> None:
         self.plan = plan
         self.finished = finished
         self._out = out
         self._folder = folder_of(out)
 
     @contextmanager
-    def part(self, name: str, record: Callable[[], Mapping[str, Any]]) -> Iterator[IO[bytes]]:
+    def part(
+        self, name: str, record: Callable[[], Mapping[str, Any]]
+    ) -> Iterator[IO[bytes]]:
         """Open a part for writing; when all went well it is recorded and given out.
 
         Args:
@@ -73,7 +77,10 @@ class Journal:
         for name, line in self.finished.items():
             if (self._folder / name).exists():
                 self._give_out(name)
-            elif not (self._out / name).is_file() or (self._out / name).stat().st_size != line["bytes"]:
+            elif (
+                not (self._out / name).is_file()
+                or (self._out / name).stat().st_size != line["bytes"]
+            ):
                 raise UnreadableFile(
                     f"{name} was finished, and is not in {self._out} as it was written; expected it there.",
                     "Put it back: to draw it again would give its answers a second response.",
@@ -81,9 +88,13 @@ class Journal:
         for each in self._folder.iterdir():
             if each.name not in (_PLAN, _FINISHED, _LOCK):
                 each.unlink()
-        strange = [each.name for each in self._out.iterdir() if each.name not in self.finished]
+        strange = [
+            each.name for each in self._out.iterdir() if each.name not in self.finished
+        ]
         if strange:
-            raise UnreadableFile(f"{self._out} holds {strange[0]}, which this job has not written; expected its parts.")
+            raise UnreadableFile(
+                f"{self._out} holds {strange[0]}, which this job has not written; expected its parts."
+            )
 
 
 def folder_of(out: Path) -> Path:
@@ -112,7 +123,9 @@ def begun(out: Path, plan: Callable[[], dict[str, Any]]) -> Iterator[Journal]:
     folder.mkdir(mode=0o700, exist_ok=True)
     with locked(folder / _LOCK) as free:
         if not free:
-            raise InvalidRequest(f"another program is at work on {out}; expected to be the only one.")
+            raise InvalidRequest(
+                f"another program is at work on {out}; expected to be the only one."
+            )
         if not (folder / _PLAN).exists():
             _first(folder, plan())
         out.mkdir(exist_ok=True)
@@ -134,7 +147,9 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         plan: dict[str, Any] = json.loads(path.read_bytes())
     except ValueError:
-        raise UnreadableFile(f"{path} is damaged; expected the plan of a job.") from None
+        raise UnreadableFile(
+            f"{path} is damaged; expected the plan of a job."
+        ) from None
     return plan
 
 
@@ -148,4 +163,6 @@ def _lines(path: Path) -> dict[str, dict[str, Any]]:
         lines = [json.loads(line) for line in whole.splitlines()]
         return {line["part"]: line for line in lines}
     except (ValueError, KeyError, TypeError):
-        raise UnreadableFile(f"{path} is damaged; expected a line for each finished part.") from None
+        raise UnreadableFile(
+            f"{path} is damaged; expected a line for each finished part."
+        ) from None

@@ -58,13 +58,19 @@ class ExcelFile(ColumnFile):
             raise _missing("openpyxl", "a workbook") from None
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # about styles, of which nothing is read
+                warnings.simplefilter(
+                    "ignore"
+                )  # about styles, of which nothing is read
                 book: Any = load_workbook(stream, read_only=True, data_only=True)
         except Exception:  # whatever it meets in a file that is no workbook
             raise self.damaged("it is not a complete workbook of Excel") from None
         for each in book.worksheets:
             each.reset_dimensions()  # some programs write that a sheet has one cell, and fill many
-        there = [each.title for each in book.worksheets if any(map(cell_text, _first_row(each)))]
+        there = [
+            each.title
+            for each in book.worksheets
+            if any(map(cell_text, _first_row(each)))
+        ]
         if sheet is None and len(there) != 1:
             listed = ", ".join(map(repr, there)) or "none"
             raise InvalidRequest(
@@ -74,7 +80,9 @@ class ExcelFile(ColumnFile):
             )
         if sheet is not None and sheet not in book.sheetnames:
             listed = ", ".join(map(repr, book.sheetnames))
-            raise InvalidRequest(f"{self.name} has no sheet {quoted(sheet)}; expected one of {listed:.400}.")
+            raise InvalidRequest(
+                f"{self.name} has no sheet {quoted(sheet)}; expected one of {listed:.400}."
+            )
         return book[sheet or there[0]]
 
     @property
@@ -86,17 +94,26 @@ class ExcelFile(ColumnFile):
         return None
 
     def batches(
-        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+        self,
+        labels: Sequence[str],
+        keep: Sequence[str] = (),
+        pieces: range | None = None,
+        size: int = BATCH,
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         assert pieces is None, "this format is read as a whole"
         wanted = [*labels, *keep]
         places = [self._names.index(name) for name in wanted]
-        rows = self._sheet.iter_rows(min_row=2, max_col=len(self._names), values_only=True)
+        rows = self._sheet.iter_rows(
+            min_row=2, max_col=len(self._names), values_only=True
+        )
         try:
             while block := list(islice(rows, size)):
-                columns = [pa.array([_at(row, place) for row in block], pa.string()) for place in places]
+                columns = [
+                    pa.array([_at(row, place) for row in block], pa.string())
+                    for place in places
+                ]
                 yield pa.record_batch(columns, names=wanted)
         except (OSError, ValueError, KeyError, EOFError):
             raise self.damaged() from None
@@ -123,7 +140,9 @@ class StatisticsFile(ColumnFile):
             raise _missing("pyreadstat", f"a file of {_PROGRAMS[program]}") from None
         self._given = file
         self._program = program
-        self._reader: Any = pyreadstat.read_sav if program == "spss" else pyreadstat.read_dta
+        self._reader: Any = (
+            pyreadstat.read_sav if program == "spss" else pyreadstat.read_dta
+        )
         self._rows = 0
         _, self._about = self._read(metadataonly=True)
 
@@ -132,9 +151,13 @@ class StatisticsFile(ColumnFile):
         if not isinstance(given, Path):
             given.seek(0)
         try:
-            rows, about = self._reader(given, user_missing=True, output_format="dict", **options)
+            rows, about = self._reader(
+                given, user_missing=True, output_format="dict", **options
+            )
         except Exception:  # pyreadstat has a class of its own for each thing that may be wrong with a file
-            raise self.damaged(f"it is not a complete file of {_PROGRAMS[self._program]}") from None
+            raise self.damaged(
+                f"it is not a complete file of {_PROGRAMS[self._program]}"
+            ) from None
         return rows, about
 
     @property
@@ -150,29 +173,56 @@ class StatisticsFile(ColumnFile):
         labels = self._about.variable_value_labels.get(column, {})
         ranges = self._about.missing_ranges.get(column, [])
         words = [str(each["lo"]) for each in ranges if isinstance(each["lo"], str)]
-        if self._program == "stata" and self._about.readstat_variable_types.get(column) != "string":
-            words.extend(ascii_lowercase)  # .a to .z, which come as letters among numbers
+        if (
+            self._program == "stata"
+            and self._about.readstat_variable_types.get(column) != "string"
+        ):
+            words.extend(
+                ascii_lowercase
+            )  # .a to .z, which come as letters among numbers
         return Meanings(
-            {text: str(label) for code, label in labels.items() if (text := cell_text(code)) is not None},
+            {
+                text: str(label)
+                for code, label in labels.items()
+                if (text := cell_text(code)) is not None
+            },
             frozenset(words),
-            tuple((float(each["lo"]), float(each["hi"])) for each in ranges if not isinstance(each["lo"], str)),
+            tuple(
+                (float(each["lo"]), float(each["hi"]))
+                for each in ranges
+                if not isinstance(each["lo"], str)
+            ),
         )
 
     def batches(
-        self, labels: Sequence[str], keep: Sequence[str] = (), pieces: range | None = None, size: int = BATCH
+        self,
+        labels: Sequence[str],
+        keep: Sequence[str] = (),
+        pieces: range | None = None,
+        size: int = BATCH,
     ) -> Iterator[pa.RecordBatch]:
         assert pieces is None, "this format is read as a whole"
         known = {name: self.meanings(name) for name in (*labels, *keep)}
-        yield from self._cells([*labels, *keep], size, lambda name, code: known[name].label(code))
+        yield from self._cells(
+            [*labels, *keep], size, lambda name, code: known[name].label(code)
+        )
 
-    def coded_batches(self, columns: Sequence[str], size: int = BATCH) -> Iterator[pa.RecordBatch]:
+    def coded_batches(
+        self, columns: Sequence[str], size: int = BATCH
+    ) -> Iterator[pa.RecordBatch]:
         yield from self._cells(columns, size, lambda _, code: code)
 
-    def _cells(self, names: Sequence[str], size: int, read: Any) -> Iterator[pa.RecordBatch]:
+    def _cells(
+        self, names: Sequence[str], size: int, read: Any
+    ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
         while True:
-            rows, _ = self._read(usecols=list(dict.fromkeys(names)), row_offset=self._rows, row_limit=size)
+            rows, _ = self._read(
+                usecols=list(dict.fromkeys(names)),
+                row_offset=self._rows,
+                row_limit=size,
+            )
             count = len(rows[names[0]]) if names else 0
             if count == 0:
                 return
@@ -184,7 +234,9 @@ class StatisticsFile(ColumnFile):
                     if cell not in known:
                         text = cell_text(cell)
                         known[cell] = None if text is None else read(name, text)
-                columns.append(pa.array([known[cell] for cell in rows[name]], pa.string()))
+                columns.append(
+                    pa.array([known[cell] for cell in rows[name]], pa.string())
+                )
             yield pa.record_batch(columns, names=list(names))
 
 

@@ -36,11 +36,23 @@ def check_same_people(**columns: Any) -> None:
     Raises:
         Incompatible: two columns of as many rows whose names differ.
     """
-    named = [(name, index) for name, column in columns.items() for index in _indexes(column)]
+    named = [
+        (name, index) for name, column in columns.items() for index in _indexes(column)
+    ]
     for name, index in named[1:]:
         first, expected = named[0]
-        if index is not expected and len(index) == len(expected) and not index.equals(expected):
-            row = next(row for row, (left, right) in enumerate(zip(expected, index, strict=True), 1) if left != right)
+        if (
+            index is not expected
+            and len(index) == len(expected)
+            and not index.equals(expected)
+        ):
+            row = next(
+                row
+                for row, (left, right) in enumerate(
+                    zip(expected, index, strict=True), 1
+                )
+                if left != right
+            )
             raise Incompatible(
                 f"the {first} and the {name} are columns of pandas whose indexes differ, first in row {row:,}; "
                 "expected the same people in the same order.",

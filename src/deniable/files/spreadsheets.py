@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def safe_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Return the cells of a batch, and the names of its columns, as they go into a CSV file."""
-    return _changed(batch, _guard).rename_columns([str(safe_cell(name)) for name in batch.schema.names])
+    return _changed(batch, _guard).rename_columns(
+        [str(safe_cell(name)) for name in batch.schema.names]
+    )
 
 
 def plain_batch(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -30,7 +32,9 @@ def _changed(batch: pa.RecordBatch, change: Any) -> pa.RecordBatch:
     for column in batch.columns:
         if isinstance(column, pa.DictionaryArray):
             labels: Any = column.dictionary
-            columns.append(pa.DictionaryArray.from_arrays(column.indices, _text(labels, change)))
+            columns.append(
+                pa.DictionaryArray.from_arrays(column.indices, _text(labels, change))
+            )
         else:
             columns.append(_text(column, change))
     return pa.record_batch(columns, names=batch.schema.names)
@@ -39,14 +43,25 @@ def _changed(batch: pa.RecordBatch, change: Any) -> pa.RecordBatch:
 def _text(column: Any, change: Any) -> Any:
     import pyarrow as pa
 
-    return change(column) if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) else column
+    return (
+        change(column)
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        else column
+    )
 
 
 def _guard(column: Any) -> Any:
     import pyarrow.compute as pc
 
-    risky = pc.and_not(pc.match_substring_regex(column, RISKY), pc.match_substring_regex(column, NUMBER))
-    return pc.if_else(risky, pc.binary_join_element_wise(SIGN, column, ""), column) if pc.any(risky).as_py() else column
+    risky = pc.and_not(
+        pc.match_substring_regex(column, RISKY),
+        pc.match_substring_regex(column, NUMBER),
+    )
+    return (
+        pc.if_else(risky, pc.binary_join_element_wise(SIGN, column, ""), column)
+        if pc.any(risky).as_py()
+        else column
+    )
 
 
 def _unguard(column: Any) -> Any:

@@ -45,25 +45,36 @@ class _ParquetWriter(Writer):
 
         super().__init__(file)
         # Bits drawn at random cannot be compressed, and would only be read more slowly.
-        packed = {field.name for field in schema if pa.types.is_fixed_size_binary(field.type)}
+        packed = {
+            field.name for field in schema if pa.types.is_fixed_size_binary(field.type)
+        }
         options: Any = {
-            "compression": {name: "none" if name in packed else "snappy" for name in schema.names},
+            "compression": {
+                name: "none" if name in packed else "snappy" for name in schema.names
+            },
             "use_dictionary": [name for name in schema.names if name not in packed],
         }
         self._schema = schema
-        self._writer = pq.ParquetWriter(file, schema, write_page_checksum=True, **options)
+        self._writer = pq.ParquetWriter(
+            file, schema, write_page_checksum=True, **options
+        )
         self._held: list[pa.RecordBatch] = []
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._held.append(batch)
-        if sum(map(len, self._held)) >= _GROUP_ROWS or sum(each.nbytes for each in self._held) >= _GROUP_BYTES:
+        if (
+            sum(map(len, self._held)) >= _GROUP_ROWS
+            or sum(each.nbytes for each in self._held) >= _GROUP_BYTES
+        ):
             self._write_held()
 
     def _write_held(self) -> None:
         import pyarrow as pa
 
         if self._held:
-            table = pa.Table.from_batches([each.cast(self._schema) for each in self._held])
+            table = pa.Table.from_batches(
+                [each.cast(self._schema) for each in self._held]
+            )
             self._held = []
             self._writer.write_table(table, row_group_size=table.num_rows)
 
@@ -83,7 +94,9 @@ class _ArrowWriter(Writer):
         super().__init__(file)
         self._schema = schema
         target: Any = file
-        self._writer = pa.ipc.new_file(target, schema, options=pa.ipc.IpcWriteOptions(compression="lz4"))
+        self._writer = pa.ipc.new_file(
+            target, schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
+        )
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._writer.write_batch(batch.cast(self._schema))
@@ -98,7 +111,10 @@ class _CsvWriter(Writer):
         import pyarrow.csv as pacsv
 
         super().__init__(file)
-        plain = [field.with_type(_plain(field.type)).with_name(str(safe_cell(field.name))) for field in schema]
+        plain = [
+            field.with_type(_plain(field.type)).with_name(str(safe_cell(field.name)))
+            for field in schema
+        ]
         try:
             self._writer = pacsv.CSVWriter(file, pa.schema(plain))
         except pa.ArrowException:
@@ -122,11 +138,15 @@ class _NdjsonWriter(Writer):
             self._file.write(b"".join(_equal_lines(batch)))
             return
         for row in batch.to_pylist():
-            self._file.write(json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n")
+            self._file.write(
+                json.dumps(row, ensure_ascii=False, default=str).encode() + b"\n"
+            )
 
 
 @contextmanager
-def writing(file: IO[bytes], format: str, schema: pa.Schema, designs: Mapping[str, str]) -> Iterator[Writer]:
+def writing(
+    file: IO[bytes], format: str, schema: pa.Schema, designs: Mapping[str, str]
+) -> Iterator[Writer]:
     """Begin a file of responses; its end is written when all went well.
 
     Args:
@@ -167,10 +187,13 @@ def _equal_lines(batch: Any) -> Iterator[bytes]:
     """Write each label once, and repeat it for its rows."""
     response, design = batch.column(RESPONSE), batch.column(DESIGN)[0].as_py()
     lines = [
-        json.dumps({RESPONSE: label, DESIGN: design}, ensure_ascii=False).encode() + b"\n"
+        json.dumps({RESPONSE: label, DESIGN: design}, ensure_ascii=False).encode()
+        + b"\n"
         for label in [*response.dictionary.to_pylist(), None]
     ]
-    return map(lines.__getitem__, response.indices.fill_null(len(lines) - 1).to_pylist())
+    return map(
+        lines.__getitem__, response.indices.fill_null(len(lines) - 1).to_pylist()
+    )
 
 
 def _coded(field: Any) -> bool:

@@ -22,7 +22,14 @@ import numpy as np
 
 from deniable.designs import Design
 from deniable.designs.labels import format_labels
-from deniable.errors import InvalidRequest, InvalidResponse, UnknownValues, UnreadableFile, nearest, quoted
+from deniable.errors import (
+    InvalidRequest,
+    InvalidResponse,
+    UnknownValues,
+    UnreadableFile,
+    nearest,
+    quoted,
+)
 from deniable.files.columns import ColumnFile, File, Meanings, open_columns
 from deniable.files.inputs import Input, Paths, find_inputs
 from deniable.files.office import cell_text
@@ -38,7 +45,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SHOWN_VALUES = 8  # that are no symbol, in a message
-_WHOLE = re.compile(r"-?\d+\.0+")  # how programs write whole numbers in a column with gaps
+_WHOLE = re.compile(
+    r"-?\d+\.0+"
+)  # how programs write whole numbers in a column with gaps
 _IMPORT = '{"ImportId"'  # how the third line of a Qualtrics export begins; the second holds the questions
 
 
@@ -71,16 +80,26 @@ class CollectedColumn:
             raise InvalidRequest("there are values and codes; expected either.")
         for each in self.designs.values():
             if not isinstance(each, Design) or each.asks != "categories":
-                raise InvalidRequest("a column of symbols belongs to a design for categories; expected one.")
+                raise InvalidRequest(
+                    "a column of symbols belongs to a design for categories; expected one."
+                )
             for symbol in self.values.values():
                 _check_symbol(each, symbol)
-        object.__setattr__(self, "values", {str(value): symbol for value, symbol in self.values.items()})
+        object.__setattr__(
+            self,
+            "values",
+            {str(value): symbol for value, symbol in self.values.items()},
+        )
         object.__setattr__(self, "missing", tuple(map(str, self.missing)))
 
     @property
     def designs(self) -> dict[str | None, Design]:
         """The design of each device; under None, where there is one for all."""
-        return {None: self.design} if isinstance(self.design, Design) else dict(self.design.items())
+        return (
+            {None: self.design}
+            if isinstance(self.design, Design)
+            else dict(self.design.items())
+        )
 
 
 def _check_symbol(design: Design, symbol: str) -> None:
@@ -191,7 +210,14 @@ def tally_column(
         ([1, 2], 1, 4)
     """
     asked = CollectedColumn(design, dict(values or {}), tuple(missing), codes)
-    found = count_columns({column: asked}, file, by=by or (), sheet=sheet, format=format, progress=progress)
+    found = count_columns(
+        {column: asked},
+        file,
+        by=by or (),
+        sheet=sheet,
+        format=format,
+        progress=progress,
+    )
     found.warn()
     tally: Tally | GroupedTally = found.tallies[column]
     if weights is None:
@@ -222,21 +248,34 @@ def weigh(
     beside: list[str | None] = []
     rows: dict[Any, list[int]] = {}
     for columns, batch in _batches(file, [column, weights], by, sheet, format):
-        known = [(columns.meanings(name), _texts(batch.column(name)).to_pylist()) for name in by]
-        for number, texts in enumerate(zip(*(texts for _, texts in known), strict=True), len(beside)):
-            group = tuple(_group(meanings, text) for (meanings, _), text in zip(known, texts, strict=True))
+        known = [
+            (columns.meanings(name), _texts(batch.column(name)).to_pylist())
+            for name in by
+        ]
+        for number, texts in enumerate(
+            zip(*(texts for _, texts in known), strict=True), len(beside)
+        ):
+            group = tuple(
+                _group(meanings, text)
+                for (meanings, _), text in zip(known, texts, strict=True)
+            )
             rows.setdefault(group if len(by) > 1 else group[0], []).append(number)
         beside += _texts(batch.column(weights)).to_pylist()
     every = read_weights(beside, len(sent))
     if not isinstance(tally, GroupedTally):
         return _weighed(tally, sent, every)
-    parts = {group: _weighed(each, sent[at := np.array(rows[group])], every[at]) for group, each in tally.items()}
+    parts = {
+        group: _weighed(each, sent[at := np.array(rows[group])], every[at])
+        for group, each in tally.items()
+    }
     return GroupedTally(tally.design, parts, by)
 
 
 def _weighed(tally: Tally, sent: Responses[Design], weights: Any) -> WeightedTally:
     """Count rows with their weights; what is no symbol is missing there, and told apart in the tally."""
-    return replace(tally_weighted(sent, weights), missing=tally.missing, declared=tally.declared)
+    return replace(
+        tally_weighted(sent, weights), missing=tally.missing, declared=tally.declared
+    )
 
 
 def _rewind(file: Paths | File) -> None:
@@ -277,8 +316,14 @@ def tally_columns(
         >>> found.columns, found["q4"].counts.tolist()
         (('q3', 'q4'), [1, 1])
     """
-    asked = read_mapping(Path(questions)) if isinstance(questions, str | os.PathLike) else questions
-    found = count_columns(asked, file, by=by, sheet=sheet, format=format, progress=progress)
+    asked = (
+        read_mapping(Path(questions))
+        if isinstance(questions, str | os.PathLike)
+        else questions
+    )
+    found = count_columns(
+        asked, file, by=by, sheet=sheet, format=format, progress=progress
+    )
     found.warn()
     return found.tallies
 
@@ -321,7 +366,9 @@ def read_responses(
         ['yes', None, 'no']
     """
     if design.channel.coding.ndim > 1:
-        raise InvalidRequest("a response of this design is a set of categories; expected a design with a few symbols.")
+        raise InvalidRequest(
+            "a response of this design is a set of categories; expected a design with a few symbols."
+        )
     asked = CollectedColumn(design, dict(values or {}), tuple(missing), codes)
     sent, unknown = _rows(asked, design, file, column, sheet, format)
     if unknown:
@@ -330,7 +377,12 @@ def read_responses(
 
 
 def _rows(
-    asked: CollectedColumn, design: Design, file: Paths | File, column: str, sheet: str | None, format: str | None
+    asked: CollectedColumn,
+    design: Design,
+    file: Paths | File,
+    column: str,
+    sheet: str | None,
+    format: str | None,
 ) -> tuple[Responses[Design], Counter[str]]:
     """Return a column row by row, and which values are no symbols."""
     unknown: Counter[str] = Counter()
@@ -339,9 +391,16 @@ def _rows(
         reading = _Reading(asked, columns.meanings(column), design)
         encoded = _texts(batch.column(column)).dictionary_encode()
         places = [reading.read(text) for text in encoded.dictionary.to_pylist()]
-        numbers = [-1 if each.symbol is None else design.symbol_number(each.symbol) for each in places]
+        numbers = [
+            -1 if each.symbol is None else design.symbol_number(each.symbol)
+            for each in places
+        ]
         rows = np.asarray(encoded.indices.fill_null(len(numbers)))
-        for text, times in zip(encoded.dictionary.to_pylist(), np.bincount(rows, minlength=len(numbers)), strict=False):
+        for text, times in zip(
+            encoded.dictionary.to_pylist(),
+            np.bincount(rows, minlength=len(numbers)),
+            strict=False,
+        ):
             if reading.read(text).unknown:
                 unknown[reading.called(text)] += int(times)
         codes_sent.append(np.array([*numbers, -1], np.int64)[rows])
@@ -378,8 +437,15 @@ def told_values(counted: Counter[str]) -> str:
 
 
 def _listed(counted: Counter[str]) -> str:
-    values = [f"{quoted(value)} ({times:,})" for value, times in counted.most_common(_SHOWN_VALUES)]
-    more = f", and {len(counted) - _SHOWN_VALUES:,} other values" if len(counted) > _SHOWN_VALUES else ""
+    values = [
+        f"{quoted(value)} ({times:,})"
+        for value, times in counted.most_common(_SHOWN_VALUES)
+    ]
+    more = (
+        f", and {len(counted) - _SHOWN_VALUES:,} other values"
+        if len(counted) > _SHOWN_VALUES
+        else ""
+    )
     return ", ".join(values) + more
 
 
@@ -394,10 +460,16 @@ def count_columns(
 ) -> CountedColumns:
     """Count columns as `tally_columns` does, and return with the tallies which values were no symbols."""
     if not questions:
-        raise InvalidRequest("there are no columns of responses; expected one at least.")
+        raise InvalidRequest(
+            "there are no columns of responses; expected one at least."
+        )
     groups = (by,) if isinstance(by, str) else tuple(by)
     counter = _ColumnCounter(questions, groups)
-    read = list(dict.fromkeys([*questions, *(each.devices for each in questions.values() if each.devices)]))
+    read = list(
+        dict.fromkeys(
+            [*questions, *(each.devices for each in questions.values() if each.devices)]
+        )
+    )
     rows = 0
     for columns, batch in _batches(file, read, groups, sheet, format):
         counter.add(columns, batch)
@@ -408,25 +480,39 @@ def count_columns(
 
 
 def _batches(
-    file: Paths | File, names: Sequence[str], by: Sequence[str], sheet: str | None, format: str | None
+    file: Paths | File,
+    names: Sequence[str],
+    by: Sequence[str],
+    sheet: str | None,
+    format: str | None,
 ) -> Iterator[tuple[ColumnFile, pa.RecordBatch]]:
     """Read columns of one file or of several; those that folders name are there, too."""
     import pyarrow as pa
 
-    given = find_inputs(file) if isinstance(file, str | os.PathLike | Sequence) else [file]
+    given = (
+        find_inputs(file) if isinstance(file, str | os.PathLike | Sequence) else [file]
+    )
     for each in given:
         folders = each.named if isinstance(each, Input) else {}
-        wanted = list(dict.fromkeys([*names, *(name for name in by if name not in folders)]))
-        with open_columns(each.path if isinstance(each, Input) else each, format, sheet=sheet) as columns:
+        wanted = list(
+            dict.fromkeys([*names, *(name for name in by if name not in folders)])
+        )
+        with open_columns(
+            each.path if isinstance(each, Input) else each, format, sheet=sheet
+        ) as columns:
             check_columns(columns, wanted, by)
             for number, batch in enumerate(columns.coded_batches(wanted)):
                 there = _without_header(batch, names) if number == 0 else batch
                 for name in (name for name in by if name in folders):
-                    there = there.append_column(name, pa.array([folders[name]] * len(there), pa.string()))
+                    there = there.append_column(
+                        name, pa.array([folders[name]] * len(there), pa.string())
+                    )
                 yield columns, there
 
 
-def check_columns(columns: ColumnFile, wanted: Sequence[str], by: Sequence[str] = ()) -> None:
+def check_columns(
+    columns: ColumnFile, wanted: Sequence[str], by: Sequence[str] = ()
+) -> None:
     """Refuse a column that is not there, and list those that are; of `by`, several names in one are told apart.
 
     The first line of a CSV file without a header is somebody's row: it is listed only where it looks like names.
@@ -462,7 +548,11 @@ def _are_names(names: Sequence[str]) -> bool:
 def _without_header(batch: pa.RecordBatch, names: Sequence[str]) -> pa.RecordBatch:
     """Pass over two more lines of header: the questions, and what Qualtrics calls them."""
     second = batch.column(names[0])[1].as_py() if len(batch) > 1 else None
-    return batch.slice(2) if isinstance(second, str) and second.startswith(_IMPORT) else batch
+    return (
+        batch.slice(2)
+        if isinstance(second, str) and second.startswith(_IMPORT)
+        else batch
+    )
 
 
 def _texts(column: Any) -> Any:
@@ -471,9 +561,15 @@ def _texts(column: Any) -> Any:
     import pyarrow.compute as pc
 
     try:
-        encoded = column if isinstance(column, pa.DictionaryArray) else column.dictionary_encode()
+        encoded = (
+            column
+            if isinstance(column, pa.DictionaryArray)
+            else column.dictionary_encode()
+        )
     except pa.ArrowException:
-        raise InvalidResponse(f"a column is of type {column.type}; expected text or numbers.") from None
+        raise InvalidResponse(
+            f"a column is of type {column.type}; expected text or numbers."
+        ) from None
     values: Any = encoded.dictionary
     texts = pa.array([cell_text(each) for each in values.to_pylist()], pa.string())
     return pc.take(texts, encoded.indices)
@@ -495,7 +591,9 @@ class _Read(NamedTuple):
 class _Reading:
     """How the cells of a column are read."""
 
-    def __init__(self, asked: CollectedColumn, meanings: Meanings, design: Design) -> None:
+    def __init__(
+        self, asked: CollectedColumn, meanings: Meanings, design: Design
+    ) -> None:
         self._asked = asked
         self._meanings = meanings
         self._design = design
@@ -528,7 +626,10 @@ class _Reading:
             return _Read(unknown=True)
         if asked.codes:
             code = int(number) if re.fullmatch(r"0|[1-9][0-9]{0,15}", number) else -1
-            known = 0 <= code < self._design.channel.responses and self._design.channel.possible(code)
+            known = (
+                0 <= code < self._design.channel.responses
+                and self._design.channel.possible(code)
+            )
             return _Read(self._design.symbols[code]) if known else _Read(unknown=True)
         found = list(dict.fromkeys(each for each in names if self._is_symbol(each)))
         if len(found) > 1 and label is not None:
@@ -549,7 +650,9 @@ class _Reading:
 class _ColumnCounter:
     """Counts columns batch by batch: how often each value occurs with each group and device."""
 
-    def __init__(self, questions: Mapping[str, CollectedColumn], by: tuple[str, ...]) -> None:
+    def __init__(
+        self, questions: Mapping[str, CollectedColumn], by: tuple[str, ...]
+    ) -> None:
         self._questions = questions
         self._by = by
         self._tallies: dict[TallyKey, dict[tuple[str | None, ...], Tally]] = {}
@@ -562,24 +665,51 @@ class _ColumnCounter:
         texts = {name: _texts(batch.column(name)) for name in batch.schema.names}
         groups = {name: columns.meanings(name) for name in self._by}
         for column, asked in self._questions.items():
-            chosen = [texts[column], *([texts[asked.devices]] if asked.devices else []), *(texts[n] for n in self._by)]
-            table: Any = pa.table(chosen, names=[str(number) for number in range(len(chosen))])
-            counted = table.group_by(table.column_names).aggregate([([], "count_all")]).to_pylist()
+            chosen = [
+                texts[column],
+                *([texts[asked.devices]] if asked.devices else []),
+                *(texts[n] for n in self._by),
+            ]
+            table: Any = pa.table(
+                chosen, names=[str(number) for number in range(len(chosen))]
+            )
+            counted = (
+                table.group_by(table.column_names)
+                .aggregate([([], "count_all")])
+                .to_pylist()
+            )
             meanings = columns.meanings(column)
-            readings = {device: _Reading(asked, meanings, each) for device, each in asked.designs.items()}
-            cells: dict[tuple[str | None, tuple[str | None, ...]], Counter[str | None]] = {}
+            readings = {
+                device: _Reading(asked, meanings, each)
+                for device, each in asked.designs.items()
+            }
+            cells: dict[
+                tuple[str | None, tuple[str | None, ...]], Counter[str | None]
+            ] = {}
             for row in counted:
                 text, *rest = (row[name] for name in table.column_names)
-                device = _device(asked, column, columns, rest.pop(0)) if asked.devices else None
+                device = (
+                    _device(asked, column, columns, rest.pop(0))
+                    if asked.devices
+                    else None
+                )
                 named = zip(rest, groups.values(), strict=True)
                 group = tuple(_group(known, each) for each, known in named)
                 cells.setdefault((device, group), Counter())[text] += row["count_all"]
             for (device, group), found in cells.items():
-                part = self._part(column, readings[device], asked.designs[device], found)
+                part = self._part(
+                    column, readings[device], asked.designs[device], found
+                )
                 own = self._tallies.setdefault(TallyKey(column, device), {})
                 own[group] = own[group] + part if group in own else part
 
-    def _part(self, column: str, reading: _Reading, design: Design, counted: Counter[str | None]) -> Tally:
+    def _part(
+        self,
+        column: str,
+        reading: _Reading,
+        design: Design,
+        counted: Counter[str | None],
+    ) -> Tally:
         """Return the tally of the values of one group and device."""
         running = Running(design, codes=False)
         unknown, reasons, symbols = 0, Counter[str](), Counter[str]()
@@ -589,7 +719,9 @@ class _ColumnCounter:
                 symbols[read.symbol] += times
             elif read.unknown:
                 unknown += times
-                self._unknown.setdefault(column, Counter())[reading.called(text)] += times
+                self._unknown.setdefault(column, Counter())[reading.called(text)] += (
+                    times
+                )
             else:
                 running.add_missing(times)
                 if read.reason is not None:
@@ -620,11 +752,17 @@ class _ColumnCounter:
                     found[key] = self._whole(design, self._tallies.get(key, {}))
         return CountedColumns(SeparateTallies(found), self._unknown)
 
-    def _whole(self, design: Design, groups: Mapping[tuple[str | None, ...], Tally]) -> Tally | GroupedTally:
+    def _whole(
+        self, design: Design, groups: Mapping[tuple[str | None, ...], Tally]
+    ) -> Tally | GroupedTally:
         """Return the tally of one column and device, by groups where they were asked for."""
         if self._by:
             return tallies_by_values(design, groups, self._by)
-        return groups[()] if groups else Tally(design, zeros(design), respondents=0, declared=Declared(0))
+        return (
+            groups[()]
+            if groups
+            else Tally(design, zeros(design), respondents=0, declared=Declared(0))
+        )
 
 
 def _called(meanings: Meanings, text: str) -> str:
@@ -637,7 +775,9 @@ def _group(meanings: Meanings, text: str | None) -> str | None:
     return None if text is None else _called(meanings, text)
 
 
-def _device(asked: CollectedColumn, column: str, columns: ColumnFile, device: str | None) -> str:
+def _device(
+    asked: CollectedColumn, column: str, columns: ColumnFile, device: str | None
+) -> str:
     named = None if device is None else _called(columns.meanings(asked.devices), device)
     for each in (device, None if device is None else _plain(device), named):
         if each is not None and each in asked.designs:
@@ -649,12 +789,20 @@ def _device(asked: CollectedColumn, column: str, columns: ColumnFile, device: st
     )
 
 
-def _nothing_known(column: str, counted: Counter[str], asked: CollectedColumn) -> InvalidResponse:
+def _nothing_known(
+    column: str, counted: Counter[str], asked: CollectedColumn
+) -> InvalidResponse:
     symbols = next(iter(asked.designs.values())).symbols
     few = [value for value, _ in counted.most_common(_SHOWN_VALUES)]
-    words = " ".join(f"--value {shlex.quote(f'{value:.40}=')}…" for value in sorted(few)[:3])
+    words = " ".join(
+        f"--value {shlex.quote(f'{value:.40}=')}…" for value in sorted(few)[:3]
+    )
     hint = f"Say which value means which symbol: {words}; in Python with values={{…}}."
-    if not asked.codes and not asked.values and all(re.fullmatch(r"\d+(\.0+)?", each) for each in few):
+    if (
+        not asked.codes
+        and not asked.values
+        and all(re.fullmatch(r"\d+(\.0+)?", each) for each in few)
+    ):
         hint += f" Or --codes, if they number the symbols: 0 for {quoted(symbols[0])}, 1 for {quoted(symbols[1])}."
     return InvalidResponse(
         f"no row of the column {quoted(column, 80)} holds a symbol of the design; expected {format_labels(symbols)}. "
@@ -694,35 +842,70 @@ def read_mapping(path: Path) -> dict[str, CollectedColumn]:
     columns = given.pop("columns", None)
     if not isinstance(columns, dict) or not columns:
         raise UnreadableFile(
-            f"{path.name} names no columns; expected a table for each.", '[columns.q3]\ndesign = "q3.json"'
+            f"{path.name} names no columns; expected a table for each.",
+            '[columns.q3]\ndesign = "q3.json"',
         )
     common = _checked(path, given, ("values", "missing", "codes"), "the file")
-    return {column: _column(path, column, about, common) for column, about in columns.items()}
+    return {
+        column: _column(path, column, about, common)
+        for column, about in columns.items()
+    }
 
 
-def _checked(path: Path, given: Any, known: Sequence[str], where: str) -> dict[str, Any]:
-    kinds = {"values": dict, "missing": list, "codes": bool, "design": (str, dict), "devices": str}
+def _checked(
+    path: Path, given: Any, known: Sequence[str], where: str
+) -> dict[str, Any]:
+    kinds = {
+        "values": dict,
+        "missing": list,
+        "codes": bool,
+        "design": (str, dict),
+        "devices": str,
+    }
     if not isinstance(given, dict):
-        raise UnreadableFile(f"{path.name}: {where} is no table; expected {', '.join(known)}.")
+        raise UnreadableFile(
+            f"{path.name}: {where} is no table; expected {', '.join(known)}."
+        )
     for name, value in given.items():
         if name not in known:
-            raise UnreadableFile(f"{path.name}: {where} has {quoted(name)}; expected {', '.join(known)}.")
+            raise UnreadableFile(
+                f"{path.name}: {where} has {quoted(name)}; expected {', '.join(known)}."
+            )
         if not isinstance(value, kinds[name]):  # type: ignore[arg-type]  # types, or a tuple of them
-            raise UnreadableFile(f"{path.name}: {name!r} of {where} is a {type(value).__name__}.")
+            raise UnreadableFile(
+                f"{path.name}: {name!r} of {where} is a {type(value).__name__}."
+            )
     return given
 
 
-def _column(path: Path, column: str, about: Any, common: Mapping[str, Any]) -> CollectedColumn:
-    own = _checked(path, about, ("design", "devices", "values", "missing", "codes"), f"the column {quoted(column, 80)}")
+def _column(
+    path: Path, column: str, about: Any, common: Mapping[str, Any]
+) -> CollectedColumn:
+    own = _checked(
+        path,
+        about,
+        ("design", "devices", "values", "missing", "codes"),
+        f"the column {quoted(column, 80)}",
+    )
     if "design" not in own:
-        raise UnreadableFile(f"{path.name}: the column {quoted(column, 80)} has no design; expected its file.")
+        raise UnreadableFile(
+            f"{path.name}: the column {quoted(column, 80)} has no design; expected its file."
+        )
     named = own["design"]
-    designs = {device: _design(path, each) for device, each in named.items()} if isinstance(named, dict) else None
+    designs = (
+        {device: _design(path, each) for device, each in named.items()}
+        if isinstance(named, dict)
+        else None
+    )
     meant = own if {"values", "codes"} & set(own) else common
     return CollectedColumn(
         designs or _design(path, named),
         {str(value): str(symbol) for value, symbol in meant.get("values", {}).items()},
-        tuple(text for each in own.get("missing", common.get("missing", ())) if (text := cell_text(each)) is not None),
+        tuple(
+            text
+            for each in own.get("missing", common.get("missing", ()))
+            if (text := cell_text(each)) is not None
+        ),
         meant.get("codes", False),
         own.get("devices", ""),
     )
@@ -730,5 +913,7 @@ def _column(path: Path, column: str, about: Any, common: Mapping[str, Any]) -> C
 
 def _design(path: Path, named: Any) -> Design:
     if not isinstance(named, str):
-        raise UnreadableFile(f"{path.name}: a design is a {type(named).__name__}; expected the name of its file.")
+        raise UnreadableFile(
+            f"{path.name}: a design is a {type(named).__name__}; expected the name of its file."
+        )
     return Design.from_json((path.parent / named).read_bytes())

@@ -36,11 +36,23 @@ from deniable.estimates.independence import (
     score_test,
 )
 from deniable.estimates.intervals import Interval, one_of
-from deniable.estimates.results import Caution, Result, Row, Summary, told_method, words_of
+from deniable.estimates.results import (
+    Caution,
+    Result,
+    Row,
+    Summary,
+    told_method,
+    words_of,
+)
 from deniable.estimates.sampling import estimate_tally
 from deniable.estimates.shares import Estimate
 from deniable.estimates.summary import rests_on
-from deniable.estimates.testing import HypothesisTest, against_chi_square, likelihood_ratio, wald
+from deniable.estimates.testing import (
+    HypothesisTest,
+    against_chi_square,
+    likelihood_ratio,
+    wald,
+)
 from deniable.groups.tallies import GroupedTally
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
@@ -73,24 +85,38 @@ def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
                 f"{name} does not go with groups; expected it for each of them.",
                 f"Estimate each group by itself: dn.estimate(tally['north'], {name}=…).",
             )
-    return GroupedEstimate(tally, {name: _plain(option) for name, option in options.items()})
+    return GroupedEstimate(
+        tally, {name: _plain(option) for name, option in options.items()}
+    )
 
 
 def _plain(option: Any) -> Any:
     """Return an option as JSON can hold it."""
     if isinstance(option, Mapping):
         return {name: float(each) for name, each in option.items()}
-    return option if isinstance(option, str) or not np.iterable(option) else [float(each) for each in option]
+    return (
+        option
+        if isinstance(option, str) or not np.iterable(option)
+        else [float(each) for each in option]
+    )
 
 
 def _weight(tally: Any) -> float:
     """Return for how many people a tally stands."""
-    return float(sum(tally.weights)) if isinstance(tally, WeightedTally) else tally.respondents
+    return (
+        float(sum(tally.weights))
+        if isinstance(tally, WeightedTally)
+        else tally.respondents
+    )
 
 
 def _fit(tally: Any, options: Mapping[str, Any]) -> Any:
     """Estimate one tally; doubts stay in the estimate."""
-    fit = estimate_tally if isinstance(tally, WeightedTally) else operation(tally.design, "estimate")
+    fit = (
+        estimate_tally
+        if isinstance(tally, WeightedTally)
+        else operation(tally.design, "estimate")
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ImplausibleResponses)
         return fit(tally, **options)
@@ -163,7 +189,9 @@ class GroupedEstimate(Result):
     def __getitem__(self, group: Group) -> Any:
         if group not in self.groups:
             known = ", ".join(repr(each) for each in list(self.groups)[:5])
-            raise InvalidRequest(f"no group {quoted(group)} was estimated; expected one such as {known:.200}.")
+            raise InvalidRequest(
+                f"no group {quoted(group)} was estimated; expected one such as {known:.200}."
+            )
         return self.groups[group]
 
     @property
@@ -188,14 +216,24 @@ class GroupedEstimate(Result):
 
     def cov_params(self) -> Matrix:
         """Return the covariance of all numbers; groups are different people, so that nothing goes together."""
-        found: Matrix = block_diag(*(each.cov_params() for each in self.groups.values()))
+        found: Matrix = block_diag(
+            *(each.cov_params() for each in self.groups.values())
+        )
         return found
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         own = one_of(len(self.groups) if simultaneous else 1, level)
-        return self._each(lambda each: each.conf_int(level=own, method=method, simultaneous=simultaneous))
+        return self._each(
+            lambda each: each.conf_int(
+                level=own, method=method, simultaneous=simultaneous
+            )
+        )
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -209,29 +247,55 @@ class GroupedEstimate(Result):
         few = [group_name(each) for each in self.left_out if each is not None]
         if few:
             some = ", ".join(few[:5]) + (" …" if len(few) > 5 else "")
-            why = "fewer than 2 responses, or no weight" if self.tally.weighted else "fewer than 2 responses"
+            why = (
+                "fewer than 2 responses, or no weight"
+                if self.tally.weighted
+                else "fewer than 2 responses"
+            )
             told.append(Caution("left-out", f"{len(few):,} groups have {why}: {some}."))
         return tuple(told)
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+    def summary(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+    ) -> Summary[Row]:
         return self._summed(level, method, simultaneous=simultaneous, whole=False)
 
     def _joined_names(self) -> dict[str, list[Any]]:
-        pairs = [(group, name) for group, each in self.groups.items() for name in each.params]
-        return {"group": [group_name(group) for group, _ in pairs], "category": [name for _, name in pairs]}
+        pairs = [
+            (group, name) for group, each in self.groups.items() for name in each.params
+        ]
+        return {
+            "group": [group_name(group) for group, _ in pairs],
+            "category": [name for _, name in pairs],
+        }
 
-    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[Row]:
+    def _whole(
+        self, *, level: float, method: str | None, simultaneous: bool
+    ) -> Summary[Row]:
         return self._summed(level, method, simultaneous=simultaneous, whole=True)
 
-    def _summed(self, level: float, method: str | None, *, simultaneous: bool, whole: bool) -> Summary[Row]:
+    def _summed(
+        self, level: float, method: str | None, *, simultaneous: bool, whole: bool
+    ) -> Summary[Row]:
         own = one_of(len(self.groups) if simultaneous else 1, level)
         parts = {
-            group: (each._whole if whole else each.summary)(level=own, method=method, simultaneous=simultaneous)
+            group: (each._whole if whole else each.summary)(
+                level=own, method=method, simultaneous=simultaneous
+            )
             for group, each in self.groups.items()
         }
-        first, epsilon = next(iter(parts.values())), max(each.epsilon for each in parts.values())
+        first, epsilon = (
+            next(iter(parts.values())),
+            max(each.epsilon for each in parts.values()),
+        )
         rows = tuple(
-            replace(row, name=f"{group_name(group)} · {row.name}") for group, each in parts.items() for row in each.rows
+            replace(row, name=f"{group_name(group)} · {row.name}")
+            for group, each in parts.items()
+            for row in each.rows
         )
         return Summary(
             title=f"{self._counted}, {_asked(self.design)}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} "
@@ -262,7 +326,11 @@ class GroupedEstimate(Result):
         vouched = () if declared is None else declared.notes()
         asked = None if self._tell_shares else "mean"
         alone = len(self.groups) < 2 or (asked and asked not in self.names)
-        return (*(() if alone else (f"{self.homogeneity(asked)}.",)), *vouched, *rests_on(*_designs(self.design)))
+        return (
+            *(() if alone else (f"{self.homogeneity(asked)}.",)),
+            *vouched,
+            *rests_on(*_designs(self.design)),
+        )
 
     @property
     def _have_shares(self) -> bool:
@@ -271,7 +339,9 @@ class GroupedEstimate(Result):
     @property
     def _tell_shares(self) -> bool:
         """Whether the numbers of a group are the shares of all categories, with weights or without."""
-        weighted = self.tally.weighted and all(each.quantity == "share" for each in self.groups.values())
+        weighted = self.tally.weighted and all(
+            each.quantity == "share" for each in self.groups.values()
+        )
         return weighted or self._have_shares
 
     @property
@@ -292,7 +362,9 @@ class GroupedEstimate(Result):
     def _scores(self) -> Matrix:
         return response_scores(self._device)
 
-    def homogeneity(self, name: str | None = None, *, method: str = "score") -> HypothesisTest:
+    def homogeneity(
+        self, name: str | None = None, *, method: str = "score"
+    ) -> HypothesisTest:
         """Test whether all groups are alike.
 
         Implements: of shares the score test of a table of groups by responses ("score"), or G² ("likelihood"): twice
@@ -308,23 +380,38 @@ class GroupedEstimate(Result):
             NotEstimable: the likelihood of a design whose tally keeps sums.
         """
         self._check_pairs()
-        if method not in ("score", "likelihood") or (method == "likelihood" and name is not None):
-            raise InvalidRequest(f"the method is {quoted(method)}; expected score, or likelihood without a name.")
+        if method not in ("score", "likelihood") or (
+            method == "likelihood" and name is not None
+        ):
+            raise InvalidRequest(
+                f"the method is {quoted(method)}; expected score, or likelihood without a name."
+            )
         if name is not None and name not in self.names:
             some = ", ".join(map(repr, self.names[:5]))
-            raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
+            raise InvalidRequest(
+                f"{quoted(name)} was not estimated; expected a name such as {some:.200}."
+            )
         if not self._have_shares:
             return self._alike(name)
         counts = [estimate.tally.counts for estimate in self.groups.values()]
         if method == "likelihood":
-            gained = sum(highest(self._device, each.astype(np.float64)) for each in counts)
+            gained = sum(
+                highest(self._device, each.astype(np.float64)) for each in counts
+            )
             pooled = highest(self._device, sum(counts).astype(np.float64))
-            return likelihood_ratio(ALIKE, gained - pooled, (len(counts) - 1) * (len(self.names) - 1))
+            return likelihood_ratio(
+                ALIKE, gained - pooled, (len(counts) - 1) * (len(self.names) - 1)
+            )
         if self._have_counts:
-            scores = self._scores if name is None else self._scores[:, [self.names.index(name)]]
+            scores = (
+                self._scores
+                if name is None
+                else self._scores[:, [self.names.index(name)]]
+            )
             return score_test(np.stack(counts), np.eye(len(counts)), scores, ALIKE)
         return self._pooled_test(
-            list(self.groups), range(len(self.names)) if name is None else [self.names.index(name)]
+            list(self.groups),
+            range(len(self.names)) if name is None else [self.names.index(name)],
         )
 
     def _alike(self, name: str | None) -> HypothesisTest:
@@ -338,17 +425,27 @@ class GroupedEstimate(Result):
         values = np.array([each.params[name] for each in self.groups.values()])
         errors = np.array([each.bse[name] for each in self.groups.values()])
         weights = 1 / np.maximum(errors, 1e-300) ** 2
-        statistic = float((weights * (values - np.average(values, weights=weights)) ** 2).sum())
+        statistic = float(
+            (weights * (values - np.average(values, weights=weights)) ** 2).sum()
+        )
         return against_chi_square(ALIKE, "score", statistic, len(values) - 1)
 
-    def _pooled_test(self, groups: Sequence[Group], numbers: Sequence[int]) -> HypothesisTest:
+    def _pooled_test(
+        self, groups: Sequence[Group], numbers: Sequence[int]
+    ) -> HypothesisTest:
         """Test shares of a design whose tally keeps sums: their distances, with the covariance of all together."""
         tallies = [self.tally[group] for group in groups]
-        return _pooled_test(self._fitted(sum(tallies)), [(each, self._fitted(each)) for each in tallies], numbers)
+        return _pooled_test(
+            self._fitted(sum(tallies)),
+            [(each, self._fitted(each)) for each in tallies],
+            numbers,
+        )
 
     def _check_pairs(self) -> None:
         if len(self.groups) < 2:
-            raise InvalidRequest("one group has nobody to be compared with; expected at least two groups.")
+            raise InvalidRequest(
+                "one group has nobody to be compared with; expected at least two groups."
+            )
 
     def pairwise(self) -> Differences:
         """Return by how much each group differs from each other one.
@@ -376,46 +473,72 @@ class GroupedEstimate(Result):
         """
         self._check_pairs()
         groups = list(self.groups)
-        pairs = len(groups) * (len(groups) - 1) // 2 if against == "pairs" else len(groups)
+        pairs = (
+            len(groups) * (len(groups) - 1) // 2 if against == "pairs" else len(groups)
+        )
         check_number(pairs * len(self.compared_names))
         return Differences(self, against, tuple(self._rows(against)))
 
     def comparison_weights(self, against: str) -> Matrix:
         """Return what each comparison adds up, a row each, in the order of `Differences.params`."""
-        groups, sizes = list(self.groups), [_weight(self.tally[group]) for group in self.groups]
+        groups, sizes = (
+            list(self.groups),
+            [_weight(self.tally[group]) for group in self.groups],
+        )
         signs = pair_signs(len(groups)) if against == "pairs" else _rest_signs(sizes)
         return comparison_weights(signs, self.names, self.compared_names)
 
     @property
     def compared_names(self) -> tuple[str, ...]:
         """What is compared: each number; of two categories, whose shares move together, the second alone."""
-        return self.names[-1:] if self._tell_shares and len(self.names) == 2 else self.names
+        return (
+            self.names[-1:]
+            if self._tell_shares and len(self.names) == 2
+            else self.names
+        )
 
     def _rows(self, against: str) -> Iterator[Compared]:
         if against == "pairs":
             for one, two in itertools.combinations(self.groups, 2):
                 sides = [(self.tally[each], self.groups[each]) for each in (one, two)]
-                yield from self._between(f"{group_name(one)} − {group_name(two)}", sides)
+                yield from self._between(
+                    f"{group_name(one)} − {group_name(two)}", sides
+                )
             return
         for group, made in self.groups.items():
             rest = sum(self.tally[each] for each in self.groups if each != group)
             sides = [(self.tally[group], made), (rest, self._fitted(rest))]
             yield from self._between(f"{group_name(group)} − {REST}", sides)
 
-    def _between(self, title: str, sides: Sequence[tuple[Any, Any]]) -> Iterator[Compared]:
+    def _between(
+        self, title: str, sides: Sequence[tuple[Any, Any]]
+    ) -> Iterator[Compared]:
         (counted, one), (others, two) = sides
-        pooled = self._fitted(counted + others) if self._have_shares and not self._have_counts else None
+        pooled = (
+            self._fitted(counted + others)
+            if self._have_shares and not self._have_counts
+            else None
+        )
         for name in self.compared_names:
-            value, error = one.params[name] - two.params[name], math.hypot(one.bse[name], two.bse[name])
+            value, error = (
+                one.params[name] - two.params[name],
+                math.hypot(one.bse[name], two.bse[name]),
+            )
             apart = _difference(one, two, name)
             number = self.names.index(name)
             if self._have_counts:
                 table = np.stack([one.tally.counts, two.tally.counts])
-                p_value = score_test(table, np.eye(2), self._scores[:, [number]]).p_value
+                p_value = score_test(
+                    table, np.eye(2), self._scores[:, [number]]
+                ).p_value
             elif pooled is not None:
                 p_value = _pooled_test(pooled, sides, [number]).p_value
             else:
-                p_value = float(chi2.sf((value / error) ** 2, 1)) if error else float(value == 0)
+                p_value = (
+                    float(chi2.sf((value / error) ** 2, 1))
+                    if error
+                    else float(value == 0)
+                )
             yield Compared(f"{title} · {name}", value, error, p_value, apart)
 
     @property
@@ -461,7 +584,9 @@ def _difference(one: Any, two: Any, name: str) -> Any:
     return one.contrast({name: 1.0}) - two.contrast({name: 1.0})
 
 
-def _pooled_test(pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequence[int]) -> HypothesisTest:
+def _pooled_test(
+    pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequence[int]
+) -> HypothesisTest:
     """Return Σ n_g·d_g′·Σ⁺·d_g against χ², where Σ is the covariance of one response if all groups are alike."""
     kept = np.array(numbers)
     spread = pooled.cov_params()[np.ix_(kept, kept)] * max(pooled.respondents - 1, 1)
@@ -470,9 +595,13 @@ def _pooled_test(pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequenc
     turn = directions[:, told] / np.sqrt(sizes[told])
     center = _unbiased(pooled)[kept]
     statistic = sum(
-        counted.respondents * float((((_unbiased(made)[kept] - center) @ turn) ** 2).sum()) for counted, made in sides
+        counted.respondents
+        * float((((_unbiased(made)[kept] - center) @ turn) ** 2).sum())
+        for counted, made in sides
     )
-    return against_chi_square(ALIKE, "score", statistic, (len(sides) - 1) * int(told.sum()))
+    return against_chi_square(
+        ALIKE, "score", statistic, (len(sides) - 1) * int(told.sum())
+    )
 
 
 def _apart_test(groups: Sequence[Any]) -> HypothesisTest:
@@ -481,7 +610,9 @@ def _apart_test(groups: Sequence[Any]) -> HypothesisTest:
     kept = len(first.value) - 1  # the last share is what the others leave
     apart = np.concatenate([(each.value - first.value)[:kept] for each in others])
     own = block_diag(*(each.covariance[:kept, :kept] for each in others))
-    spread = own + np.kron(np.ones((len(others), len(others))), first.covariance[:kept, :kept])
+    spread = own + np.kron(
+        np.ones((len(others), len(others))), first.covariance[:kept, :kept]
+    )
     return against_chi_square(ALIKE, "score", *wald(apart, spread))
 
 

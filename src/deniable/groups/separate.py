@@ -50,13 +50,15 @@ class SeparateTallies(Sealed):
 
     def __post_init__(self) -> None:
         places = {column: place for place, column in enumerate(self.columns)}
-        ordered = sorted(self.tallies, key=lambda key: (places[key.column], key.device or ""))
+        ordered = sorted(
+            self.tallies, key=lambda key: (places[key.column], key.device or "")
+        )
         object.__setattr__(self, "tallies", {key: self.tallies[key] for key in ordered})
         for column in self.columns:
             own = self._devices(column)
-            if len({isinstance(each, GroupedTally) and each.by for each in own.values()}) > 1 or (
-                None in own and len(own) > 1
-            ):
+            if len(
+                {isinstance(each, GroupedTally) and each.by for each in own.values()}
+            ) > 1 or (None in own and len(own) > 1):
                 raise InvalidRequest(
                     f"the tallies of {quoted(column, 80)} do not fit together; expected one of everybody, or one for "
                     "each device, with the same groups."
@@ -100,7 +102,9 @@ class SeparateTallies(Sealed):
         """
         if column not in self.columns:
             known = ", ".join(map(repr, self.columns))
-            raise InvalidRequest(f"the column is {quoted(column)}; expected one of {known:.400}.")
+            raise InvalidRequest(
+                f"the column is {quoted(column)}; expected one of {known:.400}."
+            )
         own = self._devices(column)
         if None in own:
             return own[None]
@@ -113,7 +117,11 @@ class SeparateTallies(Sealed):
         return {group: groups[group] for group in sorted(groups, key=group_order)}
 
     def _devices(self, column: str) -> dict[str | None, Any]:
-        return {key.device: each for key, each in self.tallies.items() if key.column == column}
+        return {
+            key.device: each
+            for key, each in self.tallies.items()
+            if key.column == column
+        }
 
     def to_body(self) -> dict[str, Any]:
         """Return the tallies for JSON, each with what it counts."""
@@ -122,28 +130,39 @@ class SeparateTallies(Sealed):
                 {
                     "column": key.column,
                     "device": key.device,
-                    "grouped" if isinstance(each, GroupedTally) else "tally": each.to_body(),
+                    "grouped"
+                    if isinstance(each, GroupedTally)
+                    else "tally": each.to_body(),
                 }
                 for key, each in self.tallies.items()
             ],
         }
 
     @classmethod
-    def from_json(cls, text: str | bytes, designs: AnyDesign | Iterable[AnyDesign]) -> Self:
+    def from_json(
+        cls, text: str | bytes, designs: AnyDesign | Iterable[AnyDesign]
+    ) -> Self:
         """Read tallies of these designs.
 
         Raises:
             UnreadableFile: truncated, edited, or of another version.
             IncompatibleTallies: a tally was counted under none of the designs.
         """
-        known: list[Any] = [designs] if isinstance(designs, HashedDocument) else list(designs)
+        known: list[Any] = (
+            [designs] if isinstance(designs, HashedDocument) else list(designs)
+        )
         body = documents.unseal(cls.SCHEMA, text)
         tallies: dict[TallyKey, Any] = {}
         for each in documents.field(body, "tallies", list):
             row = documents.field({"tally": each}, "tally", dict)
-            key = TallyKey(documents.field(row, "column", str), documents.field(row, "device", str, type(None)))
+            key = TallyKey(
+                documents.field(row, "column", str),
+                documents.field(row, "device", str, type(None)),
+            )
             if key in tallies:
-                raise UnreadableFile("two tallies are of one column and device; expected one.")
+                raise UnreadableFile(
+                    "two tallies are of one column and device; expected one."
+                )
             tallies[key] = _read(row, known)
         try:
             return cls(tallies)

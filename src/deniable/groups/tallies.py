@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from collections.abc import (
+    Callable,
+    ItemsView,
+    Iterable,
+    Iterator,
+    KeysView,
+    Mapping,
+    Sequence,
+    ValuesView,
+)
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -12,7 +21,14 @@ from numpy.typing import NDArray
 
 from deniable import documents
 from deniable.designs import AnyDesign, Design
-from deniable.errors import Incompatible, IncompatibleTallies, InvalidRequest, InvalidResponse, UnreadableFile, quoted
+from deniable.errors import (
+    Incompatible,
+    IncompatibleTallies,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+    quoted,
+)
 from deniable.files import arrow
 from deniable.files.row_names import check_same_people
 from deniable.tallies.base import AdditiveTally
@@ -75,7 +91,10 @@ class GroupedTally(AdditiveTally[AnyDesign]):
         object.__setattr__(self, "by", tuple(map(str, self.by)))
         if len(groups) < len(self.groups):
             raise InvalidRequest("two groups have one name; expected a name for each.")
-        if any(not isinstance(each, AdditiveTally) or each.design != self.design for each in groups.values()):
+        if any(
+            not isinstance(each, AdditiveTally) or each.design != self.design
+            for each in groups.values()
+        ):
             raise IncompatibleTallies(
                 f"a group's tally is not of {self.design!r}; expected one design for all groups.",
                 "Estimate each design's groups on their own, then compare the estimates.",
@@ -83,7 +102,9 @@ class GroupedTally(AdditiveTally[AnyDesign]):
         if len(set(map(type, groups.values()))) > 1:
             raise _mixed()
         if not _have_values(groups, self.by):
-            raise InvalidRequest(f"a group has another number of values; expected one for each of {_listed(self.by)}.")
+            raise InvalidRequest(
+                f"a group has another number of values; expected one for each of {_listed(self.by)}."
+            )
         object.__setattr__(self, "groups", MappingProxyType(groups))
 
     @classmethod
@@ -117,7 +138,9 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     def __getitem__(self, group: Group) -> Any:
         if group not in self.groups:
             known = ", ".join(repr(each) for each in list(self.groups)[:5])
-            raise InvalidRequest(f"there is no group {quoted(group)}; expected one such as {known:.200}.")
+            raise InvalidRequest(
+                f"there is no group {quoted(group)}; expected one such as {known:.200}."
+            )
         return self.groups[group]
 
     def __iter__(self) -> Iterator[Group]:
@@ -171,7 +194,10 @@ class GroupedTally(AdditiveTally[AnyDesign]):
 
     def to_body(self) -> dict[str, Any]:
         groups = [
-            {"group": list(group) if isinstance(group, tuple) else group, self._key: each.to_body()}
+            {
+                "group": list(group) if isinstance(group, tuple) else group,
+                self._key: each.to_body(),
+            }
             for group, each in self.groups.items()
         ]
         return {self.OWNER: self.design.hash, "by": list(self.by), "groups": groups}
@@ -187,16 +213,26 @@ class GroupedTally(AdditiveTally[AnyDesign]):
             named = documents.field({"group": each}, "group", dict)
             group = _read_label(named.get("group", ()))
             if group in groups:
-                raise UnreadableFile("two groups have one name; expected a name for each.")
+                raise UnreadableFile(
+                    "two groups have one name; expected a name for each."
+                )
             if "weighted" in named and isinstance(design, Design):
-                groups[group] = WeightedTally.from_body(documents.field(named, "weighted", dict), design)
+                groups[group] = WeightedTally.from_body(
+                    documents.field(named, "weighted", dict), design
+                )
             else:
-                groups[group] = operation(design, "TALLY").from_body(documents.field(named, "tally", dict), design)
+                groups[group] = operation(design, "TALLY").from_body(
+                    documents.field(named, "tally", dict), design
+                )
         if len(set(map(type, groups.values()))) > 1:
-            raise UnreadableFile("some groups have weights, and others have none; expected all in one way.")
+            raise UnreadableFile(
+                "some groups have weights, and others have none; expected all in one way."
+            )
         by = tuple(map(str, documents.field(body, "by", list)))
         if not _have_values(groups, by):
-            raise UnreadableFile(f"a group has another number of values; expected one for each of {_listed(by)}.")
+            raise UnreadableFile(
+                f"a group has another number of values; expected one for each of {_listed(by)}."
+            )
         return {"groups": groups, "by": by}
 
 
@@ -209,14 +245,19 @@ def _mixed() -> IncompatibleTallies:
 
 def _have_values(groups: Iterable[Group], by: tuple[str, ...]) -> bool:
     """Say whether groups have a value for each column that they are made by, where those are named."""
-    return not by or all(len(each) == len(by) if isinstance(each, tuple) else len(by) == 1 for each in groups)
+    return not by or all(
+        len(each) == len(by) if isinstance(each, tuple) else len(by) == 1
+        for each in groups
+    )
 
 
 def _listed(by: tuple[str, ...]) -> str:
     return ", ".join(quoted(each, 80) for each in by)
 
 
-def tallies_by_values(design: AnyDesign, groups: Mapping[tuple[Any, ...], Any], by: Iterable[str] = ()) -> GroupedTally:
+def tallies_by_values(
+    design: AnyDesign, groups: Mapping[tuple[Any, ...], Any], by: Iterable[str] = ()
+) -> GroupedTally:
     """Return tallies by the values of columns, in the order of those.
 
     Args:
@@ -229,10 +270,20 @@ def tallies_by_values(design: AnyDesign, groups: Mapping[tuple[Any, ...], Any], 
     """
     _check_number(len(groups))
     ordered = sorted(groups, key=group_order)
-    return GroupedTally(design, {each[0] if len(each) == 1 else each: groups[each] for each in ordered}, tuple(by))
+    return GroupedTally(
+        design,
+        {each[0] if len(each) == 1 else each: groups[each] for each in ordered},
+        tuple(by),
+    )
 
 
-def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any, by: Any, also: Any) -> GroupedTally:
+def tally_by(
+    count: Callable[[Any, Any], Any],
+    design: AnyDesign,
+    responses: Any,
+    by: Any,
+    also: Any,
+) -> GroupedTally:
     """Count responses apart by groups.
 
     Args:
@@ -264,7 +315,9 @@ def tally_by(count: Callable[[Any, Any], Any], design: AnyDesign, responses: Any
     rows = np.split(np.argsort(numbers, kind="stable"), ends)[:-1]
     try:
         found = {
-            group: count(_cut(given, each), None if also is None else np.asarray(also)[each])
+            group: count(
+                _cut(given, each), None if also is None else np.asarray(also)[each]
+            )
             for group, each in zip(order, rows, strict=True)
         }
     except InvalidResponse:
@@ -285,7 +338,9 @@ def _names(by: Any) -> tuple[str, ...]:
     """Return what columns of groups are called, where they have names."""
     if isinstance(by, Mapping):
         return tuple(map(str, by))
-    several = getattr(by, "column_names", None)  # of Arrow, whose `columns` are the columns themselves
+    several = getattr(
+        by, "column_names", None
+    )  # of Arrow, whose `columns` are the columns themselves
     if several is None:
         several = getattr(by, "columns", None)
     if several is not None:
@@ -318,18 +373,32 @@ def _rows(design: AnyDesign, responses: Any) -> Any:
         return list(responses)
     import pyarrow as pa
 
-    return column.cast(pa.large_string()) if pa.types.is_string_view(column.type) else column  # views cannot be cut
+    return (
+        column.cast(pa.large_string())
+        if pa.types.is_string_view(column.type)
+        else column
+    )  # views cannot be cut
 
 
 def _cut(given: Any, rows: NDArray[np.intp]) -> Any:
     if isinstance(given, Responses | np.ndarray):
         return given[rows]
-    return [given[row] for row in rows.tolist()] if isinstance(given, list) else given.take(rows)
+    return (
+        [given[row] for row in rows.tolist()]
+        if isinstance(given, list)
+        else given.take(rows)
+    )
 
 
 def _read_label(given: Any) -> Group:
-    if isinstance(given, list) and given and all(each is None or isinstance(each, str | int | float) for each in given):
+    if (
+        isinstance(given, list)
+        and given
+        and all(each is None or isinstance(each, str | int | float) for each in given)
+    ):
         return tuple(given)
     if given is None or isinstance(given, str | int | float):
         return given
-    raise UnreadableFile("a group has no name; expected text, a number or nothing, or a list of them.")
+    raise UnreadableFile(
+        "a group has no name; expected text, a number or nothing, or a list of them."
+    )

@@ -15,7 +15,13 @@ from deniable.channel import Channel, Dense, Diagonal
 from deniable.channel.base import MergedRows
 from deniable.designs.design import Design
 from deniable.designs.labels import same_labels
-from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted, require
+from deniable.errors import (
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+    quoted,
+    require,
+)
 from deniable.order.programs import Row, Table
 
 SHOWN_FLAWS = 20
@@ -64,12 +70,21 @@ class Admissibility:
         if not self.flaws:
             return f"admissible at γ = {exact.shown(self.gamma)}"
         problems = [flaw.problem for flaw in self.flaws[:SHOWN_FLAWS]]
-        omitted = [f"… and {len(self.flaws) - SHOWN_FLAWS:,} more."] if len(self.flaws) > SHOWN_FLAWS else []
-        return "\n".join([f"not admissible at γ = {exact.shown(self.gamma)}:", *problems, *omitted])
+        omitted = (
+            [f"… and {len(self.flaws) - SHOWN_FLAWS:,} more."]
+            if len(self.flaws) > SHOWN_FLAWS
+            else []
+        )
+        return "\n".join(
+            [f"not admissible at γ = {exact.shown(self.gamma)}:", *problems, *omitted]
+        )
 
 
 def admissible(
-    design: Design | Channel, gamma: exact.Rational | None = None, *, slack: exact.Rational = 0
+    design: Design | Channel,
+    gamma: exact.Rational | None = None,
+    *,
+    slack: exact.Rational = 0,
 ) -> Admissibility:
     """Say whether no other design of parity at most γ tells more than this one, and why not.
 
@@ -105,13 +120,22 @@ def admissible(
         if problem:
             name = repr(names[group[0]]) if names is not None else exact.shown(group[0])
             parity = exact.ratio(max(values), min(values))
-            flaws.append(Flaw(group[0], parity, len(values), f"response {name}: {problem}"))
-    return Admissibility(limit, tuple(flaws), tuple(group for group, _ in levels if len(group) > 1))
+            flaws.append(
+                Flaw(group[0], parity, len(values), f"response {name}: {problem}")
+            )
+    return Admissibility(
+        limit, tuple(flaws), tuple(group for group, _ in levels if len(group) > 1)
+    )
 
 
 def channel_of(design: Design | Channel) -> Channel:
     """Return the channel of a design, or the channel that was given."""
-    require(isinstance(design, Design | Channel), design, "what is compared", "a design for categories, or a channel")
+    require(
+        isinstance(design, Design | Channel),
+        design,
+        "what is compared",
+        "a design for categories, or a channel",
+    )
     return design.channel if isinstance(design, Design) else design
 
 
@@ -142,7 +166,8 @@ def _levels(channel: Channel) -> MergedRows:
     if rows is not None:
         return rows
     return [
-        (tuple(group), set(map(Fraction, shape))) for shape, group in group_proportional_rows(channel.dense()).items()
+        (tuple(group), set(map(Fraction, shape)))
+        for shape, group in group_proportional_rows(channel.dense()).items()
     ]
 
 
@@ -151,7 +176,9 @@ def group_proportional_rows(channel: Dense) -> dict[tuple[int, ...], list[int]]:
     groups: dict[tuple[int, ...], list[int]] = {}
     for i, row in enumerate(channel.weights):
         if any(row):
-            groups.setdefault(tuple(weight // math.gcd(*row) for weight in row), []).append(i)
+            groups.setdefault(
+                tuple(weight // math.gcd(*row) for weight in row), []
+            ).append(i)
     return groups
 
 
@@ -171,7 +198,10 @@ def _problem(values: set[Fraction], gamma: Fraction, min_parity: Fraction) -> st
 
 def rows_of(channel: Dense) -> tuple[tuple[Fraction, ...], ...]:
     """Return the probabilities of a channel, a row for each response."""
-    return tuple(tuple(Fraction(weight, channel.total) for weight in row) for row in channel.weights)
+    return tuple(
+        tuple(Fraction(weight, channel.total) for weight in row)
+        for row in channel.weights
+    )
 
 
 def row_parity(row: Sequence[Fraction]) -> exact.Ratio:
@@ -202,7 +232,9 @@ def largest_trace(k: int, gamma: exact.Rational) -> Fraction:
     return k * value / (value + k - 1)
 
 
-def unchanged(design: Design | Channel, shares: Sequence[exact.Rational] | None = None) -> Fraction:
+def unchanged(
+    design: Design | Channel, shares: Sequence[exact.Rational] | None = None
+) -> Fraction:
     """Return the probability that the response equals the answer, for given shares; by default equal ones.
 
     Raises:
@@ -215,7 +247,9 @@ def unchanged(design: Design | Channel, shares: Sequence[exact.Rational] | None 
         (Fraction(1, 2), Fraction(3, 4))
     """
     channel = channel_of(design)
-    alike = not isinstance(design, Design) or same_labels(design.symbols, design.categories)
+    alike = not isinstance(design, Design) or same_labels(
+        design.symbols, design.categories
+    )
     if channel.answers != channel.responses or not alike:
         raise InvalidDesign(
             f"this design sends {channel.responses:,} symbols for {channel.answers:,} categories, not the categories "
@@ -225,10 +259,19 @@ def unchanged(design: Design | Channel, shares: Sequence[exact.Rational] | None 
     if shares is None and channel.exchangeable:
         return channel.probability(0, given=0)
     size = channel.answers
-    weights = [exact.probability(share, name="a share") for share in shares] if shares else [Fraction(1, size)] * size
+    weights = (
+        [exact.probability(share, name="a share") for share in shares]
+        if shares
+        else [Fraction(1, size)] * size
+    )
     if len(weights) != size or sum(weights) != 1:
-        raise InvalidNumber(f"the shares do not fit; expected {size} numbers that sum to exactly 1.")
-    return sum((weight * channel.probability(j, given=j) for j, weight in enumerate(weights)), Fraction(0))
+        raise InvalidNumber(
+            f"the shares do not fit; expected {size} numbers that sum to exactly 1."
+        )
+    return sum(
+        (weight * channel.probability(j, given=j) for j, weight in enumerate(weights)),
+        Fraction(0),
+    )
 
 
 class Improvement(NamedTuple):
@@ -262,7 +305,12 @@ class Repair:
     steps: tuple[str, ...]
 
 
-def repair(design: Design | Channel, gamma: exact.Rational | None = None, *, split: str = "nested") -> Repair:
+def repair(
+    design: Design | Channel,
+    gamma: exact.Rational | None = None,
+    *,
+    split: str = "nested",
+) -> Repair:
     """Return an admissible channel P of parity γ and a garbling C with A = C·P exactly.
 
     Implements: the repairs of Remark 5.1 and Lemmas 5.3–5.5 of [Cha19] in this order: merge proportional rows, drop the
@@ -290,12 +338,20 @@ def repair(design: Design | Channel, gamma: exact.Rational | None = None, *, spl
     first = channel_of(design)
     limit = _check_repaired(first, gamma)
     if split not in SPLITS:
-        raise InvalidRequest(f"the split is {quoted(split)}; expected one of {', '.join(SPLITS)}.")
+        raise InvalidRequest(
+            f"the split is {quoted(split)}; expected one of {', '.join(SPLITS)}."
+        )
     work = _Work(first.dense())
     if all(row_parity(row) == 1 for row in rows_of(work.channel) if any(row)):
-        work.take(from_nothing(work.channel, limit), "answers were not told at all: every response is new")
+        work.take(
+            from_nothing(work.channel, limit),
+            "answers were not told at all: every response is new",
+        )
     elif first.answers == 2:
-        work.take(to_warner(work.channel, limit), "two answers: Warner's design dominates every other")
+        work.take(
+            to_warner(work.channel, limit),
+            "two answers: Warner's design dominates every other",
+        )
     else:
         _repair_rows(work, limit, split)
     return Repair(work.channel, work.garbling, limit, tuple(work.steps))
@@ -311,7 +367,10 @@ class _Work:
 
     def take(self, step: Improvement, recipe: str) -> None:
         if step.channel != self.channel:
-            self.channel, self.garbling = step.channel, self.garbling.after(step.garbling)
+            self.channel, self.garbling = (
+                step.channel,
+                self.garbling.after(step.garbling),
+            )
             self.steps.append(recipe)
 
 
@@ -321,7 +380,10 @@ def _repair_rows(work: _Work, gamma: Fraction, split: str) -> None:
     low = [i for i, row in enumerate(rows_of(work.channel)) if row_parity(row) < gamma]
     for row in low:  # each step raises its row for good, and leaves the parity of its partner as it is
         partner = 1 if row == 0 else 0
-        work.take(raise_parity(work.channel, gamma, row, partner)[1], f"response {row} was raised to parity γ")
+        work.take(
+            raise_parity(work.channel, gamma, row, partner)[1],
+            f"response {row} was raised to parity γ",
+        )
     work.take(merge(work.channel), "responses that say the same were merged")
     work.take(split_rows(work.channel, split), "responses of several values were split")
     work.take(merge(work.channel), "responses that say the same were merged")
@@ -347,11 +409,16 @@ def drop_constant(channel: Dense) -> Improvement:
     d = rows[constant][0]
     remaining_rows = [i for i in range(len(rows)) if i != constant]
     better = [[cell / (1 - d) for cell in rows[i]] for i in remaining_rows]
-    garbling = [[d if i == constant else (1 - d) * (i == row) for row in remaining_rows] for i in range(len(rows))]
+    garbling = [
+        [d if i == constant else (1 - d) * (i == row) for row in remaining_rows]
+        for i in range(len(rows))
+    ]
     return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
 
 
-def raise_parity(channel: Dense, gamma: exact.Rational, row: int, partner: int) -> tuple[Fraction, Improvement]:
+def raise_parity(
+    channel: Dense, gamma: exact.Rational, row: int, partner: int
+) -> tuple[Fraction, Improvement]:
     """Let a partner give way to a row of parity below γ until its parity is exactly γ (Lemma 5.3).
 
     Row a₁ becomes a₁ + (1 − ξ)·a₂ and its partner ξ·a₂, with the largest ξ that keeps the parity of row a₁ at γ:
@@ -385,7 +452,9 @@ def raise_parity(channel: Dense, gamma: exact.Rational, row: int, partner: int) 
     return xi, Improvement(Dense.from_rows(rows), Dense.from_rows(garbling))
 
 
-def split_row(row: Sequence[Fraction], *, split: str = "independent") -> tuple[Pattern, ...]:
+def split_row(
+    row: Sequence[Fraction], *, split: str = "independent"
+) -> tuple[Pattern, ...]:
     """Split a row of several values into rows with its smallest and largest value that sum to it (Lemma 5.5).
 
     A value v between the smallest t and the largest T is T with weight (v − t)/(T − t) and t otherwise: "independent"
@@ -402,9 +471,17 @@ def split_row(row: Sequence[Fraction], *, split: str = "independent") -> tuple[P
     """
     low, high = min(row), max(row)
     if low == high:
-        raise InvalidDesign("a constant row cannot be split; expected at least two different values.")
+        raise InvalidDesign(
+            "a constant row cannot be split; expected at least two different values."
+        )
     weights = [(value - low) / (high - low) for value in row]
-    return tuple(sorted(Pattern(large, weight * low) for large, weight in SPLITS[split](weights) if weight))
+    return tuple(
+        sorted(
+            Pattern(large, weight * low)
+            for large, weight in SPLITS[split](weights)
+            if weight
+        )
+    )
 
 
 def split_rows(channel: Dense, split: str = "nested") -> Improvement:
@@ -422,7 +499,9 @@ def split_rows(channel: Dense, split: str = "nested") -> Improvement:
         ratio = max(row) / min(row)
         for large, small in split_row(row, split=split):
             inside = set(large)
-            better.append(tuple(small * ratio if j in inside else small for j in range(len(row))))
+            better.append(
+                tuple(small * ratio if j in inside else small for j in range(len(row)))
+            )
             origins.append(i)
     garbling = [[Fraction(i == origin) for origin in origins] for i in range(len(rows))]
     return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
@@ -430,8 +509,14 @@ def split_rows(channel: Dense, split: str = "nested") -> Improvement:
 
 def to_warner(channel: Dense, gamma: Fraction) -> Improvement:
     """Return Warner's design at γ and C = A·P⁻¹, which is never negative (Proposition 6.1)."""
-    better = ((gamma / (gamma + 1), 1 / (gamma + 1)), (1 / (gamma + 1), gamma / (gamma + 1)))
-    garbling = [[(gamma * a - b) / (gamma - 1), (gamma * b - a) / (gamma - 1)] for a, b in rows_of(channel)]
+    better = (
+        (gamma / (gamma + 1), 1 / (gamma + 1)),
+        (1 / (gamma + 1), gamma / (gamma + 1)),
+    )
+    garbling = [
+        [(gamma * a - b) / (gamma - 1), (gamma * b - a) / (gamma - 1)]
+        for a, b in rows_of(channel)
+    ]
     return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
 
 
@@ -439,7 +524,9 @@ def from_nothing(channel: Dense, gamma: Fraction) -> Improvement:
     """Return the γ-diagonal design for one whose responses do not depend on answers at all."""
     size = channel.answers
     better = Diagonal(size, gamma.numerator, gamma.denominator).dense()
-    return Improvement(better, Dense.from_rows([[row[0]] * size for row in rows_of(channel)]))
+    return Improvement(
+        better, Dense.from_rows([[row[0]] * size for row in rows_of(channel)])
+    )
 
 
 def _independent(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fraction]]:
@@ -447,8 +534,16 @@ def _independent(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fra
     middle = [j for j, weight in enumerate(weights) if 0 < weight < 1]
     return [
         (
-            tuple(sorted([*sure, *(j for j, up in zip(middle, ups, strict=True) if up)])),
-            prod((weights[j] if up else 1 - weights[j] for j, up in zip(middle, ups, strict=True)), start=Fraction(1)),
+            tuple(
+                sorted([*sure, *(j for j, up in zip(middle, ups, strict=True) if up)])
+            ),
+            prod(
+                (
+                    weights[j] if up else 1 - weights[j]
+                    for j, up in zip(middle, ups, strict=True)
+                ),
+                start=Fraction(1),
+            ),
         )
         for ups in product((False, True), repeat=len(middle))
     ]
@@ -463,7 +558,9 @@ def _nested(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fraction
     ]
 
 
-SPLITS: dict[str, Callable[[Sequence[Fraction]], list[tuple[tuple[int, ...], Fraction]]]] = {
+SPLITS: dict[
+    str, Callable[[Sequence[Fraction]], list[tuple[tuple[int, ...], Fraction]]]
+] = {
     "nested": _nested,
     "independent": _independent,
 }
@@ -489,7 +586,9 @@ def _check_repaired(channel: Channel, gamma: exact.Rational | None) -> Fraction:
             "Garbling lowers a parity, repairs do not: start from a more private design, or allow a larger γ.",
         )
     if limit == 1:
-        raise InvalidDesign("γ is 1, at which no response may say anything; expected more than 1.")
+        raise InvalidDesign(
+            "γ is 1, at which no response may say anything; expected more than 1."
+        )
     return limit
 
 

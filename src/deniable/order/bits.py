@@ -27,7 +27,9 @@ class Bit(NamedTuple):
     @classmethod
     def from_channel(cls, channel: Bits) -> Bit:
         """Return the bit that a channel is made of."""
-        return cls(Fraction(channel.hit, channel.total), Fraction(channel.stray, channel.total))
+        return cls(
+            Fraction(channel.hit, channel.total), Fraction(channel.stray, channel.total)
+        )
 
     def sends(self, bit: int, true: int) -> Fraction:
         """Return the probability of a bit, given the true bit."""
@@ -38,16 +40,24 @@ class Bit(NamedTuple):
         """Return the bit that comes out when a finer one is sent through this one."""
         return Bit(*(self.hit * p + self.stray * (1 - p) for p in fine))
 
-    def raised(self, fine: Bit) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+    def raised(
+        self, fine: Bit
+    ) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
         """Return the probability that a finer bit is 1, by the coarser bit and then by the true bit."""
         zero, p_one = (
-            (self._upgrade_probability(fine, old, 0), self._upgrade_probability(fine, old, 1)) for old in (0, 1)
+            (
+                self._upgrade_probability(fine, old, 0),
+                self._upgrade_probability(fine, old, 1),
+            )
+            for old in (0, 1)
         )
         return zero, p_one
 
     def _upgrade_probability(self, fine: Bit, old: int, true: int) -> Fraction:
         zero, p_one = (self.sends(old, new) * fine.sends(new, true) for new in (0, 1))
-        return p_one / (zero + p_one) if zero + p_one else Fraction(0)  # a pair that never occurs: any value will do
+        return (
+            p_one / (zero + p_one) if zero + p_one else Fraction(0)
+        )  # a pair that never occurs: any value will do
 
 
 def bit_garbling(coarse: Bit, fine: Bit) -> Bit | None:
@@ -83,7 +93,9 @@ class BitByBit(Step):
     @cached_property
     def each(self) -> Bit:
         """C for one bit."""
-        probabilities = bit_garbling(Bit.from_channel(self.old), Bit.from_channel(self.new))
+        probabilities = bit_garbling(
+            Bit.from_channel(self.old), Bit.from_channel(self.new)
+        )
         assert probabilities is not None, "the bits are ordered"
         return probabilities
 
@@ -97,31 +109,41 @@ class BitByBit(Step):
         size, ones = self.new.size, new.bit_count()
         n_kept, gained = (old & new).bit_count(), (old & ~new).bit_count()
         return math.prod(
-            (p_one**n_kept, (1 - p_one) ** (ones - n_kept), zero**gained, (1 - zero) ** (size - ones - gained)),
+            (
+                p_one**n_kept,
+                (1 - p_one) ** (ones - n_kept),
+                zero**gained,
+                (1 - zero) ** (size - ones - gained),
+            ),
             start=Fraction(1),
         )
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
         return draw_bits(self.new.size, self.each, new, source)
 
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         self.chance_of(old, given)
         return self.upgrade_bits(old, 1 << given, source)
 
-    def upgrade_bits(self, old: int, true: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade_bits(
+        self, old: int, true: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         """Upgrade every bit, whichever of them are truly 1, such as those of a Bloom filter."""
         return toss_by_pairs(self.new.size, old, true, self.raised, source)
 
     def verify(self) -> bool:
-        return self.old.size == self.new.size and self.each.after(Bit.from_channel(self.new)) == Bit.from_channel(
-            self.old
-        )
+        return self.old.size == self.new.size and self.each.after(
+            Bit.from_channel(self.new)
+        ) == Bit.from_channel(self.old)
 
     @property
     def recipe(self) -> str:
         p_one, zero = (exact.shown(p) for p in self.each)
         return (
-            f"make every bit by itself: 1 with probability {p_one} where the response has a 1, {zero} where it has a 0"
+            f"make every bit by itself: 1 with probability {p_one} where the "
+            f"response has a 1, {zero} where it has a 0"
         )
 
     def composes(self, high: Step, direct: Step) -> bool:
@@ -129,11 +151,15 @@ class BitByBit(Step):
             return super().composes(high, direct)
         return self.each.after(high.each) == direct.each
 
-    def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
+    def between(
+        self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         """Every bit by itself."""
         if not isinstance(high, BitByBit):
             return super().between(high, coarse, fine, source)
-        return toss_by_pairs(self.new.size, coarse, fine, self.each.raised(high.each), source)
+        return toss_by_pairs(
+            self.new.size, coarse, fine, self.each.raised(high.each), source
+        )
 
 
 def toss_by_pairs(
@@ -153,7 +179,11 @@ def toss_by_pairs(
     return toss(size, classes, source)
 
 
-def toss(size: int, classes: Sequence[tuple[int, Fraction]], source: chance.Source = chance.SYSTEM) -> int:
+def toss(
+    size: int,
+    classes: Sequence[tuple[int, Fraction]],
+    source: chance.Source = chance.SYSTEM,
+) -> int:
     """Draw independent bits; each class is a mask of bits and their common probability of a 1.
 
     Why: the i-th coin is a bit's first 1 with probability 2^-i, so that the digits add up to exactly the probability.
@@ -174,7 +204,9 @@ def toss(size: int, classes: Sequence[tuple[int, Fraction]], source: chance.Sour
     return bits
 
 
-def draw_bits(size: int, bit: Bit, true: int, source: chance.Source = chance.SYSTEM) -> int:
+def draw_bits(
+    size: int, bit: Bit, true: int, source: chance.Source = chance.SYSTEM
+) -> int:
     """Randomize independent bits, whichever of them are truly 1."""
     every = (1 << size) - 1
     return toss(size, [(true, bit.hit), (every & ~true, bit.stray)], source)

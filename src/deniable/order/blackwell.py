@@ -21,7 +21,16 @@ from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidRequest
 from deniable.order.admissibility import channel_of, group_proportional_rows, rows_of
 from deniable.order.closed_forms import find_closed_form, through_sets
-from deniable.order.programs import Feasible, Mixing, Row, Table, decide, dot, integers, reduce
+from deniable.order.programs import (
+    Feasible,
+    Mixing,
+    Row,
+    Table,
+    decide,
+    dot,
+    integers,
+    reduce,
+)
 from deniable.order.sets import Nested, SetShare, p_held_by_ways
 from deniable.order.steps import Factors, Step, Tabulated
 from deniable.rendering import Rendered
@@ -113,7 +122,12 @@ def compare(first: Design | Channel, second: Design | Channel) -> Order:
         'finer'
     """
     down, up = garbling(second, first), garbling(first, second)
-    names = {(True, True): "equal", (True, False): "finer", (False, True): "coarser", (False, False): "incomparable"}
+    names = {
+        (True, True): "equal",
+        (True, False): "finer",
+        (False, True): "coarser",
+        (False, False): "incomparable",
+    }
     return Order(names[bool(down), bool(up)], down, up)
 
 
@@ -137,8 +151,12 @@ def garbling(coarse: Design | Channel, fine: Design | Channel) -> Garbling | Sep
         False
     """
     coarse_channel, fine_channel = channel_of(coarse), channel_of(fine)
-    label_lists = [design.categories for design in (coarse, fine) if isinstance(design, Design)]
-    if coarse_channel.answers != fine_channel.answers or (len(label_lists) == 2 and not same_labels(*label_lists)):
+    label_lists = [
+        design.categories for design in (coarse, fine) if isinstance(design, Design)
+    ]
+    if coarse_channel.answers != fine_channel.answers or (
+        len(label_lists) == 2 and not same_labels(*label_lists)
+    ):
         raise Incompatible(
             f"the designs are about {coarse_channel.answers:,} and {fine_channel.answers:,} answers, or call them "
             "differently; expected the same answers in the same order."
@@ -173,10 +191,17 @@ def by_parity(old: Channel, new: Channel) -> Separation | None:
     if not isinstance(limit, Fraction) or old.parity <= limit:
         return None
     response, likely, unlikely = old.witness
-    earned = old.probability(response, given=likely) - limit * old.probability(response, given=unlikely)
+    earned = old.probability(response, given=likely) - limit * old.probability(
+        response, given=unlikely
+    )
     pays = [Fraction(0)] * old.answers
     pays[likely], pays[unlikely] = Fraction(1), -limit
-    return Separation({response: tuple(pays)}, earned, Fraction(0), "bet on the answer that a response points to most")
+    return Separation(
+        {response: tuple(pays)},
+        earned,
+        Fraction(0),
+        "bet on the answer that a response points to most",
+    )
 
 
 def _by_factors(*channels: Channel) -> Step | Separation | None:
@@ -186,7 +211,10 @@ def _by_factors(*channels: Channel) -> Step | Separation | None:
     factor, when the other factors are drawn for some fixed answers and what comes out of them is forgotten.
     """
     products = [channel.product for channel in channels if channel.product is not None]
-    if len(products) < len(channels) or len({tuple(f.answers for f in product.factors) for product in products}) > 1:
+    if (
+        len(products) < len(channels)
+        or len({tuple(f.answers for f in product.factors) for product in products}) > 1
+    ):
         return None
     old, new = products
     steps: list[Step] = []
@@ -208,8 +236,16 @@ def _lift_separation(separation: Separation, old: Product, factor: int) -> Separ
     for i, pay in separation.payoffs.items():
         row = [Fraction(0)] * math.prod(answers)
         for j, value in enumerate(pay):
-            row[join([j if f == factor else 0 for f in range(len(answers))], answers)] = value
-        lifted.update({r: tuple(row) for r in range(old.responses) if split(r, responses)[factor] == i})
+            row[
+                join([j if f == factor else 0 for f in range(len(answers))], answers)
+            ] = value
+        lifted.update(
+            {
+                r: tuple(row)
+                for r in range(old.responses)
+                if split(r, responses)[factor] == i
+            }
+        )
     return Separation(lifted, separation.coarse, separation.fine, separation.game)
 
 
@@ -217,7 +253,9 @@ def _by_sets(old: Channel, new: Channel) -> Step | Separation | None:
     """Compare the sets that both send, if they do; a single category is a set of one."""
     step: Step | Separation | None = through_sets(old, new, by_sizes)
     if isinstance(step, Separation) and old.as_sets() is not old:
-        payoffs = {members.bit_length() - 1: pay for members, pay in step.payoffs.items()}
+        payoffs = {
+            members.bit_length() - 1: pay for members, pay in step.payoffs.items()
+        }
         return replace(step, payoffs=payoffs)
     return step
 
@@ -236,9 +274,14 @@ def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
         >>> by_sizes(Subset(4, 2, 3, 5), Subset(4, 1, 3, 5)).shares
         (SetShare(coarse=2, fine=1, near=Fraction(5, 7), apart=Fraction(2, 7), free=Fraction(0, 1)),)
     """
-    coarse, fine = ([size for size in mixture.sizes if mixture.weight(size)] for mixture in (old, new))
+    coarse, fine = (
+        [size for size in mixture.sizes if mixture.weight(size)]
+        for mixture in (old, new)
+    )
     bits = max(
-        mixture.weight(t).denominator.bit_length() for mixture, sizes in ((old, coarse), (new, fine)) for t in sizes
+        mixture.weight(t).denominator.bit_length()
+        for mixture, sizes in ((old, coarse), (new, fine))
+        for t in sizes
     )
     too_large = InvalidRequest(
         f"comparing sets of {len(coarse)} with sets of {len(fine)} sizes is too large to decide in exact numbers; "
@@ -247,17 +290,33 @@ def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
     )
     if (2 * len(coarse) + len(fine)) ** 3 * bits > _MOST_WORK:
         raise too_large
-    solution = decide(_mixing_of_sizes(old, new, coarse, fine), too_large=too_large, most_pivoted=_MOST_WORK)
+    solution = decide(
+        _mixing_of_sizes(old, new, coarse, fine),
+        too_large=too_large,
+        most_pivoted=_MOST_WORK,
+    )
     if not isinstance(solution, Feasible):
-        flat, extra = solution.multipliers[: len(coarse)], solution.multipliers[len(coarse) :]
-        return _game_of_sizes(old, new, dict(zip(coarse, zip(flat, extra, strict=True), strict=True)))
+        flat, extra = (
+            solution.multipliers[: len(coarse)],
+            solution.multipliers[len(coarse) :],
+        )
+        return _game_of_sizes(
+            old, new, dict(zip(coarse, zip(flat, extra, strict=True), strict=True))
+        )
     masses = zip(solution.point[::2], solution.point[1::2], strict=True)
     pairs = [(s, t) for s in coarse for t in fine]
-    shares = [SetShare(s, t, near, far, Fraction(0)) for (s, t), (near, far) in zip(pairs, masses, strict=True)]
-    return Nested(old, new, tuple(share for share in shares if share.near or share.apart))
+    shares = [
+        SetShare(s, t, near, far, Fraction(0))
+        for (s, t), (near, far) in zip(pairs, masses, strict=True)
+    ]
+    return Nested(
+        old, new, tuple(share for share in shares if share.near or share.apart)
+    )
 
 
-def _mixing_of_sizes(old: Sets, new: Sets, coarse: Sequence[int], fine: Sequence[int]) -> Mixing:
+def _mixing_of_sizes(
+    old: Sets, new: Sets, coarse: Sequence[int], fine: Sequence[int]
+) -> Mixing:
     """Write the program: each finer size goes somewhere; each coarser one comes out often enough, and holds x.
 
     Coordinates are how often each coarser size comes out, then how often it comes out and holds the answer.
@@ -269,25 +328,54 @@ def _mixing_of_sizes(old: Sets, new: Sets, coarse: Sequence[int], fine: Sequence
         for t in fine
         for p_held in p_held_by_ways(new, s, t)
     ]
-    fine_indices = [fine_index for _ in coarse for fine_index in range(len(fine)) for _ in ("near", "apart")]
-    holding = [weight * old.inclusion(s) for s, weight in zip(coarse, weights, strict=True)]
-    free = [weight * Fraction(s, old.size) for s, weight in zip(coarse, weights, strict=True)]
-    return Mixing(columns, fine_indices, (*weights, *holding), (*weights, *free), places_may_err=True)
+    fine_indices = [
+        fine_index
+        for _ in coarse
+        for fine_index in range(len(fine))
+        for _ in ("near", "apart")
+    ]
+    holding = [
+        weight * old.inclusion(s) for s, weight in zip(coarse, weights, strict=True)
+    ]
+    free = [
+        weight * Fraction(s, old.size)
+        for s, weight in zip(coarse, weights, strict=True)
+    ]
+    return Mixing(
+        columns,
+        fine_indices,
+        (*weights, *holding),
+        (*weights, *free),
+        places_may_err=True,
+    )
 
 
-def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Fraction]]) -> Separation:
+def _game_of_sizes(
+    old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Fraction]]
+) -> Separation:
     """Turn multipliers into a game with a payoff for each set size, and one more where the set holds x.
 
     Payoffs are moved and scaled so that they reach from 0 to 1: then nobody gains by naming a set that is never sent.
     """
     lowest = min(min(a, a + b) for a, b in pays.values())
     highest = max(max(a, a + b) for a, b in pays.values())
-    pays = {s: ((a - lowest) / (highest - lowest), b / (highest - lowest)) for s, (a, b) in pays.items()}
-    earned = sum((old.weight(s) * (a + b * old.inclusion(s)) for s, (a, b) in pays.items()), Fraction(0))
+    pays = {
+        s: ((a - lowest) / (highest - lowest), b / (highest - lowest))
+        for s, (a, b) in pays.items()
+    }
+    earned = sum(
+        (old.weight(s) * (a + b * old.inclusion(s)) for s, (a, b) in pays.items()),
+        Fraction(0),
+    )
     fine_sizes = [t for t in new.sizes if new.weight(t)]
     best = sum(
         (
-            new.weight(t) * max(a + b * p_held for s, (a, b) in pays.items() for p_held in p_held_by_ways(new, s, t))
+            new.weight(t)
+            * max(
+                a + b * p_held
+                for s, (a, b) in pays.items()
+                for p_held in p_held_by_ways(new, s, t)
+            )
             for t in fine_sizes
         ),
         Fraction(0),
@@ -298,14 +386,17 @@ def _game_of_sizes(old: Sets, new: Sets, pays: Mapping[int, tuple[Fraction, Frac
     if sum(math.comb(k, s) for s in pays) * k <= _MOST_PAYOFFS:
         for s, (a, b) in pays.items():
             for members in combinations(range(k), s):
-                written[sum(1 << j for j in members)] = tuple(a + b * (j in members) for j in range(k))
+                written[sum(1 << j for j in members)] = tuple(
+                    a + b * (j in members) for j in range(k)
+                )
     return Separation(written, k * earned, k * best, _describe_game(pays))
 
 
 def _describe_game(pays: Mapping[int, tuple[Fraction, Fraction]]) -> str:
     if len(pays) > 1:
         clauses = (
-            f"a set of {s} pays {float(a):.4g} and {float(b):+.4g} if it holds the answer" for s, (a, b) in pays.items()
+            f"a set of {s} pays {float(a):.4g} and {float(b):+.4g} if it holds the answer"
+            for s, (a, b) in pays.items()
         )
         return f"name a set: {'; '.join(clauses)}"
     ((size, (_, extra)),) = pays.items()
@@ -326,17 +417,30 @@ def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
     if isinstance(mixing_rows, dict):
         # A response that never occurs must not pay more than the others where all of them pay something.
         spare = 0 if len(mixing_rows) == len(ours.rows) else None
-        group_of_row = {i: ours.places.get(i, spare) for i in range(coarse_table.responses)}
+        group_of_row = {
+            i: ours.places.get(i, spare) for i in range(coarse_table.responses)
+        }
         proof = separation(
-            {i: mixing_rows[group] for i, group in group_of_row.items() if group in mixing_rows},
+            {
+                i: mixing_rows[group]
+                for i, group in group_of_row.items()
+                if group in mixing_rows
+            },
             coarse_table,
             fine_table,
         )
-        assert proof is not None, "a separation of merged rows separates the rows themselves"
+        assert proof is not None, (
+            "a separation of merged rows separates the rows themselves"
+        )
         return proof
     columns = [theirs.places.get(u, 0) for u in range(fine_table.responses)]
     cells = [
-        [mixing_rows[ours.places[i]][u] * ours.shares[i] if i in ours.places else Fraction(0) for u in columns]
+        [
+            mixing_rows[ours.places[i]][u] * ours.shares[i]
+            if i in ours.places
+            else Fraction(0)
+            for u in columns
+        ]
         for i in range(coarse_table.responses)
     ]
     step = Tabulated(old, new, Dense.from_rows(cells))
@@ -344,12 +448,22 @@ def by_tables(old: Channel, new: Channel) -> Tabulated | Separation:
     return step
 
 
-def separation(payoffs: Mapping[int, Row], coarse: Dense, fine: Dense) -> Separation | None:
+def separation(
+    payoffs: Mapping[int, Row], coarse: Dense, fine: Dense
+) -> Separation | None:
     """Play the game: return the separation if the coarse design wins, else None."""
     ours, theirs = rows_of(coarse), rows_of(fine)
     earned = sum((dot(pay, ours[i]) for i, pay in payoffs.items()), Fraction(0))
-    idle = len(payoffs) < coarse.responses  # some response pays nothing and can always be named
-    best = sum((max([dot(pay, row) for pay in payoffs.values()] + [Fraction(0)] * idle) for row in theirs), Fraction(0))
+    idle = (
+        len(payoffs) < coarse.responses
+    )  # some response pays nothing and can always be named
+    best = sum(
+        (
+            max([dot(pay, row) for pay in payoffs.values()] + [Fraction(0)] * idle)
+            for row in theirs
+        ),
+        Fraction(0),
+    )
     return Separation(dict(payoffs), earned, best) if earned > best else None
 
 
@@ -363,7 +477,10 @@ class _MergedTable(NamedTuple):
 
 def _merge_rows(channel: Dense) -> _MergedTable:
     groups = list(group_proportional_rows(channel).values())
-    rows = [tuple(map(sum, zip(*(channel.weights[i] for i in group), strict=True))) for group in groups]
+    rows = [
+        tuple(map(sum, zip(*(channel.weights[i] for i in group), strict=True)))
+        for group in groups
+    ]
     return _MergedTable(
         tuple(tuple(Fraction(weight, channel.total) for weight in row) for row in rows),
         {i: group_index for group_index, group in enumerate(groups) for i in group},
@@ -385,10 +502,19 @@ def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
     )
     if len(ours) * n > MOST_UNKNOWNS:
         raise too_large
-    columns = [{i * k + j: cell for j, cell in enumerate(row) if cell} for i in range(len(ours)) for row in theirs]
+    columns = [
+        {i * k + j: cell for j, cell in enumerate(row) if cell}
+        for i in range(len(ours))
+        for row in theirs
+    ]
     means = [sum(row, Fraction(0)) / k for row in ours]
     target = tuple(cell for row in ours for cell in row)
-    mixing = Mixing(columns, [*range(n)] * len(ours), target, tuple(mean for mean in means for _ in range(k)))
+    mixing = Mixing(
+        columns,
+        [*range(n)] * len(ours),
+        target,
+        tuple(mean for mean in means for _ in range(k)),
+    )
     solution = decide(mixing, too_large=too_large, most_pivoted=MOST_PIVOTED)
     if isinstance(solution, Feasible):
         return tuple(solution.point[i * n : (i + 1) * n] for i in range(len(ours)))
@@ -405,7 +531,11 @@ def _solve_by_elimination(ours: Table, theirs: Table) -> Table | dict[int, Row] 
     if width > answers:
         return None
     columns = [
-        (*(row[j] for row in theirs), *(row[j] for row in ours), *(Fraction(j == column) for column in range(answers)))
+        (
+            *(row[j] for row in theirs),
+            *(row[j] for row in ours),
+            *(Fraction(j == column) for column in range(answers)),
+        )
         for j in range(answers)
     ]
     reduced = reduce(integers(columns), width)
@@ -415,12 +545,23 @@ def _solve_by_elimination(ours: Table, theirs: Table) -> Table | dict[int, Row] 
     for row in reduced.rows[width:]:
         for i, value in enumerate(row[inverse_columns]):
             if value:
-                return {i: tuple(Fraction(cell) * (1 if value > 0 else -1) for cell in row[width + len(ours) :])}
+                return {
+                    i: tuple(
+                        Fraction(cell) * (1 if value > 0 else -1)
+                        for cell in row[width + len(ours) :]
+                    )
+                }
     for u, row in enumerate(reduced.rows[:width]):
         for i, value in enumerate(row[inverse_columns]):
             if Fraction(value, reduced.pivot) < 0:
-                return {i: tuple(Fraction(-cell, reduced.pivot) for cell in row[width + len(ours) :])}
+                return {
+                    i: tuple(
+                        Fraction(-cell, reduced.pivot)
+                        for cell in row[width + len(ours) :]
+                    )
+                }
         assert row[u] == reduced.pivot
     return tuple(
-        tuple(Fraction(reduced.rows[u][width + i], reduced.pivot) for u in range(width)) for i in range(len(ours))
+        tuple(Fraction(reduced.rows[u][width + i], reduced.pivot) for u in range(width))
+        for i in range(len(ours))
     )

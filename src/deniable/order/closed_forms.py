@@ -10,7 +10,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, TypeVar
 
-from deniable.channel import Bits, Channel, Diagonal, Hadamard, Hashing, Mixture, Product, Sets, Subset
+from deniable.channel import (
+    Bits,
+    Channel,
+    Diagonal,
+    Hadamard,
+    Hashing,
+    Mixture,
+    Product,
+    Sets,
+    Subset,
+)
 from deniable.channel.two_level import TwoLevel
 from deniable.order.bits import Bit, BitByBit, bit_garbling
 from deniable.order.sets import Nested, one_size
@@ -38,21 +48,33 @@ def find_closed_form(old: Channel, new: Channel) -> Step | None:
     if old.answers != new.answers:
         return None
     has_form = (type(old), type(new)) in FORMS
-    return _look_up_form(old, new) if has_form else through_sets(old, new, _look_up_form)
+    return (
+        _look_up_form(old, new) if has_form else through_sets(old, new, _look_up_form)
+    )
 
 
 def step_to_body(step: Step) -> dict[str, Any]:
     """Return for JSON what of a step does not follow from its channels."""
-    return {"kind": "derived"} if find_closed_form(step.old, step.new) == step else step.to_body()
+    return (
+        {"kind": "derived"}
+        if find_closed_form(step.old, step.new) == step
+        else step.to_body()
+    )
 
 
-def through_sets(old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]) -> Step | Found | None:
+def through_sets(
+    old: Channel, new: Channel, find: Callable[[Any, Any], Found | None]
+) -> Step | Found | None:
     """Find a step between the sets that two channels send, a single category being a set of one; else None."""
     coarse, fine = old.as_sets(), new.as_sets()
     if not (coarse.sizes and fine.sizes):
         return None
     step = find(coarse, fine)
-    return Recoded(old, new, step) if isinstance(step, Step) and not (coarse is old and fine is new) else step
+    return (
+        Recoded(old, new, step)
+        if isinstance(step, Step) and not (coarse is old and fine is new)
+        else step
+    )
 
 
 def _look_up_form(old: Channel, new: Channel) -> Step | None:
@@ -67,7 +89,11 @@ def keep_or_fresh(old: TwoLevel, new: TwoLevel) -> KeepOrFresh | None:
     supports the answer than another category.
     """
     share = _quotient(old, new) if new.has_supports_of(old) else None
-    return KeepOrFresh(old, new, share, new.uniform()) if share is not None and 0 <= share <= 1 else None
+    return (
+        KeepOrFresh(old, new, share, new.uniform())
+        if share is not None and 0 <= share <= 1
+        else None
+    )
 
 
 def _quotient(old: TwoLevel, new: TwoLevel) -> Fraction | None:
@@ -81,7 +107,9 @@ def _diagonal_step(old: Diagonal, new: Diagonal) -> Step | None:
     if share is None or share >= 0 or share * (new.size - 1) < -1:
         return keep_or_fresh(old, new)
     p_other = (1 - share) / new.size
-    return Crossed(old, new, Diagonal(new.size, *integer_weights([share + p_other, p_other])))
+    return Crossed(
+        old, new, Diagonal(new.size, *integer_weights([share + p_other, p_other]))
+    )
 
 
 def _nested_step(old: Subset, new: Sets) -> Step | None:
@@ -95,13 +123,22 @@ def _subset_step(old: Subset, new: Subset) -> Step | None:
 
 def bit_by_bit(old: Bits, new: Bits, *, kind: type[BitByBit] = BitByBit) -> Step | None:
     """Return the step that makes every bit from its own finer bit."""
-    return kind(old, new) if bit_garbling(Bit.from_channel(old), Bit.from_channel(new)) else None
+    return (
+        kind(old, new)
+        if bit_garbling(Bit.from_channel(old), Bit.from_channel(new))
+        else None
+    )
 
 
 def _product_step(old: Product, new: Product) -> Step | None:
-    if [factor.answers for factor in old.factors] != [factor.answers for factor in new.factors]:
+    if [factor.answers for factor in old.factors] != [
+        factor.answers for factor in new.factors
+    ]:
         return None
-    steps = [find_closed_form(coarse, fine) for coarse, fine in zip(old.factors, new.factors, strict=True)]
+    steps = [
+        find_closed_form(coarse, fine)
+        for coarse, fine in zip(old.factors, new.factors, strict=True)
+    ]
     factor_steps = tuple(step for step in steps if step is not None)
     return Factors(old, new, factor_steps) if len(factor_steps) == len(steps) else None
 

@@ -15,7 +15,13 @@ from deniable import documents, exact
 from deniable.channel import Channel, Dense
 from deniable.designs import AnyDesign, Design
 from deniable.designs.labels import same_labels
-from deniable.errors import Incompatible, InvalidDesign, InvalidRequest, UnreadableFile, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidDesign,
+    InvalidRequest,
+    UnreadableFile,
+    quoted,
+)
 from deniable.order.closed_forms import find_closed_form, step_to_body, through_sets
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
@@ -53,18 +59,27 @@ class Relaxation:
 
     def __post_init__(self) -> None:
         check_alike(self.old, self.new)
-        if (self.step.old, self.step.new) != (self.old.channel, self.new.channel) or not self.step.verify():
-            raise InvalidDesign("this step does not lead from the one design to the other exactly.")
+        if (self.step.old, self.step.new) != (
+            self.old.channel,
+            self.new.channel,
+        ) or not self.step.verify():
+            raise InvalidDesign(
+                "this step does not lead from the one design to the other exactly."
+            )
 
     def kernel(self, symbol: str, *, old: str, given: str) -> Fraction:
         """Return the probability of a finer symbol, given the coarser one and the answer."""
         return self.step.kernel(
-            self.new.symbol_number(symbol), old=self.old.symbol_number(old), given=self.new.category_number(given)
+            self.new.symbol_number(symbol),
+            old=self.old.symbol_number(old),
+            given=self.new.category_number(given),
         )
 
     def garbling(self, old: str, new: str) -> Fraction:
         """Return the probability that a finer symbol is degraded to a coarser one."""
-        return self.step.garbling(self.old.symbol_number(old), self.new.symbol_number(new))
+        return self.step.garbling(
+            self.old.symbol_number(old), self.new.symbol_number(new)
+        )
 
     @property
     def alone_parity(self) -> exact.Ratio:
@@ -76,9 +91,14 @@ class Relaxation:
         check_cells(old.responses * new.responses * new.answers)
         ratios: list[exact.Ratio] = []
         for old_response in range(old.responses):
-            senders = [x for x in range(new.answers) if old.probability(old_response, given=x)]
+            senders = [
+                x for x in range(new.answers) if old.probability(old_response, given=x)
+            ]
             for new_response in range(new.responses):
-                row = [self.step.kernel(new_response, old=old_response, given=x) for x in senders]
+                row = [
+                    self.step.kernel(new_response, old=old_response, given=x)
+                    for x in senders
+                ]
                 ratios.append(exact.ratio(max(row), min(row)) if row else Fraction(1))
         return max(ratios)
 
@@ -107,7 +127,9 @@ class Ladder(AnyDesign):
     designs: tuple[Design, ...]
     steps: tuple[Step, ...]
 
-    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+    if (
+        TYPE_CHECKING
+    ):  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -130,7 +152,9 @@ class Ladder(AnyDesign):
                 "step between each two."
             )
         if len({design.hash for design in self.designs}) < len(self.designs):
-            raise InvalidDesign("a stage occurs twice; expected designs that tell more and more.")
+            raise InvalidDesign(
+                "a stage occurs twice; expected designs that tell more and more."
+            )
         assert self.relaxations is not None  # each checks itself
 
     @cached_property
@@ -208,7 +232,12 @@ class Ladder(AnyDesign):
         check_cells(self._cells())
         sizes = [range(design.channel.responses) for design in self.designs]
         answers = range(self.designs[0].channel.answers)
-        return Dense.from_rows([[self.probability(history, given=x) for x in answers] for history in product(*sizes)])
+        return Dense.from_rows(
+            [
+                [self.probability(history, given=x) for x in answers]
+                for history in product(*sizes)
+            ]
+        )
 
     def probability(self, history: Sequence[int], *, given: int) -> Fraction:
         """Return the probability of the responses of all stages, by number, as the open-ended mode draws them."""
@@ -221,7 +250,9 @@ class Ladder(AnyDesign):
 
     def _cells(self) -> int:
         answers = self.designs[0].channel.answers
-        return math.prod((design.channel.responses for design in self.designs), start=answers)
+        return math.prod(
+            (design.channel.responses for design in self.designs), start=answers
+        )
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Ladder:
@@ -229,9 +260,18 @@ class Ladder(AnyDesign):
             Design.from_body(documents.field({"design": entry}, "design", dict))
             for entry in documents.field(body, "designs", list)
         )
-        steps = [documents.field({"step": entry}, "step", dict) for entry in documents.field(body, "steps", list)]
+        steps = [
+            documents.field({"step": entry}, "step", dict)
+            for entry in documents.field(body, "steps", list)
+        ]
         pairs = zip(steps, designs, designs[1:], strict=False)
-        return cls(designs, tuple(step_from_body(entry, old.channel, new.channel) for entry, old, new in pairs))
+        return cls(
+            designs,
+            tuple(
+                step_from_body(entry, old.channel, new.channel)
+                for entry, old, new in pairs
+            ),
+        )
 
     def to_body(self) -> dict[str, Any]:
         """Return the designs, and of the steps what does not follow from them; each is verified anew when read."""
@@ -319,14 +359,23 @@ def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:
     elif kind == "factors":
         step = _factors(body, old, new)
     if step is None:
-        raise UnreadableFile(f"a step of kind {quoted(kind)} does not lead from the one design to the other.")
+        raise UnreadableFile(
+            f"a step of kind {quoted(kind)} does not lead from the one design to the other."
+        )
     return step
 
 
 def _factors(body: Mapping[str, Any], *channels: Channel) -> Step | None:
-    step_bodies = [documents.field({"step": entry}, "step", dict) for entry in documents.field(body, "steps", list)]
+    step_bodies = [
+        documents.field({"step": entry}, "step", dict)
+        for entry in documents.field(body, "steps", list)
+    ]
     products = [channel.product for channel in channels if channel.product is not None]
-    if len(products) < len(channels) or any(len(product.factors) != len(step_bodies) for product in products):
+    if len(products) < len(channels) or any(
+        len(product.factors) != len(step_bodies) for product in products
+    ):
         return None
     old, new = products
-    return Factors(old, new, tuple(map(step_from_body, step_bodies, old.factors, new.factors)))
+    return Factors(
+        old, new, tuple(map(step_from_body, step_bodies, old.factors, new.factors))
+    )

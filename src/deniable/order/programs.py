@@ -24,7 +24,9 @@ MOST_CELLS = 150_000
 """Cells of the table that is solved in exact numbers for the unknowns that floats found positive: seconds."""
 
 _CLOSE = 1e-9  # what floats take for 0
-_BEYOND = Fraction(1, 1000)  # how far beyond the target a game is looked for where floats cannot tell
+_BEYOND = Fraction(
+    1, 1000
+)  # how far beyond the target a game is looked for where floats cannot tell
 _DENOMINATORS = (10, 1000, 10**6, 10**12)  # simple payoffs are tried first
 
 
@@ -68,7 +70,9 @@ def reduce(rows: Integers, width: int) -> Reduced:
     pivot = 1
     for column in range(width):
         pivot_row = len(columns)
-        candidate = next((i for i in range(pivot_row, len(work)) if work[i][column]), None)
+        candidate = next(
+            (i for i in range(pivot_row, len(work)) if work[i][column]), None
+        )
         if candidate is None:
             continue
         work[pivot_row], work[candidate] = work[candidate], work[pivot_row]
@@ -84,7 +88,9 @@ def exchange(work: Integers, pivot_row: int, column: int, pivot: int) -> int:
     for i, row in enumerate(work):
         if i != pivot_row:
             factor = row[column]
-            work[i] = [(new * a - factor * b) // pivot for a, b in zip(row, head, strict=True)]
+            work[i] = [
+                (new * a - factor * b) // pivot for a, b in zip(row, head, strict=True)
+            ]
     return new
 
 
@@ -96,7 +102,9 @@ def solve(rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction]) -> Row 
         (Fraction(2, 1), Fraction(1, 1))
     """
     width = len(rows[0])
-    reduced = reduce(integers((*row, value) for row, value in zip(rows, right, strict=True)), width)
+    reduced = reduce(
+        integers((*row, value) for row, value in zip(rows, right, strict=True)), width
+    )
     if any(row[-1] for row in reduced.rows[len(reduced.columns) :]):
         return None
     solution = [Fraction(0)] * width
@@ -120,7 +128,10 @@ class Infeasible:
 
 
 def feasible(
-    rows: Sequence[Sequence[Fraction]], right: Sequence[Fraction], *, first: Iterable[int] = ()
+    rows: Sequence[Sequence[Fraction]],
+    right: Sequence[Fraction],
+    *,
+    first: Iterable[int] = (),
 ) -> Feasible | Infeasible:
     """Find x ≥ 0 with rows·x = right, or prove that there is none; `right` must not be negative.
 
@@ -133,12 +144,19 @@ def feasible(
     """
     height, width = len(rows), len(rows[0])
     scales = [
-        math.lcm(value.denominator, *(c.denominator for c in row)) for row, value in zip(rows, right, strict=True)
+        math.lcm(value.denominator, *(c.denominator for c in row))
+        for row, value in zip(rows, right, strict=True)
     ]
     order = list(dict.fromkeys([*first, *range(width)]))
     work = [
-        [*(int(row[j] * scale) for j in order), *(int(i == row_index) for i in range(height)), int(value * scale)]
-        for row_index, (row, value, scale) in enumerate(zip(rows, right, scales, strict=True))
+        [
+            *(int(row[j] * scale) for j in order),
+            *(int(i == row_index) for i in range(height)),
+            int(value * scale),
+        ]
+        for row_index, (row, value, scale) in enumerate(
+            zip(rows, right, scales, strict=True)
+        )
     ]
     # The last row holds how much the sum of the errors falls with each unknown; errors themselves never come back.
     work.append([sum(column) for column in zip(*work, strict=True)])
@@ -148,7 +166,11 @@ def feasible(
     if work[-1][-1] > 0:
         # y = 1 − (what the slack columns of the last row have become), each equation in its own scale.
         errors = [Fraction(work[-1][width + i], pivot) for i in range(height)]
-        return Infeasible(tuple((1 + error) * scale for error, scale in zip(errors, scales, strict=True)))
+        return Infeasible(
+            tuple(
+                (1 + error) * scale for error, scale in zip(errors, scales, strict=True)
+            )
+        )
     point = [Fraction(0)] * width
     for row_index, column in enumerate(basis):
         if column < width:
@@ -165,7 +187,9 @@ def _run_simplex(work: Integers, width: int) -> tuple[list[int], int]:
         if enter is None:
             return basis, pivot
         rising = [i for i in range(height) if work[i][enter] > 0]
-        leave = min(rising, key=lambda i: (Fraction(work[i][-1], work[i][enter]), basis[i]))
+        leave = min(
+            rising, key=lambda i: (Fraction(work[i][-1], work[i][enter]), basis[i])
+        )
         pivot = exchange(work, leave, enter, pivot)
         basis[leave] = enter
 
@@ -215,12 +239,17 @@ class Mixing:
         """
         best: dict[int, Fraction] = {}
         for place_index, column in zip(self.places, self.columns, strict=True):
-            paid = sum((payoffs[row_index] * value for row_index, value in column.items()), Fraction(0))
+            paid = sum(
+                (payoffs[row_index] * value for row_index, value in column.items()),
+                Fraction(0),
+            )
             best[place_index] = max(best.get(place_index, paid), paid)
         return dot(payoffs, self.target) > sum(best.values())
 
 
-def decide(mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int) -> Feasible | Infeasible:
+def decide(
+    mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int
+) -> Feasible | Infeasible:
     """Return the probability of each option, or payoffs of the coordinates that prove infeasibility.
 
     Args:
@@ -232,10 +261,17 @@ def decide(mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int) -> F
         InvalidRequest: too large.
     """
     errors, likely, payoffs = _in_floats(mixing, mixing.target)
-    solution = _round_payoffs(mixing, payoffs) if errors > _CLOSE else _solve_exactly(mixing, likely)
+    solution = (
+        _round_payoffs(mixing, payoffs)
+        if errors > _CLOSE
+        else _solve_exactly(mixing, likely)
+    )
     if solution is None:
         # Too close to call in floats: the game that is won a little beyond the target may be won here, by a hair.
-        beyond = [cell + (cell - middle) * _BEYOND for cell, middle in zip(mixing.target, mixing.middle, strict=True)]
+        beyond = [
+            cell + (cell - middle) * _BEYOND
+            for cell, middle in zip(mixing.target, mixing.middle, strict=True)
+        ]
         solution = _round_payoffs(mixing, _in_floats(mixing, beyond)[2])
     if solution is not None:
         return solution
@@ -243,10 +279,16 @@ def decide(mixing: Mixing, *, too_large: InvalidRequest, most_pivoted: int) -> F
     if mixing.height * (width + mixing.height) > most_pivoted:
         raise too_large
     proved = feasible(mixing.equations(range(width)), mixing.right, first=likely)
-    return proved if isinstance(proved, Feasible) else Infeasible(proved.multipliers[: len(mixing.target)])
+    return (
+        proved
+        if isinstance(proved, Feasible)
+        else Infeasible(proved.multipliers[: len(mixing.target)])
+    )
 
 
-def _in_floats(mixing: Mixing, target: Sequence[Fraction]) -> tuple[float, list[int], list[float]]:
+def _in_floats(
+    mixing: Mixing, target: Sequence[Fraction]
+) -> tuple[float, list[int], list[float]]:
     """Return the smallest sum of the errors, the unknowns that are then positive, and the coordinates' multipliers."""
     import numpy as np
     from scipy.optimize import linprog
@@ -254,10 +296,14 @@ def _in_floats(mixing: Mixing, target: Sequence[Fraction]) -> tuple[float, list[
 
     height, width, depth = mixing.height, len(mixing.columns), len(target)
     cells = [
-        (row_index, j, float(value)) for j, column in enumerate(mixing.columns) for row_index, value in column.items()
+        (row_index, j, float(value))
+        for j, column in enumerate(mixing.columns)
+        for row_index, value in column.items()
     ]
     rows, columns, values = zip(
-        *cells, *((depth + place_index, j, 1.0) for j, place_index in enumerate(mixing.places)), strict=True
+        *cells,
+        *((depth + place_index, j, 1.0) for j, place_index in enumerate(mixing.places)),
+        strict=True,
     )
     table: Any = coo_array((values, (rows, columns)), shape=(height, width))
     loose = height if mixing.places_may_err else depth

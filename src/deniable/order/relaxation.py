@@ -17,7 +17,16 @@ from deniable.order.ladders import Ladder, Relaxation, check_alike
 from deniable.order.sets import p_held_by_ways
 from deniable.order.successors import best_sizes, nearest_successors
 
-__all__ = ["Ladder", "NotOrdered", "Relaxation", "best_ladder", "extend", "family_ladder", "ladder", "relax"]
+__all__ = [
+    "Ladder",
+    "NotOrdered",
+    "Relaxation",
+    "best_ladder",
+    "extend",
+    "family_ladder",
+    "ladder",
+    "relax",
+]
 
 
 def relax(old: Design, new: Design) -> Relaxation:
@@ -62,7 +71,12 @@ def ladder(designs: Iterable[Design]) -> Ladder:
         >>> stages.epsilon <= 2, len(stages)
         (True, 3)
     """
-    require(isinstance(designs, Iterable), designs, "what a ladder is made of", "designs, from coarse to fine")
+    require(
+        isinstance(designs, Iterable),
+        designs,
+        "what a ladder is made of",
+        "designs, from coarse to fine",
+    )
     stages = tuple(designs)
     for stage in stages:
         require(hasattr(stage, "hash"), stage, "a stage", "a design")
@@ -115,10 +129,15 @@ def best_ladder(categories: Labels, epsilons: Sequence[exact.Rational]) -> Ladde
             p_held, _ = p_held_by_ways(channels[-1], t, channels[-1].ones)
             weight = min(weight, int(chance.TOTAL * p_held))
         channels.append(Subset(k, t, weight, chance.TOTAL))
-    return ladder(Design("subset", category_labels, Bitstrings(k), channel) for channel in reversed(channels))
+    return ladder(
+        Design("subset", category_labels, Bitstrings(k), channel)
+        for channel in reversed(channels)
+    )
 
 
-def family_ladder(family: str, categories: Labels, epsilons: Sequence[exact.Rational], **options: Any) -> Ladder:
+def family_ladder(
+    family: str, categories: Labels, epsilons: Sequence[exact.Rational], **options: Any
+) -> Ladder:
     """Return the ladder of one family's designs at these ε; for "subset" without t that of `best_ladder`.
 
     Raises:
@@ -130,11 +149,16 @@ def family_ladder(family: str, categories: Labels, epsilons: Sequence[exact.Rati
         Ladder(k_ary; ε = 0.5, 1)
     """
     if family not in FAMILIES:
-        raise InvalidRequest(f"the family is {quoted(family)}; expected one of {', '.join(sorted(FAMILIES))}.")
+        raise InvalidRequest(
+            f"the family is {quoted(family)}; expected one of {', '.join(sorted(FAMILIES))}."
+        )
     if family == "subset" and not options:
         return best_ladder(categories, epsilons)
     try:
-        return ladder(FAMILIES[family].build(categories=categories, epsilon=epsilon, **options) for epsilon in epsilons)
+        return ladder(
+            FAMILIES[family].build(categories=categories, epsilon=epsilon, **options)
+            for epsilon in epsilons
+        )
     except TypeError:
         raise InvalidRequest(
             f"{family} does not take categories, an ε and {', '.join(map(repr, options)) or 'nothing else'}; expected "
@@ -151,6 +175,12 @@ def _not_ordered(old: Design, new: Design, proof: Separation) -> NotOrdered:
     )
     near = nearest_successors(old, new)
     if not near:
-        return NotOrdered(problem, "Take a design of the first one's family with a larger ε.", proof=proof)
+        return NotOrdered(
+            problem,
+            "Take a design of the first one's family with a larger ε.",
+            proof=proof,
+        )
     alternatives = ", or ".join(f"{design!r}" for design in near)
-    return NotOrdered(problem, f"What can follow: {alternatives}.", proof=proof, nearest=near)
+    return NotOrdered(
+        problem, f"What can follow: {alternatives}.", proof=proof, nearest=near
+    )

@@ -41,12 +41,18 @@ class PickPlan(NamedTuple):
     @classmethod
     def from_picks(cls, picks: Sequence[tuple[Pick, Fraction]]) -> PickPlan:
         """Return the plan that takes each way with its probability."""
-        return cls(tuple(pick for pick, _ in picks), running_sums([probability for _, probability in picks]))
+        return cls(
+            tuple(pick for pick, _ in picks),
+            running_sums([probability for _, probability in picks]),
+        )
 
 
 def max_picks(plans: Mapping[Hashable, PickPlan]) -> int:
     """Return the maximum number of drawn members, which is the number of words that are read."""
-    return max((pick.within + pick.beyond for plan in plans.values() for pick in plan.picks), default=0)
+    return max(
+        (pick.within + pick.beyond for plan in plans.values() for pick in plan.picks),
+        default=0,
+    )
 
 
 def full_set(size: int) -> int:
@@ -100,25 +106,44 @@ class Nested(Step):
 
     def garbling(self, old: int, new: int) -> Fraction:
         s, t, k = old.bit_count(), new.bit_count(), self.new.size
-        share = next((share for share in self.shares if (share.coarse, share.fine) == (s, t)), None)
+        share = next(
+            (share for share in self.shares if (share.coarse, share.fine) == (s, t)),
+            None,
+        )
         if share is None:
             return Fraction(0)
         common = (old & new).bit_count()
         probability = share.free / math.comb(k, s)
-        for mass, shared in ((share.near, max_overlap(s, t)), (share.apart, min_overlap(s, t, k))):
+        for mass, shared in (
+            (share.near, max_overlap(s, t)),
+            (share.apart, min_overlap(s, t, k)),
+        ):
             if common == shared:
-                probability += mass / (math.comb(t, shared) * math.comb(k - t, s - shared))
+                probability += mass / (
+                    math.comb(t, shared) * math.comb(k - t, s - shared)
+                )
         return probability
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
-        return self._draw_set(self.downwards[new.bit_count()], self.most_down, new, 0, source)
+        return self._draw_set(
+            self.downwards[new.bit_count()], self.most_down, new, 0, source
+        )
 
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         self.chance_of(old, given)
         plan = self.upwards[old.bit_count(), bool(old >> given & 1)]
         return self._draw_set(plan, self.most_up, old, 1 << given, source)
 
-    def _draw_set(self, plan: PickPlan, max_picked: int, known_set: int, own_bit: int, source: chance.Source) -> int:
+    def _draw_set(
+        self,
+        plan: PickPlan,
+        max_picked: int,
+        known_set: int,
+        own_bit: int,
+        source: chance.Source,
+    ) -> int:
         """Choose a pick and draw a set: members of the known set, others, and the answer."""
         pick = plan.picks[chance.choose(plan.sums, source)]
         other_bits = full_set(self.new.size) & ~own_bit
@@ -153,13 +178,21 @@ class Nested(Step):
 
     def _masses(self, share: SetShare) -> Iterator[tuple[Fraction, int | None]]:
         s, t = share.coarse, share.fine
-        masses = (share.near, max_overlap(s, t)), (share.apart, min_overlap(s, t, self.new.size)), (share.free, None)
+        masses = (
+            (share.near, max_overlap(s, t)),
+            (share.apart, min_overlap(s, t, self.new.size)),
+            (share.free, None),
+        )
         yield from (entry for entry in masses if entry[0])
 
-    def _meets(self, share: SetShare, shared: int | None, *, inside: bool, held: bool) -> Fraction:
+    def _meets(
+        self, share: SetShare, shared: int | None, *, inside: bool, held: bool
+    ) -> Fraction:
         """Return P(finer set of this size, x inside or not)·P(a coarser set drawn so holds x or not)."""
         p_included = self.new.inclusion(share.fine)
-        weight = self.new.weight(share.fine) * (p_included if inside else 1 - p_included)
+        weight = self.new.weight(share.fine) * (
+            p_included if inside else 1 - p_included
+        )
         if not weight:
             return Fraction(0)
         holds = p_held(self.new.size, share.coarse, share.fine, shared, inside=inside)
@@ -182,7 +215,10 @@ class Nested(Step):
         for size, is_held in product(self.old.sizes, (False, True)):
             if p_size := self._chance_of_size(size, held=is_held):
                 table[size, is_held] = PickPlan.from_picks(
-                    [(pick, mass / p_size) for pick, mass in self.ways(size, held=is_held)]
+                    [
+                        (pick, mass / p_size)
+                        for pick, mass in self.ways(size, held=is_held)
+                    ]
                 )
         return table
 
@@ -193,7 +229,9 @@ class Nested(Step):
         for size in self.new.sizes:
             shares = [share for share in self.shares if share.fine == size]
             picks = [
-                (_pick_below(share.coarse, shared), mass) for share in shares for mass, shared in self._masses(share)
+                (_pick_below(share.coarse, shared), mass)
+                for share in shares
+                for mass, shared in self._masses(share)
             ]
             if picks:
                 table[size] = PickPlan.from_picks(picks)
@@ -204,10 +242,14 @@ class Nested(Step):
         if any(min(share.near, share.apart, share.free) < 0 for share in self.shares):
             return False
         fine_sizes = [size for size in self.new.sizes if self.new.weight(size)]
-        if any(sum(sum(share[2:]) for share in self.shares if share.fine == t) != 1 for t in fine_sizes):
+        if any(
+            sum(sum(share[2:]) for share in self.shares if share.fine == t) != 1
+            for t in fine_sizes
+        ):
             return False
         return all(
-            self._chance_of_size(size, held=is_held) == sum(mass for _, mass in self.ways(size, held=is_held))
+            self._chance_of_size(size, held=is_held)
+            == sum(mass for _, mass in self.ways(size, held=is_held))
             for size, is_held in product(self.old.sizes, (False, True))
         )
 
@@ -217,23 +259,36 @@ class Nested(Step):
             f"from a set of {share.fine} make "
             + ", ".join(
                 f"{description} with probability {exact.shown(mass)}"
-                for description, mass in zip(_describe_ways(share, self.new.size), share[2:], strict=True)
+                for description, mass in zip(
+                    _describe_ways(share, self.new.size), share[2:], strict=True
+                )
                 if mass
             )
             for share in self.shares
         )
 
     def to_body(self) -> dict[str, Any]:
-        return {"kind": "nested", "shares": [[share.coarse, share.fine, *map(str, share[2:])] for share in self.shares]}
+        return {
+            "kind": "nested",
+            "shares": [
+                [share.coarse, share.fine, *map(str, share[2:])]
+                for share in self.shares
+            ],
+        }
 
     @classmethod
     def from_body(cls, body: Any, old: Sets, new: Sets) -> Nested:
         """Read what `to_body` wrote."""
         rows = documents.field(body, "shares", list)
         try:
-            shares = [SetShare(int(s), int(t), *map(exact.rational, masses)) for s, t, *masses in rows]
+            shares = [
+                SetShare(int(s), int(t), *map(exact.rational, masses))
+                for s, t, *masses in rows
+            ]
         except (TypeError, ValueError, OverflowError):
-            raise UnreadableFile("the shares of a step are not whole sizes and three fractions.") from None
+            raise UnreadableFile(
+                "the shares of a step are not whole sizes and three fractions."
+            ) from None
         return cls(old, new, tuple(shares))
 
 
@@ -251,11 +306,16 @@ def one_size(old: Subset, new: Sets) -> tuple[SetShare, ...] | None:
     even_share = [t for t in new.sizes if new.weight(t)]
     rises = target > even
     best = {t: _better_overlap(new, s, t, rises=rises) for t in even_share}
-    reached = sum((new.weight(t) * p_held for t, (_, p_held) in best.items()), Fraction(0))
+    reached = sum(
+        (new.weight(t) * p_held for t, (_, p_held) in best.items()), Fraction(0)
+    )
     if (target > reached) if rises else (target < reached):
         return None
     beta = (target - even) / (reached - even) if target != even else Fraction(0)
-    shares = ((t, beta if near else Fraction(0), Fraction(0) if near else beta) for t, (near, _) in best.items())
+    shares = (
+        (t, beta if near else Fraction(0), Fraction(0) if near else beta)
+        for t, (near, _) in best.items()
+    )
     return tuple(SetShare(s, t, near, far, 1 - beta) for t, near, far in shares)
 
 
@@ -268,9 +328,14 @@ def _better_overlap(new: Sets, s: int, t: int, *, rises: bool) -> tuple[bool, Fr
 def p_held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
     """Return the probabilities that a coarser set of s with maximal and minimal overlap holds the answer."""
     p_included, k = new.inclusion(t), new.size
-    cases = [(p, inside) for p, inside in ((p_included, True), (1 - p_included, False)) if p]
+    cases = [
+        (p, inside) for p, inside in ((p_included, True), (1 - p_included, False)) if p
+    ]
     near, far = (
-        sum((p * p_held(k, s, t, shared, inside=inside) for p, inside in cases), Fraction(0))
+        sum(
+            (p * p_held(k, s, t, shared, inside=inside) for p, inside in cases),
+            Fraction(0),
+        )
         for shared in (max_overlap(s, t), min_overlap(s, t, k))
     )
     return near, far
@@ -297,16 +362,30 @@ def _pick_above(fine: int, shared: int | None, *, inside: bool, held: bool) -> P
     """Return the pick of a finer set with a given overlap with a coarser one, with or without the answer."""
     if shared is None:
         return Pick(True, fine - inside, 0, inside)
-    return Pick(False, shared - (inside and held), fine - shared - (inside and not held), inside)
+    return Pick(
+        False, shared - (inside and held), fine - shared - (inside and not held), inside
+    )
 
 
 def _pick_below(coarse: int, shared: int | None) -> Pick:
     """Return the pick of a coarser set with a given overlap with a finer one."""
-    return Pick(True, coarse, 0, False) if shared is None else Pick(False, shared, coarse - shared, False)
+    return (
+        Pick(True, coarse, 0, False)
+        if shared is None
+        else Pick(False, shared, coarse - shared, False)
+    )
 
 
 def _describe_ways(share: SetShare, k: int) -> tuple[str, str, str]:
     """Say in words what the three ways lead to."""
-    near = f"a superset of {share.coarse}" if share.coarse >= share.fine else f"a subset of {share.coarse}"
+    near = (
+        f"a superset of {share.coarse}"
+        if share.coarse >= share.fine
+        else f"a subset of {share.coarse}"
+    )
     shared = min_overlap(share.coarse, share.fine, k)
-    return near, f"a set of {share.coarse} that shares {shared} of its members", f"any set of {share.coarse}"
+    return (
+        near,
+        f"a set of {share.coarse} that shares {shared} of its members",
+        f"any set of {share.coarse}",
+    )

@@ -27,7 +27,9 @@ from deniable.channel import Channel, Dense, Diagonal, Product
 from deniable.channel.product import join
 from deniable.errors import InvalidRequest, InvalidResponse
 
-_MOST_TRIPLES = 200_000  # combinations of three stages' responses that are gone through: a second
+_MOST_TRIPLES = (
+    200_000  # combinations of three stages' responses that are gone through: a second
+)
 _MOST_WRITTEN = 10_000_000  # cells of a garbling that are computed one by one: as many as `Channel.dense` writes out
 
 
@@ -51,7 +53,9 @@ class Step(ABC):
         """Draw a coarser response from a finer one; the answer is not needed."""
 
     @abstractmethod
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         """Draw a finer response to an answer whose coarser response is out already.
 
         Raises:
@@ -64,7 +68,11 @@ class Step(ABC):
 
     def kernel(self, new: int, *, old: int, given: int) -> Fraction:
         """Return the probability of a finer response, given the coarser one and the answer."""
-        return self.garbling(old, new) * self.new.probability(new, given=given) / self.chance_of(old, given)
+        return (
+            self.garbling(old, new)
+            * self.new.probability(new, given=given)
+            / self.chance_of(old, given)
+        )
 
     def chance_of(self, old: int, given: int) -> Fraction:
         """Return P₁[old | given], which must not be 0.
@@ -72,7 +80,11 @@ class Step(ABC):
         Raises:
             InvalidResponse: it is; the message does not tell the answer.
         """
-        p_old = self.old.probability(old, given=given) if 0 <= old < self.old.responses else 0
+        p_old = (
+            self.old.probability(old, given=given)
+            if 0 <= old < self.old.responses
+            else 0
+        )
         if not p_old:
             raise InvalidResponse(
                 "the earlier response is none that this respondent can have sent; expected the one that was kept.",
@@ -95,7 +107,10 @@ class Step(ABC):
         coarse, fine = range(self.old.responses), range(self.new.responses)
         spare = [Fraction(self.old.possible(i)) for i in coarse]
         even = [weight / sum(spare) for weight in spare]
-        columns = [[self.garbling(i, u) for i in coarse] if self.new.possible(u) else even for u in fine]
+        columns = [
+            [self.garbling(i, u) for i in coarse] if self.new.possible(u) else even
+            for u in fine
+        ]
         return Dense.from_rows(list(zip(*columns, strict=True)))
 
     def composes(self, high: Step, direct: Step) -> bool:
@@ -108,14 +123,21 @@ class Step(ABC):
         Raises:
             InvalidRequest: no closed form, and too large to go through.
         """
-        coarsest, middle, finest = (possible_responses(channel) for channel in (self.old, self.new, high.new))
+        coarsest, middle, finest = (
+            possible_responses(channel) for channel in (self.old, self.new, high.new)
+        )
         _check_triples(len(coarsest) * len(middle) * len(finest))
         return all(
-            sum((self.garbling(o, m) * high.garbling(m, f) for m in middle), Fraction(0)) == direct.garbling(o, f)
+            sum(
+                (self.garbling(o, m) * high.garbling(m, f) for m in middle), Fraction(0)
+            )
+            == direct.garbling(o, f)
             for o, f in product(coarsest, finest)
         )
 
-    def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
+    def between(
+        self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         """Draw the response of the middle stage, given those of the coarser one and of the finer one.
 
         Guarantee: drawn with probability C[coarse | middle]·C_high[middle | fine] / C_direct[coarse | fine], exactly.
@@ -125,7 +147,10 @@ class Step(ABC):
             InvalidRequest: no closed form, and too large to go through.
         """
         middles = possible_responses(self.new)
-        weights = [self.garbling(coarse, middle) * high.garbling(middle, fine) for middle in middles]
+        weights = [
+            self.garbling(coarse, middle) * high.garbling(middle, fine)
+            for middle in middles
+        ]
         return middles[chance.choose(running_sums(weights), source)]
 
     def to_body(self) -> dict[str, Any]:
@@ -158,18 +183,26 @@ class KeepOrFresh(Step):
     base: Channel
 
     def garbling(self, old: int, new: int) -> Fraction:
-        return self.share * (old == new) + (1 - self.share) * self.base.probability(old, given=0)
+        return self.share * (old == new) + (1 - self.share) * self.base.probability(
+            old, given=0
+        )
 
     def retention(self, old: int, given: int) -> Fraction:
         """Return the probability with which a coarser response is kept."""
-        return self.share * self.new.probability(old, given=given) / self.chance_of(old, given)
+        return (
+            self.share
+            * self.new.probability(old, given=given)
+            / self.chance_of(old, given)
+        )
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
         is_kept = chance.happens(self.share, source)
         fresh = self.base.draw(0, source)
         return new if is_kept else fresh
 
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         is_kept = chance.happens(self.retention(old, given), source)
         fresh = self.new.draw(given, source)
         return old if is_kept else fresh
@@ -185,9 +218,15 @@ class KeepOrFresh(Step):
         if self.new.has_supports_of(self.old) and self.base == self.new.uniform():
             response, *answers = self.new.witness
             return all(self._comes_out(response, x) for x in answers)
-        if (self.old.responses, self.old.answers) != (self.new.responses, self.new.answers):
+        if (self.old.responses, self.old.answers) != (
+            self.new.responses,
+            self.new.answers,
+        ):
             return False
-        return all(self._comes_out(*cell) for cell in product(possible_responses(self.new), range(self.new.answers)))
+        return all(
+            self._comes_out(*cell)
+            for cell in product(possible_responses(self.new), range(self.new.answers))
+        )
 
     def _comes_out(self, response: int, given: int) -> bool:
         level = (1 - self.share) * self.base.probability(response, given=0)
@@ -215,13 +254,17 @@ class KeepOrFresh(Step):
             return False
         return self.base == high.base == direct.base or super().composes(high, direct)
 
-    def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
+    def between(
+        self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         """Keep the finer response, take the coarser one, or draw from the base."""
         if not isinstance(high, KeepOrFresh):
             return super().between(high, coarse, fine, source)
         p_kept = high.share * self.garbling(coarse, fine)
         moved = (1 - high.share) * high.base.probability(coarse, given=0) * self.share
-        fresh = (1 - high.share) * (1 - self.share) * self.base.probability(coarse, given=0)
+        fresh = (
+            (1 - high.share) * (1 - self.share) * self.base.probability(coarse, given=0)
+        )
         origin = chance.choose(running_sums([p_kept, moved, fresh]), source)
         return (fine, coarse, high.base.draw(0, source))[origin]
 
@@ -253,7 +296,9 @@ class Tabulated(Step):
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
         return chance.choose(self.channel.sums[new], source)
 
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         self.chance_of(old, given)
         return chance.choose(self.sums(old, given), source)
 
@@ -263,7 +308,10 @@ class Tabulated(Step):
         return tuple(accumulate(weight * row[given] for weight, row in pairs))
 
     def verify(self) -> bool:
-        return self.channel.answers == self.fine.responses and self.channel.after(self.fine) == self.coarse
+        return (
+            self.channel.answers == self.fine.responses
+            and self.channel.after(self.fine) == self.coarse
+        )
 
     def written(self) -> Channel:
         return self.channel
@@ -281,16 +329,32 @@ class Factors(Step):
     steps: tuple[Step, ...]
 
     def garbling(self, old: int, new: int) -> Fraction:
-        factor_moves = zip(self.steps, self.old.split_response(old), self.new.split_response(new), strict=True)
-        return math.prod((step.garbling(i, u) for step, i, u in factor_moves), start=Fraction(1))
+        factor_moves = zip(
+            self.steps,
+            self.old.split_response(old),
+            self.new.split_response(new),
+            strict=True,
+        )
+        return math.prod(
+            (step.garbling(i, u) for step, i, u in factor_moves), start=Fraction(1)
+        )
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
         factor_moves = zip(self.steps, self.new.split_response(new), strict=True)
         return _join(self.old, [step.degrade(u, source) for step, u in factor_moves])
 
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
-        factor_moves = zip(self.steps, self.old.split_response(old), self.new.split_answer(given), strict=True)
-        return _join(self.new, [step.upgrade(i, x, source) for step, i, x in factor_moves])
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
+        factor_moves = zip(
+            self.steps,
+            self.old.split_response(old),
+            self.new.split_answer(given),
+            strict=True,
+        )
+        return _join(
+            self.new, [step.upgrade(i, x, source) for step, i, x in factor_moves]
+        )
 
     def verify(self) -> bool:
         channels = zip(self.old.factors, self.new.factors, strict=True)
@@ -303,22 +367,36 @@ class Factors(Step):
 
     def written(self) -> Channel | None:
         factor_sentences = [step.written() for step in self.steps]
-        return Product(tuple(sentence for sentence in factor_sentences if sentence)) if all(factor_sentences) else None
+        return (
+            Product(tuple(sentence for sentence in factor_sentences if sentence))
+            if all(factor_sentences)
+            else None
+        )
 
     def composes(self, high: Step, direct: Step) -> bool:
         if not (isinstance(high, Factors) and isinstance(direct, Factors)):
             return super().composes(high, direct)
         return all(
-            low.composes(*finer_steps) for low, *finer_steps in zip(self.steps, high.steps, direct.steps, strict=True)
+            low.composes(*finer_steps)
+            for low, *finer_steps in zip(
+                self.steps, high.steps, direct.steps, strict=True
+            )
         )
 
-    def between(self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM) -> int:
+    def between(
+        self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         """Every factor by itself, the first one first."""
         if not isinstance(high, Factors):
             return super().between(high, coarse, fine, source)
-        endpoints = zip(self.old.split_response(coarse), high.new.split_response(fine), strict=True)
+        endpoints = zip(
+            self.old.split_response(coarse), high.new.split_response(fine), strict=True
+        )
         factor_moves = zip(self.steps, high.steps, endpoints, strict=True)
-        return _join(self.new, [low.between(above, i, u, source) for low, above, (i, u) in factor_moves])
+        return _join(
+            self.new,
+            [low.between(above, i, u, source) for low, above, (i, u) in factor_moves],
+        )
 
     def to_body(self) -> dict[str, Any]:
         return {"kind": "factors", "steps": [step.to_body() for step in self.steps]}
@@ -346,21 +424,31 @@ class Crossed(Step):
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
         return self._one_of((new,), (self.channel.same,), self.channel.other, source)
 
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         self.chance_of(old, given)
         special = (given,) if old == given else (given, old)
         weights = tuple(self._weight(old, u, given) for u in special)
-        return self._one_of(special, weights, self.channel.other * self.new.other, source)
+        return self._one_of(
+            special, weights, self.channel.other * self.new.other, source
+        )
 
     def _weight(self, old: int, new: int, given: int) -> int:
         weight = self.channel.same if old == new else self.channel.other
         return weight * (self.new.same if new == given else self.new.other)
 
     def _one_of(
-        self, special: tuple[int, ...], weights: tuple[int, ...], other_weight: int, source: chance.Source
+        self,
+        special: tuple[int, ...],
+        weights: tuple[int, ...],
+        other_weight: int,
+        source: chance.Source,
     ) -> int:
         n_others = self.new.size - len(special)
-        choice = chance.choose(tuple(accumulate((*weights, n_others * other_weight))), source)
+        choice = chance.choose(
+            tuple(accumulate((*weights, n_others * other_weight))), source
+        )
         # Also where nothing else is left, or two answers would take a word less when the response is not the answer.
         pick = chance.below(max(n_others, 1), source)
         for response in sorted(special):
@@ -397,21 +485,28 @@ class Recoded(Step):
 
     def garbling(self, old: int, new: int) -> Fraction:
         is_old_single, is_new_single = self._singles
-        return self.step.garbling(1 << old if is_old_single else old, 1 << new if is_new_single else new)
+        return self.step.garbling(
+            1 << old if is_old_single else old, 1 << new if is_new_single else new
+        )
 
     def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
         is_old_single, is_new_single = self._singles
         response = self.step.degrade(1 << new if is_new_single else new, source)
         return response.bit_length() - 1 if is_old_single else response
 
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         is_old_single, is_new_single = self._singles
         self.chance_of(old, given)
         response = self.step.upgrade(1 << old if is_old_single else old, given, source)
         return response.bit_length() - 1 if is_new_single else response
 
     def verify(self) -> bool:
-        return (self.step.old, self.step.new) == (self.old.as_sets(), self.new.as_sets()) and self.step.verify()
+        return (self.step.old, self.step.new) == (
+            self.old.as_sets(),
+            self.new.as_sets(),
+        ) and self.step.verify()
 
     @property
     def recipe(self) -> str:

@@ -15,7 +15,13 @@ from deniable.channel import Bits, Channel, Diagonal, Mixture, Subset
 from deniable.channel.sets import Part
 from deniable.designs import Bitstrings, Design
 from deniable.designs.sets_of_answers import max_weight_inside, subset_information
-from deniable.errors import DeniableError, InvalidDesign, InvalidNumber, InvalidRequest, NotOrdered
+from deniable.errors import (
+    DeniableError,
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+    NotOrdered,
+)
 from deniable.order.blackwell import find_step
 from deniable.order.closed_forms import find_closed_form
 from deniable.order.sets import one_size
@@ -40,7 +46,9 @@ class SubsetGarbling:
     superset: bool
 
 
-def subsets_ordered(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational) -> bool:
+def subsets_ordered(
+    k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational
+) -> bool:
     """Say whether the t₁-subset design at γ₁ can be made from the t₂-subset design at γ₂, both for k categories.
 
     Implements: F12: it can if and only if t₁(γ₁ − 1) ≤ t₂(γ₂ − 1) and (k − t₁)(1 − 1/γ₁) ≤ (k − t₂)(1 − 1/γ₂). Both
@@ -71,12 +79,14 @@ def subset_inclusion(
         (Fraction(3, 5), Fraction(5, 9))
     """
     first_bound, second_bound = _read_gamma(k, t1, gamma1), _read_gamma(k, t2, gamma2)
-    return t1 * first_bound / (t1 * first_bound + k - t1), (min(t1, t2) * (second_bound - 1) + t1) / (
-        t2 * second_bound + k - t2
-    )
+    return t1 * first_bound / (t1 * first_bound + k - t1), (
+        min(t1, t2) * (second_bound - 1) + t1
+    ) / (t2 * second_bound + k - t2)
 
 
-def subset_garbling(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational) -> SubsetGarbling | None:
+def subset_garbling(
+    k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational
+) -> SubsetGarbling | None:
     """Return the garbling of the t₂-subset design at γ₂ into the t₁-subset design at γ₁; None if there is none.
 
     Implements: F12, with β = v(k + u)/(u(k + v)), u = t₂(γ₂ − 1) and v = t₁(γ₁ − 1) for supersets, and
@@ -98,7 +108,9 @@ def _subset(k: int, t: int, gamma: exact.Rational) -> Subset:
 
 def _read_gamma(k: int, t: int, gamma: exact.Rational) -> Fraction:
     if not 1 <= t <= k - 1:
-        raise InvalidDesign(f"the subsets have {t} of {k} categories; expected 1 to {k - 1}.")
+        raise InvalidDesign(
+            f"the subsets have {t} of {k} categories; expected 1 to {k - 1}."
+        )
     value = exact.rational(gamma, name="gamma")
     if value <= 1:
         raise InvalidNumber(f"γ = e^ε is {exact.shown(value)}; expected more than 1.")
@@ -135,7 +147,9 @@ def smallest_gamma(k: int, t1: int, gamma1: exact.Rational, t2: int) -> exact.Ra
     return exact.ratio(1, max(gap, Fraction(0)))
 
 
-def bridge_weight(k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational) -> Fraction:
+def bridge_weight(
+    k: int, t1: int, gamma1: exact.Rational, t2: int, gamma2: exact.Rational
+) -> Fraction:
     """Return the smallest w at which w·P_t₁(γ₂) + (1 − w)·P_t₂(γ₂) can follow P_t₁(γ₁); 0 where P_t₂(γ₂) itself can.
 
     Implements: the bridge mixture of F12.
@@ -175,19 +189,31 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
         (4, 3, 3, 2, 2, 2)
     """
     ratios = [exact.rational(gamma, name="gamma") for gamma in gammas]
-    if not ratios or ratios[0] <= 1 or any(first > second for first, second in pairwise(ratios)):
-        raise InvalidRequest("the γ = e^ε of the stages do not rise from above 1; expected them to.")
+    if (
+        not ratios
+        or ratios[0] <= 1
+        or any(first > second for first, second in pairwise(ratios))
+    ):
+        raise InvalidRequest(
+            "the γ = e^ε of the stages do not rise from above 1; expected them to."
+        )
     if k > _MOST_SIZES:
         raise InvalidRequest(
             f"there are {k:,} categories; expected at most {_MOST_SIZES:,} to go through all sizes of sets.",
             "Choose the sizes yourself: subset(categories, t=…).",
         )
-    risks = [[(k - 1) / subset_information(k, t, gamma) for t in range(1, k)] for gamma in ratios]
+    risks = [
+        [(k - 1) / subset_information(k, t, gamma) for t in range(1, k)]
+        for gamma in ratios
+    ]
     best, choices = risks[0], list[list[int]]()
     for number, (first, second) in enumerate(pairwise(ratios), start=1):
         before = _window_minima(k, first, second, best)
         choices.append(before)
-        best = [risk + best[previous] for risk, previous in zip(risks[number], before, strict=True)]
+        best = [
+            risk + best[previous]
+            for risk, previous in zip(risks[number], before, strict=True)
+        ]
     size_index = min(range(k - 1), key=lambda t: best[t])
     total, sizes = best[size_index], [size_index + 1]
     for before in reversed(choices):
@@ -196,7 +222,9 @@ def best_sizes(k: int, gammas: Sequence[exact.Rational]) -> Sizes:
     return Sizes(tuple(reversed(sizes)), total)
 
 
-def _window_minima(k: int, gamma1: Fraction, gamma2: Fraction, risks: Sequence[Fraction]) -> list[int]:
+def _window_minima(
+    k: int, gamma1: Fraction, gamma2: Fraction, risks: Sequence[Fraction]
+) -> list[int]:
     """Return for each t₂ the t₁ of smallest risk that it can follow, both counted from t = 1.
 
     Both ends of the window rise with t₂, so that a queue of candidates with rising risks serves all of them in turn.
@@ -267,23 +295,35 @@ def nearest_successors(old: Design, new: Design) -> tuple[Design, ...]:
     smallest ε.
     """
     nearest_channels = _find_successors(old.channel, new.channel) or _k_ary(old.channel)
-    return tuple(_with_labels(new, channel) for channel in nearest_channels if _can_follow(old.channel, channel))
+    return tuple(
+        _with_labels(new, channel)
+        for channel in nearest_channels
+        if _can_follow(old.channel, channel)
+    )
 
 
 def _find_successors(old: Channel, new: Channel) -> list[Channel]:
     if new.has_supports_of(old):
         return [old]
     clearer = _CLEARER.get(type(new))
-    raised = [] if clearer is None else _build_least(lambda fraction: clearer(new, fraction), old, open_end=True)
+    raised = (
+        []
+        if clearer is None
+        else _build_least(lambda fraction: clearer(new, fraction), old, open_end=True)
+    )
     coarse, fine = old.as_sets(), new.as_sets()
-    are_mixtures = all(channel.set_valued and not channel.bitwise for channel in (coarse, fine))
+    are_mixtures = all(
+        channel.set_valued and not channel.bitwise for channel in (coarse, fine)
+    )
     return [*(_blends(coarse, fine) if are_mixtures else []), *raised]
 
 
 def _blends(old: Any, new: Any) -> list[Channel]:
     """Return the smallest blends of one channel's set sizes into another that can follow, at the other's parity."""
     odds = [new.odds(t) for t in new.sizes if 0 < t < new.size]
-    gamma = max((ratio for ratio in odds if isinstance(ratio, Fraction)), default=Fraction(1))
+    gamma = max(
+        (ratio for ratio in odds if isinstance(ratio, Fraction)), default=Fraction(1)
+    )
 
     def blend(fraction: Fraction) -> Channel:
         weights: dict[int, Fraction] = {}
@@ -295,16 +335,28 @@ def _blends(old: Any, new: Any) -> list[Channel]:
     return _build_least(blend, old) if gamma > 1 else []
 
 
-def _build_least(build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool = False) -> list[Channel]:
+def _build_least(
+    build: Callable[[Fraction], Channel], old: Channel, *, open_end: bool = False
+) -> list[Channel]:
     """Return the channel that is built with the smallest fraction that can follow; None if no fraction can."""
-    has_closed_form = find_closed_form(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
-    follows, resolution = (find_closed_form, 1 << _BITS) if has_closed_form else (_can_follow, 1 << _HALVINGS)
+    has_closed_form = (
+        find_closed_form(old, build(1 - Fraction(open_end, 1 << _BITS))) is not None
+    )
+    follows, resolution = (
+        (find_closed_form, 1 << _BITS)
+        if has_closed_form
+        else (_can_follow, 1 << _HALVINGS)
+    )
     low, high = 0, resolution - open_end
     if not follows(old, build(Fraction(high, resolution))):
         return []
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if follows(old, build(Fraction(middle, resolution))) else (middle, high)
+        low, high = (
+            (low, middle)
+            if follows(old, build(Fraction(middle, resolution)))
+            else (middle, high)
+        )
     least = build(Fraction(high, resolution))
     return [least] if least.parity != math.inf else []
 
@@ -319,11 +371,13 @@ def _can_follow(old: Channel, new: Channel) -> bool:
 def _mixture(k: int, weights: dict[int, Fraction], gamma: Fraction) -> Channel:
     """Write a mixture of sizes at one parity in weights of 2^64; those inside are rounded towards privacy."""
     integer_weights = {t: int(weight * chance.TOTAL) for t, weight in weights.items()}
-    integer_weights[max(integer_weights, key=lambda t: integer_weights[t])] += chance.TOTAL - sum(
-        integer_weights.values()
+    integer_weights[max(integer_weights, key=lambda t: integer_weights[t])] += (
+        chance.TOTAL - sum(integer_weights.values())
     )
     components = tuple(
-        Part(t, weight, max_weight_inside(k, t, gamma)) for t, weight in sorted(integer_weights.items()) if weight
+        Part(t, weight, max_weight_inside(k, t, gamma))
+        for t, weight in sorted(integer_weights.items())
+        if weight
     )
     return Mixture(k, components, chance.TOTAL)
 
@@ -338,8 +392,16 @@ def _k_ary(old: Channel) -> list[Channel]:
     k = old.answers
     if old.responses * k > _MOST_CELLS:
         return []
-    gamma = max(exact.ratio(sum(row), min(row)) for row in old.dense().weights if any(row)) - k + 1
-    return [Diagonal(k, gamma.numerator, gamma.denominator)] if isinstance(gamma, Fraction) and gamma > 1 else []
+    gamma = (
+        max(exact.ratio(sum(row), min(row)) for row in old.dense().weights if any(row))
+        - k
+        + 1
+    )
+    return (
+        [Diagonal(k, gamma.numerator, gamma.denominator)]
+        if isinstance(gamma, Fraction) and gamma > 1
+        else []
+    )
 
 
 def _clearer_diagonal(channel: Diagonal, fraction: Fraction) -> Channel:
@@ -349,19 +411,33 @@ def _clearer_diagonal(channel: Diagonal, fraction: Fraction) -> Channel:
 
 def _clearer_subset(channel: Subset, fraction: Fraction) -> Channel:
     return Subset(
-        channel.size, channel.ones, _move_towards_one(channel.inclusion(channel.ones), fraction), chance.TOTAL
+        channel.size,
+        channel.ones,
+        _move_towards_one(channel.inclusion(channel.ones), fraction),
+        chance.TOTAL,
     )
 
 
 def _clearer_mixture(channel: Mixture, fraction: Fraction) -> Channel:
     odds = [channel.odds(t) for t in channel.sizes if 0 < t < channel.size]
-    gamma = max((ratio for ratio in odds if isinstance(ratio, Fraction)), default=Fraction(1))
-    return _mixture(channel.size, {t: channel.weight(t) for t in channel.sizes}, gamma / (1 - fraction))
+    gamma = max(
+        (ratio for ratio in odds if isinstance(ratio, Fraction)), default=Fraction(1)
+    )
+    return _mixture(
+        channel.size,
+        {t: channel.weight(t) for t in channel.sizes},
+        gamma / (1 - fraction),
+    )
 
 
 def _clearer_bits(channel: Bits, fraction: Fraction) -> Channel:
-    up, down = (channel.total, 0) if channel.hit >= channel.stray else (0, channel.total)
-    hit, stray = (weight + int((end - weight) * fraction) for weight, end in ((channel.hit, up), (channel.stray, down)))
+    up, down = (
+        (channel.total, 0) if channel.hit >= channel.stray else (0, channel.total)
+    )
+    hit, stray = (
+        weight + int((end - weight) * fraction)
+        for weight, end in ((channel.hit, up), (channel.stray, down))
+    )
     return Bits(channel.size, hit, stray, channel.total, channel.sized)
 
 

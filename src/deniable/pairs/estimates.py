@@ -17,7 +17,13 @@ from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.cross_tables import Grid
 from deniable.estimates.independence import TableSide, white
 from deniable.estimates.intervals import wilson
-from deniable.estimates.results import Bounds, Caution, Description, IntervalMethod, IntervalRequest
+from deniable.estimates.results import (
+    Bounds,
+    Caution,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+)
 from deniable.files.row_names import check_same_people
 from deniable.pairs.scores import ScoredRows, scores, whole
 from deniable.rendering import formats
@@ -48,7 +54,11 @@ class PairedDesigns(NamedTuple):
     def epsilon(self) -> float:
         """What both responses of one respondent reveal together, rounded up."""
         parities = [each.parity for each in self]  # type: ignore[attr-defined]  # designs for categories and strings have it
-        return math.inf if math.inf in parities else exact.log_above(math.prod(map(Fraction, parities)))
+        return (
+            math.inf
+            if math.inf in parities
+            else exact.log_above(math.prod(map(Fraction, parities)))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,11 +95,18 @@ class Association(Grid):
 
     @classmethod
     def of(
-        cls, labels: tuple[tuple[str, ...], tuple[str, ...]], shares: Matrix, covariance: Matrix, **rest: Any
+        cls,
+        labels: tuple[tuple[str, ...], tuple[str, ...]],
+        shares: Matrix,
+        covariance: Matrix,
+        **rest: Any,
     ) -> Association:
         """Make the table from its shares and their covariance."""
         blocks = covariance.reshape(shares.shape * 2)
-        margins = [np.maximum(np.diagonal(blocks.sum(axis=(axis, axis + 2))), 0.0) for axis in (1, 0)]
+        margins = [
+            np.maximum(np.diagonal(blocks.sum(axis=(axis, axis + 2))), 0.0)
+            for axis in (1, 0)
+        ]
         return cls(
             rows="first",
             columns="second",
@@ -107,7 +124,11 @@ class Association(Grid):
 
     @property
     def _names(self) -> list[str]:
-        return [f"{row} · {column}" for row in self.row_labels for column in self.column_labels]
+        return [
+            f"{row} · {column}"
+            for row in self.row_labels
+            for column in self.column_labels
+        ]
 
     @property
     def params(self) -> dict[str, float]:
@@ -124,7 +145,9 @@ class Association(Grid):
         return {"score": self._score_bounds, **super()._interval_methods()}
 
     def _score_bounds(self, confidence: float) -> Bounds:
-        lows, highs = wilson(self.shares, self.own, self.others, self.respondents, 1.0, confidence)
+        lows, highs = wilson(
+            self.shares, self.own, self.others, self.respondents, 1.0, confidence
+        )
         return lows.reshape(-1), highs.reshape(-1)
 
     @property
@@ -164,14 +187,26 @@ class Association(Grid):
     def _source(self) -> dict[str, Any]:
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}
         labels = [list(self.row_labels), list(self.column_labels)]
-        return {"labels": labels, **arrays, **{name: getattr(self, name) for name in _PLAIN}}
+        return {
+            "labels": labels,
+            **arrays,
+            **{name: getattr(self, name) for name in _PLAIN},
+        }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: PairedDesigns) -> Association:
-        arrays: dict[str, Any] = {name: np.array(source[name], np.float64) for name in _ARRAYS}
+        arrays: dict[str, Any] = {
+            name: np.array(source[name], np.float64) for name in _ARRAYS
+        }
         plain = {name: source[name] for name in _PLAIN}
         rows, columns = map(tuple, source["labels"])
-        return cls.of((rows, columns), **arrays, **plain, design=design.hash, epsilon=design.epsilon)
+        return cls.of(
+            (rows, columns),
+            **arrays,
+            **plain,
+            design=design.hash,
+            epsilon=design.epsilon,
+        )
 
 
 _ARRAYS = ("shares", "covariance", "own", "others")
@@ -248,17 +283,27 @@ def association(
 
 
 def _labels_of(responses: Responses[Any], listed: Sequence[str] | None) -> int:
-    strings = listed is None or (isinstance(listed, Sequence) and not isinstance(listed, str | bytes))
+    strings = listed is None or (
+        isinstance(listed, Sequence) and not isinstance(listed, str | bytes)
+    )
     require(strings, listed, "what is told apart", "a list of strings")
-    return len(getattr(responses.design, "categories", ())) if listed is None else len(listed) + 1
+    return (
+        len(getattr(responses.design, "categories", ()))
+        if listed is None
+        else len(listed) + 1
+    )
 
 
 def _check(one: ScoredRows, two: ScoredRows) -> None:
     """Refuse rows that are too few, or whose devices confuse the same."""
     respondents = len(one.values)
     if respondents < 2:
-        raise NotEstimable(f"{respondents} respondents answered both questions; expected at least 2.")
-    cohorts: list[Any] = [each.sent.cohorts for each in (one, two) if each.sent is not None]
+        raise NotEstimable(
+            f"{respondents} respondents answered both questions; expected at least 2."
+        )
+    cohorts: list[Any] = [
+        each.sent.cohorts for each in (one, two) if each.sent is not None
+    ]
     if respondents >= _SAME and len(cohorts) == 2 and np.array_equal(*cohorts):
         raise Incompatible(
             "both questions have the same cohorts, which confuse the same strings; expected cohorts of their own.",
@@ -277,18 +322,31 @@ def _table(one: ScoredRows, two: ScoredRows) -> dict[str, Any]:
     respondents, shape = len(one.values), (len(one.labels), len(two.labels))
     mean, square = _moments(one.values, two.values)
     found = (square - np.outer(mean, mean)) / (respondents - 1)
-    least = np.outer((one.values**2).mean(axis=0), (two.values**2).mean(axis=0)).reshape(-1)
+    least = np.outer(
+        (one.values**2).mean(axis=0), (two.values**2).mean(axis=0)
+    ).reshape(-1)
     moments = np.maximum(np.diagonal(square), least)
     np.fill_diagonal(found, (moments - mean**2) / (respondents - 1))
     plain, shares = np.diagonal(found).reshape(shape).copy(), mean.reshape(shape)
     if one.sent is not None:
-        found += np.kron(_moved(shape[0]), _positive(one.sent.confusion(two.values, shares)))
+        found += np.kron(
+            _moved(shape[0]), _positive(one.sent.confusion(two.values, shares))
+        )
     if two.sent is not None:
-        found += np.kron(_positive(two.sent.confusion(one.values, shares.T)), _moved(shape[1]))
+        found += np.kron(
+            _positive(two.sent.confusion(one.values, shares.T)), _moved(shape[1])
+        )
     more = np.diagonal(found).reshape(shape) / np.maximum(plain, 1e-300)
     own, share = np.outer(one.own, two.own), np.clip(shares, 0.0, 1.0)
-    others = np.maximum(moments.reshape(shape) - own * share, 0.0) / np.maximum(1 - share, 1e-9)
-    return {"shares": shares, "covariance": found, "own": own * more, "others": others * more}
+    others = np.maximum(moments.reshape(shape) - own * share, 0.0) / np.maximum(
+        1 - share, 1e-9
+    )
+    return {
+        "shares": shares,
+        "covariance": found,
+        "own": own * more,
+        "others": others * more,
+    }
 
 
 def _moments(one: Matrix, two: Matrix) -> tuple[Vector, Matrix]:
@@ -329,7 +387,16 @@ def _test(one: Matrix, two: Matrix, source: chance.Source) -> dict[str, Any]:
     closed = TableSide.of(one).closed(TableSide.of(two), rows, statistic)
     if closed is not None:
         return {**told, "p_value": closed, "permutations": 0}
-    draws = np.random.Generator(np.random.PCG64(int.from_bytes(source.read(32), "little")))
-    paired = (float(((one.T @ two[draws.permutation(rows)]) ** 2).sum()) for _ in range(_PERMUTATIONS))
+    draws = np.random.Generator(
+        np.random.PCG64(int.from_bytes(source.read(32), "little"))
+    )
+    paired = (
+        float(((one.T @ two[draws.permutation(rows)]) ** 2).sum())
+        for _ in range(_PERMUTATIONS)
+    )
     as_large = sum((rows - 1) * each >= statistic * (1 - 1e-9) for each in paired)
-    return {**told, "p_value": (1 + as_large) / (1 + _PERMUTATIONS), "permutations": _PERMUTATIONS}
+    return {
+        **told,
+        "p_value": (1 + as_large) / (1 + _PERMUTATIONS),
+        "permutations": _PERMUTATIONS,
+    }

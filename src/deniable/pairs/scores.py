@@ -39,13 +39,19 @@ class ScoredRows(NamedTuple):
 
 def whole(responses: Responses[Any]) -> NDArray[np.bool_]:
     """Return which rows hold a response about the whole answer: not those that are missing, or about a prefix."""
-    there = np.ones(len(responses), np.bool_) if responses.missing is None else ~responses.missing
+    there = (
+        np.ones(len(responses), np.bool_)
+        if responses.missing is None
+        else ~responses.missing
+    )
     if isinstance(responses.design, StringDesign):
         there &= _whole_cohorts(responses.design)[responses.columns["cohort"]]
     return there
 
 
-def scores(responses: Responses[Any], rows: NDArray[np.bool_], listed: Sequence[str] | None) -> ScoredRows:
+def scores(
+    responses: Responses[Any], rows: NDArray[np.bool_], listed: Sequence[str] | None
+) -> ScoredRows:
     """Return the scores of some rows.
 
     Args:
@@ -57,7 +63,10 @@ def scores(responses: Responses[Any], rows: NDArray[np.bool_], listed: Sequence[
         InvalidRequest: another type of design, or strings that are not listed, or that no cohort tells apart.
         NotEstimable: the design cannot tell its answers apart.
     """
-    design, columns = responses.design, {name: column[rows] for name, column in responses.columns.items()}
+    design, columns = (
+        responses.design,
+        {name: column[rows] for name, column in responses.columns.items()},
+    )
     if isinstance(design, StringDesign):
         if listed is None:
             raise InvalidRequest(
@@ -66,9 +75,13 @@ def scores(responses: Responses[Any], rows: NDArray[np.bool_], listed: Sequence[
             )
         return _of_strings(design, columns, listed)
     if not isinstance(design, Design) or design.asks != "categories":
-        raise InvalidRequest(f"these are responses to {design!r}; expected a design for categories or for strings.")
+        raise InvalidRequest(
+            f"these are responses to {design!r}; expected a design for categories or for strings."
+        )
     if listed is not None:
-        raise InvalidRequest("strings are listed for a question about categories; expected none.")
+        raise InvalidRequest(
+            "strings are listed for a question about categories; expected none."
+        )
     return _of_categories(design, columns["response"])
 
 
@@ -76,14 +89,22 @@ def _of_categories(design: Design, sent: NDArray[Any]) -> ScoredRows:
     """Apply the left inverse to each response by itself; what the scores lack to a sum of 1 is shared evenly."""
     linear, count = left_inverse(design.channel), design.channel.coding.count
     distinct, numbers = np.unique(sent, axis=0, return_inverse=True)
-    table = np.array([linear.shares(count(each[None]).astype(np.float64)) for each in distinct])
+    table = np.array(
+        [linear.shares(count(each[None]).astype(np.float64)) for each in distinct]
+    )
     table += (1 - table.sum(axis=1, keepdims=True)) / table.shape[1]
     size = len(design.categories)
     own, _ = linear.spread(np.full(size, 1 / size))
-    return ScoredRows(tuple(design.categories), table[numbers.reshape(-1)], np.asarray(own, np.float64))
+    return ScoredRows(
+        tuple(design.categories),
+        table[numbers.reshape(-1)],
+        np.asarray(own, np.float64),
+    )
 
 
-def _of_strings(design: StringDesign, columns: Mapping[str, NDArray[Any]], listed: Sequence[str]) -> ScoredRows:
+def _of_strings(
+    design: StringDesign, columns: Mapping[str, NDArray[Any]], listed: Sequence[str]
+) -> ScoredRows:
     """Weigh each response's bits by least squares over all cohorts; one minus their sum is for all other strings.
 
     Why: the weights of a string sum to 0 over all cells, so that strings that are not listed, whose places are as good
@@ -94,10 +115,15 @@ def _of_strings(design: StringDesign, columns: Mapping[str, NDArray[Any]], liste
             "there is one cohort, which never tells a string from others with its bits; expected several."
         )
     if OTHER in listed:
-        raise InvalidRequest(f"a string is called {OTHER!r}, as all others are; expected other names.")
+        raise InvalidRequest(
+            f"a string is called {OTHER!r}, as all others are; expected other names."
+        )
     weights = _Weights(design, listed)
     sent = SentBits(design, columns["cohort"], columns["response"], weights)
-    values, own = np.empty((len(sent.cohorts), len(listed) + 1)), np.zeros(len(listed) + 1)
+    values, own = (
+        np.empty((len(sent.cohorts), len(listed) + 1)),
+        np.zeros(len(listed) + 1),
+    )
     for cohort, group, bits in sent.by_cohort():
         there, by = weights.of(cohort)
         values[group, :-1] = bits @ by.T
@@ -126,10 +152,23 @@ class SentBits:
         """Yield each cohort, who is in it, and their bits, without bias and less what all strings have on average."""
         bloom, (hit, stray) = self.design.bloom, map(float, self.design.bit)
         present, numbers = np.unique(self.cohorts, return_inverse=True)
-        order, starts = np.argsort(numbers, kind="stable"), np.cumsum(np.bincount(numbers))[:-1]
-        for cohort, group in zip(present.tolist(), np.split(order, starts), strict=True):
-            bits = np.unpackbits(self.rows[group], axis=1, bitorder="little")[:, : bloom.bits]
-            yield cohort, group, np.asarray((bits - stray) / (hit - stray) - bloom.ones / bloom.bits, np.float64)
+        order, starts = (
+            np.argsort(numbers, kind="stable"),
+            np.cumsum(np.bincount(numbers))[:-1],
+        )
+        for cohort, group in zip(
+            present.tolist(), np.split(order, starts), strict=True
+        ):
+            bits = np.unpackbits(self.rows[group], axis=1, bitorder="little")[
+                :, : bloom.bits
+            ]
+            yield (
+                cohort,
+                group,
+                np.asarray(
+                    (bits - stray) / (hit - stray) - bloom.ones / bloom.bits, np.float64
+                ),
+            )
 
     def confusion(self, others: Matrix, shares: Matrix) -> Matrix:
         """Return the covariance that strings that are not listed add to the pairs of a listed one.
@@ -144,11 +183,19 @@ class SentBits:
         bloom, total = self.design.bloom, np.zeros((others.shape[1],) * 2)
         filled = bloom.ones / bloom.bits
         for cohort, group, bits in self.by_cohort():
-            told, known = others[group], (self.weights.of(cohort)[0] - filled).T @ shares[:-1]
+            told, known = (
+                others[group],
+                (self.weights.of(cohort)[0] - filled).T @ shares[:-1],
+            )
             places = bits.T @ told - len(group) * known
-            respondents = told.T @ (told * (bits**2).sum(axis=1)[:, None]) - len(group) * known.T @ known
+            respondents = (
+                told.T @ (told * (bits**2).sum(axis=1)[:, None])
+                - len(group) * known.T @ known
+            )
             total += places.T @ places - respondents
-        found: Matrix = total / (bloom.bits * len(others) ** 2 * bloom.ones * (1 - filled))
+        found: Matrix = total / (
+            bloom.bits * len(others) ** 2 * bloom.ones * (1 - filled)
+        )
         return found
 
 
@@ -161,13 +208,17 @@ class _Weights:
         cells = Candidates(design.bloom, listed).rows(cohorts)
         model = LeastSquares(cells, np.zeros(cells.shape[1]), np.ones(cells.shape[1]))
         gram = model.gram(np.arange(len(listed))) / int(cohorts.sum())
-        if alike(cells).any() or np.linalg.matrix_rank(gram, hermitian=True) < len(listed):
+        if alike(cells).any() or np.linalg.matrix_rank(gram, hermitian=True) < len(
+            listed
+        ):
             raise InvalidRequest(
                 "no cohort tells all strings apart that are listed; expected strings with bits of their own.",
                 "List fewer of them, or ask with more cohorts.",
             )
         self._inverse = np.linalg.inv(gram)
-        self._filled = np.asarray(cells.sum(axis=1), np.float64).reshape(-1, 1) / cells.shape[1]
+        self._filled = (
+            np.asarray(cells.sum(axis=1), np.float64).reshape(-1, 1) / cells.shape[1]
+        )
 
     def of(self, cohort: int) -> tuple[Floats, Floats]:
         """Return the bits of each string in a cohort, and the weights."""
@@ -189,5 +240,7 @@ def _own(design: StringDesign, there: Floats, by: Floats) -> Vector:
 
 def _whole_cohorts(design: StringDesign) -> NDArray[np.bool_]:
     bloom = design.bloom
-    found: NDArray[np.bool_] = np.arange(bloom.cohorts) // (bloom.cohorts // bloom.levels) == bloom.levels - 1
+    found: NDArray[np.bool_] = (
+        np.arange(bloom.cohorts) // (bloom.cohorts // bloom.levels) == bloom.levels - 1
+    )
     return found

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from deniable.plan.caps import best_under_caps, designs_at
-from deniable.plan.cards import crossing, crossing_independent, deck_sample_size, ideal_deck_variance
+from deniable.plan.cards import (
+    crossing,
+    crossing_independent,
+    deck_sample_size,
+    ideal_deck_variance,
+)
 from deniable.plan.chooser import Choice, ConsideredDesign, optimal
 from deniable.plan.comparison import ComparedDesign, Comparison, compare
 from deniable.plan.detection import detection_limit, power, sample_size_for_power
 from deniable.plan.devices import Device, best_device
-from deniable.plan.groups import Arm, allocation, cheater_detection, difference, difference_power, two_sample_allocation
+from deniable.plan.groups import (
+    Arm,
+    allocation,
+    cheater_detection,
+    difference,
+    difference_power,
+    two_sample_allocation,
+)
 from deniable.plan.honesty import crossover, noncompliance
 from deniable.plan.items import ConsideredItems, ItemsChoice, optimal_items
 from deniable.plan.people import how_many, how_small, how_wide, sample_size_for_width

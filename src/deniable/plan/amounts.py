@@ -35,10 +35,14 @@ def check_amount(design: object, share: float | None, category: str | None) -> N
         )
 
 
-def people_for_mean(design: AnyDesign, within: float, sd: float | None, level: float) -> Planned:
+def people_for_mean(
+    design: AnyDesign, within: float, sd: float | None, level: float
+) -> Planned:
     """Answer how many people must respond for an interval of the mean that reaches so far to both sides."""
     if not within > 0:
-        raise InvalidRequest(f"within is {quoted(within)}; expected more than 0: how far off the mean may be.")
+        raise InvalidRequest(
+            f"within is {quoted(within)}; expected more than 0: how far off the mean may be."
+        )
     z = quantile(level)
     one, plain = _variances(design, sd)
 
@@ -51,12 +55,14 @@ def people_for_mean(design: AnyDesign, within: float, sd: float | None, level: f
             "mean within ±": f"{within * times:,.6g}",
             "people": people(one, within * times),
             "with honest direct answers": people(plain, within * times),
-            "times as many": people(one, within * times) / people(plain, within * times),
+            "times as many": people(one, within * times)
+            / people(plain, within * times),
         }
         for times in _TIMES
     ]
     sentence = (
-        f"Ask {n:,} people: the {percent(level)} interval of the mean reaches at most {within:,.6g} to both sides"
+        f"Ask {n:,} people: the {percent(level)} interval of the mean reaches "
+        f"at most {within:,.6g} to both sides"
     )
     return Planned(f"{sentence}{_condition_text(sd)}.", n, tuple(lines))
 
@@ -64,10 +70,19 @@ def people_for_mean(design: AnyDesign, within: float, sd: float | None, level: f
 def mean_width(design: AnyDesign, n: int, sd: float | None, level: float) -> Planned:
     """Answer how wide the interval of the mean will be with n respondents."""
     read_whole(n, "n", least=2)
-    far, plain = (quantile(level) * math.sqrt(variance / n) for variance in _variances(design, sd))
-    lines: list[Line] = [{"": "so asked", "width": 2 * far, "±": far}, {"": "directly", "width": 2 * plain, "±": plain}]
+    far, plain = (
+        quantile(level) * math.sqrt(variance / n) for variance in _variances(design, sd)
+    )
+    lines: list[Line] = [
+        {"": "so asked", "width": 2 * far, "±": far},
+        {"": "directly", "width": 2 * plain, "±": plain},
+    ]
     sentence = f"the {percent(level)} interval of the mean reaches at most {far:,.4g} to both sides"
-    return Planned(f"With {n:,} respondents {sentence}{_condition_text(sd)}.", 2 * far, tuple(lines))
+    return Planned(
+        f"With {n:,} respondents {sentence}{_condition_text(sd)}.",
+        2 * far,
+        tuple(lines),
+    )
 
 
 def _variances(design: AnyDesign, sd: float | None) -> tuple[float, float]:

@@ -74,7 +74,9 @@ def best_under_caps(
     u = 1 / yes if no == math.inf else (no - 1) / (no * yes - 1)
     v = yes * u
     design = forced_response(v - u, u, 1 - v, categories=categories)
-    times = variance(design, 1, shares=[1 - share, share]) / (read_probability(share, "the share") * (1 - share))
+    times = variance(design, 1, shares=[1 - share, share]) / (
+        read_probability(share, "the share") * (1 - share)
+    )
     sentence = (
         f"Ask for the truth with a probability of {percent(float(v - u))}, and force “{design.categories[1]}” with "
         f"{percent(float(u))} and “{design.categories[0]}” with {percent(float(1 - v))}: no design inside the caps "
@@ -153,21 +155,39 @@ class _Named(NamedTuple):
 _NAMED = (
     _Named("warner", "p = {}", lambda p: warner(p=p)),
     _Named("crosswise", "p = 1 − {}", lambda p: crosswise(1 - p)),
-    _Named("forced_response", "yes = no = 1 − {}", lambda p: forced_response(2 * p - 1, 1 - p, 1 - p)),
-    _Named("mangat_singh", "t = 0.2, p = {}", lambda p: mangat_singh("1/5", p), Fraction(3, 8)),
+    _Named(
+        "forced_response",
+        "yes = no = 1 − {}",
+        lambda p: forced_response(2 * p - 1, 1 - p, 1 - p),
+    ),
+    _Named(
+        "mangat_singh",
+        "t = 0.2, p = {}",
+        lambda p: mangat_singh("1/5", p),
+        Fraction(3, 8),
+    ),
     _Named("simmons", "b = 0.5, p = {}", lambda p: simmons(p=p, b="1/2"), Fraction(0)),
     _Named("simmons", "b = 0.25, p = {}", lambda p: simmons(p=p, b="1/4"), Fraction(0)),
-    _Named("mangat_unrelated", "t = 0.1, b = 0.5, p = {}", lambda p: mangat_unrelated("1/10", p, "1/2"), Fraction(0)),
+    _Named(
+        "mangat_unrelated",
+        "t = 0.1, b = 0.5, p = {}",
+        lambda p: mangat_unrelated("1/10", p, "1/2"),
+        Fraction(0),
+    ),
     _Named("singh_joarder", "p = {}", singh_joarder),
     _Named("kuk", "2 draws, p1 = {}, p2 = 1 − p1", lambda p: kuk(p, 1 - p, draws=2)),
     _Named(
-        "christofides", "cards 0.8·{}, 0.2, rest", lambda p: christofides(cards=[p * 4 / 5, "1/5", (1 - p) * 4 / 5])
+        "christofides",
+        "cards 0.8·{}, 0.2, rest",
+        lambda p: christofides(cards=[p * 4 / 5, "1/5", (1 - p) * 4 / 5]),
     ),
 )
 """The named designs whose ε can be chosen; each channel that has several names stands here by the best known ones."""
 
 
-def designs_at(epsilon: exact.Rational, n: int, *, share: float = 0.1, level: float = 0.95) -> Planned:
+def designs_at(
+    epsilon: exact.Rational, n: int, *, share: float = 0.1, level: float = 0.95
+) -> Planned:
     """Answer which of the named designs for two answers is best at one ε and with n respondents.
 
     Those whose one response proves something have no finite ε: `triangular` stands for them, with its other response
@@ -189,8 +209,13 @@ def designs_at(epsilon: exact.Rational, n: int, *, share: float = 0.1, level: fl
     cap = _factor(epsilon)
     n, expected = read_whole(n, "n"), read_probability(share, "the share")
     p = Fraction(math.ceil(_STEPS / cap), _STEPS)
-    candidates = [*(_capped_design(name, cap) for name in _NAMED), ("triangular", f"p = {float(p):g}", triangular(p))]
-    goal = _width(candidates[0][2], n, expected, level)  # every other design of this ε is a garbling of Warner's
+    candidates = [
+        *(_capped_design(name, cap) for name in _NAMED),
+        ("triangular", f"p = {float(p):g}", triangular(p)),
+    ]
+    goal = _width(
+        candidates[0][2], n, expected, level
+    )  # every other design of this ε is a garbling of Warner's
     lines = [
         _design_line(*candidate, n, expected, level, goal)
         for candidate in [*candidates, ("direct question", "", direct())]
@@ -204,12 +229,20 @@ def designs_at(epsilon: exact.Rational, n: int, *, share: float = 0.1, level: fl
         "An ε of ∞ says that a response proves something: it is no alternative where that would harm. The last column "
         "is how many people give as narrow an interval as warner's."
     )
-    return Planned(sentence, goal, tuple(sorted(lines, key=lambda line: round(float(line["width"]), 4))), (note,))
+    return Planned(
+        sentence,
+        goal,
+        tuple(sorted(lines, key=lambda line: round(float(line["width"]), 4))),
+        (note,),
+    )
 
 
 def _capped_design(named: _Named, cap: Fraction) -> tuple[str, str, Design]:
     """Return a named design with the largest probability at which no response reveals more than the cap."""
-    low, high = math.floor(named.least * _STEPS), _STEPS  # the first hides everything, the last hides nothing
+    low, high = (
+        math.floor(named.least * _STEPS),
+        _STEPS,
+    )  # the first hides everything, the last hides nothing
     while high - low > 1:
         middle = (low + high) // 2
         if named.build(Fraction(middle, _STEPS)).parity <= cap:
@@ -220,10 +253,23 @@ def _capped_design(named: _Named, cap: Fraction) -> tuple[str, str, Design]:
     return named.name, named.settings.format(f"{float(p):g}"), named.build(p)
 
 
-def _design_line(name: str, settings: str, design: Design, n: int, share: float, level: float, goal: float) -> Line:
-    factors = [design.bayes_factors(symbol, design.categories[1])[0] for symbol in design.symbols]
+def _design_line(
+    name: str,
+    settings: str,
+    design: Design,
+    n: int,
+    share: float,
+    level: float,
+    goal: float,
+) -> Line:
+    factors = [
+        design.bayes_factors(symbol, design.categories[1])[0]
+        for symbol in design.symbols
+    ]
     wide = _width(design, n, share, level)
-    people = sample_size(design, margin=goal / 2, level=level, shares=[1 - share, share])
+    people = sample_size(
+        design, margin=goal / 2, level=level, shares=[1 - share, share]
+    )
     return {
         "design": name,
         "settings": settings,

@@ -18,7 +18,12 @@ from deniable.plan.variances import MOST_RESPONDENTS, read_whole
 
 
 def ideal_deck_variance(
-    people: int, epsilon: exact.Rational, middle: exact.Rational, share: float, *, replaced: bool = False
+    people: int,
+    epsilon: exact.Rational,
+    middle: exact.Rational,
+    share: float,
+    *,
+    replaced: bool = False,
 ) -> float:
     """Return the census variance of three cards in ideal proportions, dealt or (with `replaced`) put back.
 
@@ -105,31 +110,52 @@ def deck_sample_size(
     """
     target = target_variance(variance, margin, level, method)
     spread = _share(share) * (1 - share)
-    least = max(2, math.ceil((1 + spread * _factor(epsilon, middle) / target) * (1 - 1e-12)))
+    least = max(
+        2, math.ceil((1 + spread * _factor(epsilon, middle) / target) * (1 - 1e-12))
+    )
     if ideal:
         return least
-    rounded = smallest(lambda people: spread * _rounded_factor(people, epsilon, middle) <= target * (people - 1))
+    rounded = smallest(
+        lambda people: (
+            spread * _rounded_factor(people, epsilon, middle) <= target * (people - 1)
+        )
+    )
     if rounded is None:
-        raise InvalidRequest(f"no deck for up to {MOST_RESPONDENTS:,} people keeps this demand.", "Allow a larger ε.")
+        raise InvalidRequest(
+            f"no deck for up to {MOST_RESPONDENTS:,} people keeps this demand.",
+            "Allow a larger ε.",
+        )
     people = max(least, rounded)
     while people > least and _keeps(people - 1, epsilon, middle, share, target):
         people -= 1
     return people
 
 
-def _rounded_factor(people: int, epsilon: exact.Rational, middle: exact.Rational) -> float:
+def _rounded_factor(
+    people: int, epsilon: exact.Rational, middle: exact.Rational
+) -> float:
     """Return the largest w that whole cards for so many people can have."""
     cards = people * (1 - _middle(middle)) - 0.5
     odd_cards = cards * math.tanh(_epsilon(epsilon) / 2) - 2
     return people * cards / odd_cards**2 - 1 if odd_cards > 0 else math.inf
 
 
-def _keeps(people: int, epsilon: exact.Rational, middle: exact.Rational, share: float, target: float) -> bool:
+def _keeps(
+    people: int,
+    epsilon: exact.Rational,
+    middle: exact.Rational,
+    share: float,
+    target: float,
+) -> bool:
     deck = _deck_or_none(people, epsilon, middle)
-    return deck is not None and deck_variance(deck, share, population=people) <= target * (1 + 1e-12)
+    return deck is not None and deck_variance(
+        deck, share, population=people
+    ) <= target * (1 + 1e-12)
 
 
-def _deck_or_none(people: int, epsilon: exact.Rational, middle: exact.Rational) -> Deck | None:
+def _deck_or_none(
+    people: int, epsilon: exact.Rational, middle: exact.Rational
+) -> Deck | None:
     try:
         return integer_deck(people, epsilon, middle)
     except InvalidDesign:
@@ -148,7 +174,9 @@ def _epsilon(epsilon: exact.Rational) -> float:
 def _middle(middle: exact.Rational) -> float:
     value = float(exact.probability(middle, name="middle"))
     if value == 1:
-        raise InvalidRequest("every card is in the middle, so that nothing is told; expected a share below 1.")
+        raise InvalidRequest(
+            "every card is in the middle, so that nothing is told; expected a share below 1."
+        )
     return value
 
 

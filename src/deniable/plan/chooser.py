@@ -81,13 +81,24 @@ class Choice(Rendered):
     device: Device | None = None
 
     def _sheet(self) -> Sheet:
-        rows = [(one.name, one.design.epsilon, one.risk, one.unchanged, one.size) for one in self.candidates]
+        rows = [
+            (one.name, one.design.epsilon, one.risk, one.unchanged, one.size)
+            for one in self.candidates
+        ]
         cells = tuple(
-            (name, formats.epsilon(epsilon), *map(formats.number, numbers)) for name, epsilon, *numbers in rows
+            (name, formats.epsilon(epsilon), *map(formats.number, numbers))
+            for name, epsilon, *numbers in rows
         )
         heads = ("design", "ε", "variance × people", "unchanged", "bytes")
         names = ("design", "epsilon", "risk", "unchanged", "bytes")
-        return Sheet(f"{self.design.name}, for {self.demand}", heads, cells, self.reasons, names, values=tuple(rows))
+        return Sheet(
+            f"{self.design.name}, for {self.demand}",
+            heads,
+            cells,
+            self.reasons,
+            names,
+            values=tuple(rows),
+        )
 
     def __str__(self) -> str:
         return self.to_text()
@@ -124,10 +135,13 @@ def optimal(
         ('subset', True)
     """
     if goal not in GOALS:
-        raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}.")
+        raise InvalidRequest(
+            f"the goal is {quoted(goal)}; expected one of {', '.join(GOALS)}."
+        )
     if (category is not None) != (goal == "category"):
         raise InvalidRequest(
-            "a category goes with the goal 'category', and only with it.", 'For example category="yes".'
+            "a category goes with the goal 'category', and only with it.",
+            'For example category="yes".',
         )
     labels = naming.read(categories)
     criterion = demand if isinstance(demand, Criterion) else Epsilon(demand)
@@ -144,10 +158,15 @@ def optimal(
         if size <= most_bytes
     ]
     if not candidates:
-        raise InvalidRequest(f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(labels))}.")
+        raise InvalidRequest(
+            f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(labels))}."
+        )
     ranks: dict[str, Callable[[ConsideredDesign], tuple[float, float]]] = {
         "error": lambda candidate: (_round_risk(candidate.risk), candidate.size),
-        "unchanged": lambda candidate: (-candidate.unchanged, _round_risk(candidate.risk)),
+        "unchanged": lambda candidate: (
+            -candidate.unchanged,
+            _round_risk(candidate.risk),
+        ),
         "wire": lambda candidate: (candidate.size, _round_risk(candidate.risk)),
     }
     bound = None
@@ -158,7 +177,11 @@ def optimal(
     ordered = tuple(sorted(candidates, key=ranks[goal]))
     reasons = _reasons(goal, ordered)
     if goal == "error" and len(ordered) > 1:
-        reasons += _worst_case(ordered[0], len(labels), most_bytes) if shares is None else _at_shares(ordered[0], bound)
+        reasons += (
+            _worst_case(ordered[0], len(labels), most_bytes)
+            if shares is None
+            else _at_shares(ordered[0], bound)
+        )
     return Choice(ordered[0].design, goal, str(criterion), ordered, reasons)
 
 
@@ -170,7 +193,9 @@ def _check_demand(criterion: Criterion) -> None:
         )
 
 
-def _builders(labels: Sequence[str], epsilon: exact.Rational) -> dict[str, tuple[Callable[[], Design], int]]:
+def _builders(
+    labels: Sequence[str], epsilon: exact.Rational
+) -> dict[str, tuple[Callable[[], Design], int]]:
     """Return, for each design that fits the number of categories, how to build it and the bytes of a response."""
     size = len(labels)
     if size == 2:
@@ -178,7 +203,9 @@ def _builders(labels: Sequence[str], epsilon: exact.Rational) -> dict[str, tuple
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     short, bits = _bytes(size), -(-size // 8)
     # Where two are equally good the one that stands first is chosen.
-    builders: dict[str, tuple[Callable[[], Design], int]] = {"k_ary": (lambda: k_ary(labels, epsilon), short)}
+    builders: dict[str, tuple[Callable[[], Design], int]] = {
+        "k_ary": (lambda: k_ary(labels, epsilon), short)
+    }
     if (t := best_t(size, gamma)) > 1:
         builders[f"subset, t = {t:,}"] = (lambda: subset(labels, epsilon, t=t), bits)
     builders |= {
@@ -194,7 +221,10 @@ def _builders(labels: Sequence[str], epsilon: exact.Rational) -> dict[str, tuple
 
 
 def _candidate(
-    name: str, design: Design, shares: Mapping[str, float] | Sequence[float] | None, category: str | None
+    name: str,
+    design: Design,
+    shares: Mapping[str, float] | Sequence[float] | None,
+    category: str | None,
 ) -> ConsideredDesign:
     risk = _risk(design, shares, category)
     size = _bytes(design.channel.responses)
@@ -202,14 +232,27 @@ def _candidate(
     return ConsideredDesign(name, design, risk, same, size)
 
 
-def _risk(design: Design, shares: Mapping[str, float] | Sequence[float] | None, category: str | None) -> float:
+def _risk(
+    design: Design,
+    shares: Mapping[str, float] | Sequence[float] | None,
+    category: str | None,
+) -> float:
     """Return n times the variance, at given shares of the estimate that is best there, where it can be written out."""
     channel = design.channel
     square = channel.answers == channel.responses
-    if shares is None or square or not channel.own_cells or channel.answers * channel.responses > MOST_WRITTEN:
+    if (
+        shares is None
+        or square
+        or not channel.own_cells
+        or channel.answers * channel.responses > MOST_WRITTEN
+    ):
         return variance(design, 1, shares=shares, category=category)
     variances = np.diagonal(covariance(design, shares, 1, guess=shares))
-    return float(variances.sum() if category is None else variances[design.category_number(category)])
+    return float(
+        variances.sum()
+        if category is None
+        else variances[design.category_number(category)]
+    )
 
 
 def _one_category(
@@ -224,7 +267,9 @@ def _one_category(
     number = all_categories.category_number(category)
     other_label = f"not {category}"
     design = warner(epsilon, categories=(other_label, category))
-    share = None if shares is None else float(read_shares(all_categories, shares)[number])
+    share = (
+        None if shares is None else float(read_shares(all_categories, shares)[number])
+    )
     two = None if share is None else [1 - share, share]
     other_lines = [
         _candidate(name, build(), shares, category)
@@ -232,7 +277,13 @@ def _one_category(
         if len(labels) > 2 and size <= 4_096
     ]
     best = _candidate("warner", design, two, category)
-    ordered = (best, *sorted(other_lines, key=lambda candidate: (_round_risk(candidate.risk), candidate.size)))
+    ordered = (
+        best,
+        *sorted(
+            other_lines,
+            key=lambda candidate: (_round_risk(candidate.risk), candidate.size),
+        ),
+    )
     reasons = [
         f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other_label!r}. For two answers "
         "Warner's design tells more than every other one of the same ε, whatever the share is.",
@@ -257,7 +308,9 @@ def _by_hand(labels: Sequence[str], criterion: Criterion) -> Choice:
         f"{formats.epsilon(design.epsilon)}; a machine could use all that is allowed, and by hand it takes "
         f"{more_people(chosen.risk / by_machine.risk)}.",
     )
-    return Choice(design, "device", str(criterion), (chosen, by_machine), reasons, device)
+    return Choice(
+        design, "device", str(criterion), (chosen, by_machine), reasons, device
+    )
 
 
 def _reasons(goal: str, ordered: Sequence[ConsideredDesign]) -> tuple[str, ...]:
@@ -292,14 +345,18 @@ def _worst_case(best: ConsideredDesign, size: int, most_bytes: int) -> tuple[str
             f"at most {most_bytes:,} were allowed.",
         )
     if best.design.name in ("subset", "k_ary"):
-        return ("No design of this ε has a linear unbiased estimate with a better worst case: this one is minimax.",)
+        return (
+            "No design of this ε has a linear unbiased estimate with a better worst case: this one is minimax.",
+        )
     return ()
 
 
 def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
     """Say what is proved of the error at the shares that were given."""
     if bound is None:
-        return ("That is the error at the given shares, and the smallest among the designs that were looked at.",)
+        return (
+            "That is the error at the given shares, and the smallest among the designs that were looked at.",
+        )
     percent = formats.upper_bound(100 * max(best.risk / bound - 1, 1e-6), 2)
     shares_text = (
         "That is the error at the given shares. No design of this ε has one there that is smaller by more than "

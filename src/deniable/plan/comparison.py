@@ -55,16 +55,38 @@ class Comparison(Rendered):
 
     def _sheet(self) -> Sheet:
         rows = [
-            (line.name, line.epsilon, line.epsilon_collector, line.variance, line.error, line.ratio) for line in self
+            (
+                line.name,
+                line.epsilon,
+                line.epsilon_collector,
+                line.variance,
+                line.error,
+                line.ratio,
+            )
+            for line in self
         ]
         cells = tuple(
-            (name, formats.epsilon(alone), formats.epsilon(collector), *map(formats.number, numbers))
+            (
+                name,
+                formats.epsilon(alone),
+                formats.epsilon(collector),
+                *map(formats.number, numbers),
+            )
             for name, alone, collector, *numbers in rows
         )
-        heads = ("design", "ε, one response", "ε, all others known", "variance", "error", "ratio")
+        heads = (
+            "design",
+            "ε, one response",
+            "ε, all others known",
+            "variance",
+            "error",
+            "ratio",
+        )
         notes = tuple(f"{line.name}: {line.note}" for line in self.lines if line.note)
         names = ("design", "epsilon", "epsilon_collector", *heads[3:])
-        return Sheet(f"{self.n:,} respondents", heads, cells, notes, names, values=tuple(rows))
+        return Sheet(
+            f"{self.n:,} respondents", heads, cells, notes, names, values=tuple(rows)
+        )
 
     def __iter__(self) -> Iterator[ComparedDesign]:
         return iter(self.lines)
@@ -102,33 +124,53 @@ def compare(
         >>> compared.best.name, compared.best.epsilon_collector
         ('deck (38, 0, 62)', inf)
     """
-    require(isinstance(designs, Mapping | Sequence), designs, "what is compared", "designs, or designs by name")
+    require(
+        isinstance(designs, Mapping | Sequence),
+        designs,
+        "what is compared",
+        "designs, or designs by name",
+    )
     for design in designs.values() if isinstance(designs, Mapping) else designs:
         is_comparable = find_operation(design, "compared_privacy") is not None
-        require(is_comparable, design, "what is compared", "designs, or designs by name")
-    designs_by_name = dict(designs) if isinstance(designs, Mapping) else _name_designs(designs)
+        require(
+            is_comparable, design, "what is compared", "designs, or designs by name"
+        )
+    designs_by_name = (
+        dict(designs) if isinstance(designs, Mapping) else _name_designs(designs)
+    )
     if not designs_by_name:
         raise InvalidRequest("there are no designs to compare; expected at least one.")
     values = {
-        name: variance(design, n, shares=shares, category=category, population=population)
+        name: variance(
+            design, n, shares=shares, category=category, population=population
+        )
         for name, design in designs_by_name.items()
     }
     least = min(values.values())
-    lines = [_compared_line(name, design, values[name], least) for name, design in designs_by_name.items()]
+    lines = [
+        _compared_line(name, design, values[name], least)
+        for name, design in designs_by_name.items()
+    ]
     return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
 
 
-def _compared_line(name: str, design: AnyDesign, value: float, least: float) -> ComparedDesign:
+def _compared_line(
+    name: str, design: AnyDesign, value: float, least: float
+) -> ComparedDesign:
     ratio = value / least if least > 0 else math.inf if value > 0 else 1.0
     privacy = _privacy(design)
-    return ComparedDesign(name, privacy.epsilon, privacy.epsilon_collector, value, ratio, privacy.note)
+    return ComparedDesign(
+        name, privacy.epsilon, privacy.epsilon_collector, value, ratio, privacy.note
+    )
 
 
 def _name_designs(designs: Sequence[AnyDesign]) -> dict[str, AnyDesign]:
     designs_by_name: dict[str, AnyDesign] = {}
     for design in designs:
         name = _privacy(design).name
-        number = sum(label == name or label.startswith(f"{name} #") for label in designs_by_name)
+        number = sum(
+            label == name or label.startswith(f"{name} #") for label in designs_by_name
+        )
         designs_by_name[f"{name} #{number + 1}" if number else name] = design
     return designs_by_name
 

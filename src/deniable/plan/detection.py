@@ -87,7 +87,11 @@ def power(
     """
     question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
     n = read_whole(n, "n")
-    return float(question.exactly([n])[0]) if question.exact(method, population, n) else question.about(n, population)
+    return (
+        float(question.exactly([n])[0])
+        if question.exact(method, population, n)
+        else question.about(n, population)
+    )
 
 
 def sample_size_for_power(
@@ -118,7 +122,11 @@ def sample_size_for_power(
     """
     target_power = read_probability(target, "the target")
     question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
-    most = read_whole(population, "the population") if isinstance(population, int) else MOST_RESPONDENTS
+    most = (
+        read_whole(population, "the population")
+        if isinstance(population, int)
+        else MOST_RESPONDENTS
+    )
     size = smallest(lambda n: question.about(n, population) >= target_power, most)
     if size is not None and question.exact(method, population, size + AROUND):
         size = question.first_for_good(target_power, size)
@@ -192,11 +200,19 @@ class _ToTellApart:
 
     @classmethod
     def read(
-        cls, design: Design | Deck, share: float, null: float, alpha: float, two_sided: bool, category: str | None
+        cls,
+        design: Design | Deck,
+        share: float,
+        null: float,
+        alpha: float,
+        two_sided: bool,
+        category: str | None,
     ) -> _ToTellApart:
         true, rejected = read_share(share, "share"), read_share(null, "null")
         if true == rejected:
-            raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
+            raise InvalidRequest(
+                f"share and null are both {share}; expected two different shares."
+            )
         name = read_category(design, category)
         tail = read_probability(alpha, "alpha") / (2 if two_sided else 1)
         return cls(design, name, true, rejected, tail, two_sided)
@@ -215,8 +231,12 @@ class _ToTellApart:
     def exact(self, method: str | None, population: Population, n: int) -> bool:
         """Say whether the exact test is to be taken with n respondents."""
         if method not in (None, "exact", "normal"):
-            raise InvalidRequest(f"the method is {quoted(method)}; expected exact or normal.")
-        can = population is None and (self._chances is not None or has_few_tallies(self.design, n))
+            raise InvalidRequest(
+                f"the method is {quoted(method)}; expected exact or normal."
+            )
+        can = population is None and (
+            self._chances is not None or has_few_tallies(self.design, n)
+        )
         if method == "exact" and not can:
             raise InvalidRequest(
                 "the exact test needs independent respondents, and one response that decides on the share (two answers "
@@ -232,7 +252,9 @@ class _ToTellApart:
         n, (true, null) = np.asarray(sizes, np.int64), self._chances
         tails = [rejection_probability(n, true, null, self.tail, above=true > null)]
         if self.two_sided:
-            tails.append(rejection_probability(n, true, null, self.tail, above=true < null))
+            tails.append(
+                rejection_probability(n, true, null, self.tail, above=true < null)
+            )
         return np.asarray(sum(tails), np.float64)
 
     def _sum_over_tallies(self, n: int) -> float:
@@ -240,7 +262,10 @@ class _ToTellApart:
         assert isinstance(self.design, Design)
         _, null = law_of_estimate(self.design, n, self.category, self.null)
         _, true = law_of_estimate(self.design, n, self.category, self.true)
-        above, below = true[np.cumsum(null[::-1])[::-1] <= self.tail], true[np.cumsum(null) <= self.tail]
+        above, below = (
+            true[np.cumsum(null[::-1])[::-1] <= self.tail],
+            true[np.cumsum(null) <= self.tail],
+        )
         if self.two_sided:
             return float(above.sum() + below.sum())
         return float((above if self.true > self.null else below).sum())
@@ -251,7 +276,11 @@ class _ToTellApart:
         Why: the two thresholds lie a few counts apart, and as many are gained by that many respondents over the
         distance of the two chances. What is looked at is ten times as wide, and wider if that does not hold.
         """
-        around = AROUND if self._chances is None else math.ceil(10 / abs(self._chances[0] - self._chances[1])) + 50
+        around = (
+            AROUND
+            if self._chances is None
+            else math.ceil(10 / abs(self._chances[0] - self._chances[1])) + 50
+        )
         return first_for_good(lambda sizes: self.exactly(sizes) >= wanted, near, around)
 
     @cached_property
@@ -259,13 +288,21 @@ class _ToTellApart:
         return self._curve(self.true), self._curve(self.null)
 
     def _curve(self, share: float) -> VarianceCurve:
-        return variance_curve(self.design, shares_around(self.design, self.category, share), Goal(self.category))
+        return variance_curve(
+            self.design,
+            shares_around(self.design, self.category, share),
+            Goal(self.category),
+        )
 
     @cached_property
     def _chances(self) -> tuple[float, float] | None:
         """How often the category's own response is sent, at the true share and at the null; None if none decides."""
         counted = deciding_response(self.design, self.category)
-        return None if counted is None else (counted.chance(self.true), counted.chance(self.null))
+        return (
+            None
+            if counted is None
+            else (counted.chance(self.true), counted.chance(self.null))
+        )
 
 
 def deciding_response(design: AnyDesign, category: str) -> DecidingResponse | None:
@@ -280,18 +317,28 @@ def has_few_tallies(design: AnyDesign, n: int) -> bool:
     return count is not None and bool(count(design, n))
 
 
-def law_of_estimate(design: Design, n: int, category: str, share: float) -> tuple[Vector, Vector]:
+def law_of_estimate(
+    design: Design, n: int, category: str, share: float
+) -> tuple[Vector, Vector]:
     """Return all values of a category's estimate in growing order, and how probable each is, from n respondents.
 
     The values are those of all tallies, and the same for every share.
     """
     linear, number = left_inverse(design.channel), design.category_number(category)
-    scores = np.array([linear.shares(alone)[number] for alone in np.eye(design.channel.responses)])
+    scores = np.array(
+        [linear.shares(alone)[number] for alone in np.eye(design.channel.responses)]
+    )
     counts = _all_tallies(n, design.channel.responses)
     p_responses = floats(design.channel) @ shares_around(design, category, share)
-    logs = gammaln(n + 1) - gammaln(counts + 1).sum(axis=1) + xlogy(counts, p_responses).sum(axis=1)
+    logs = (
+        gammaln(n + 1)
+        - gammaln(counts + 1).sum(axis=1)
+        + xlogy(counts, p_responses).sum(axis=1)
+    )
     values, value_index = np.unique((counts @ scores / n).round(9), return_inverse=True)
-    return values, np.asarray(np.bincount(value_index, weights=np.exp(logs)), np.float64)
+    return values, np.asarray(
+        np.bincount(value_index, weights=np.exp(logs)), np.float64
+    )
 
 
 def _all_tallies(n: int, responses: int) -> NDArray[np.int64]:
@@ -301,7 +348,9 @@ def _all_tallies(n: int, responses: int) -> NDArray[np.int64]:
         lines = np.stack([first, second + 1], axis=1)
     else:
         lines = np.array(list(combinations(range(n + responses - 1), responses - 1)))
-    ends = np.pad(lines, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + responses - 1)))
+    ends = np.pad(
+        lines, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + responses - 1))
+    )
     return np.asarray(np.diff(ends, axis=1) - 1, np.int64)
 
 
@@ -317,19 +366,31 @@ def read_category(design: Design | Deck, category: str | None) -> str:
     Raises:
         InvalidRequest: no category of the design; or none was named, and the categories are levels of a number.
     """
-    require(hasattr(design, "categories"), design, "the design", "one, such as dn.warner(epsilon=1)")
+    require(
+        hasattr(design, "categories"),
+        design,
+        "the design",
+        "one, such as dn.warner(epsilon=1)",
+    )
     check_amount(design, None, category)
     name = design.categories[-1] if category is None else category
     if name not in design.categories:
-        raise InvalidRequest(f"{quoted(name)} is not a category; expected one of the design's.")
+        raise InvalidRequest(
+            f"{quoted(name)} is not a category; expected one of the design's."
+        )
     return name
 
 
-def rejection_probability(n: NDArray[np.int64], true: float, null: float, tail: float, *, above: bool) -> Vector:
+def rejection_probability(
+    n: NDArray[np.int64], true: float, null: float, tail: float, *, above: bool
+) -> Vector:
     """Return how often a count with chance `true` is one that a count with chance `null` reaches hardly ever."""
     if not above:  # then the misses are many
         true, null = 1 - true, 1 - null
-    low, high = np.full(len(n), -1), n  # a true null exceeds `low` too often, `high` seldom enough
+    low, high = (
+        np.full(len(n), -1),
+        n,
+    )  # a true null exceeds `low` too often, `high` seldom enough
     while (high - low > 1).any():
         middle = (low + high) // 2
         seldom = binom.sf(middle, n, null) <= tail
@@ -348,8 +409,14 @@ def read_share(number: float, name: str) -> float:
     Raises:
         InvalidRequest: not a number from 0 to 1.
     """
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 <= number <= 1:
-        raise InvalidRequest(f"{name} is {quoted(number)}; expected a share from 0 to 1.")
+    if (
+        isinstance(number, bool)
+        or not isinstance(number, int | float)
+        or not 0 <= number <= 1
+    ):
+        raise InvalidRequest(
+            f"{name} is {quoted(number)}; expected a share from 0 to 1."
+        )
     return float(number)
 
 

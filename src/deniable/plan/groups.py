@@ -11,10 +11,20 @@ from deniable import exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import best_split
-from deniable.plan.detection import normal_above, read_category, read_share, shares_around
+from deniable.plan.detection import (
+    normal_above,
+    read_category,
+    read_share,
+    shares_around,
+)
 from deniable.plan.planned import Line, Planned
 from deniable.plan.sizes import smallest
-from deniable.plan.variances import MOST_RESPONDENTS, read_probability, read_whole, variance_curve
+from deniable.plan.variances import (
+    MOST_RESPONDENTS,
+    read_probability,
+    read_whole,
+    variance_curve,
+)
 from deniable.rendering.formats import percent
 from deniable.types.categories.plan import Goal
 
@@ -41,10 +51,14 @@ class Arm:
         """Return n times the variance of the estimate, at its own share or at another one."""
         name = read_category(self.design, self.category)
         at = read_share(self.share if share is None else share, "share")
-        return variance_curve(self.design, shares_around(self.design, name, at), Goal(name))(1, 1.0)
+        return variance_curve(
+            self.design, shares_around(self.design, name, at), Goal(name)
+        )(1, 1.0)
 
 
-def difference_power(first: Arm, second: Arm, *, alpha: float = 0.05, two_sided: bool = True) -> float:
+def difference_power(
+    first: Arm, second: Arm, *, alpha: float = 0.05, two_sided: bool = True
+) -> float:
     """Return how surely two groups are told apart.
 
     Implements: the z-test of two shares. Groups with the same design are compared at the share of both together, where
@@ -61,15 +75,23 @@ def difference_power(first: Arm, second: Arm, *, alpha: float = 0.05, two_sided:
     """
     sizes = [read_whole(arm.n, "n of a group") for arm in (first, second)]  # type: ignore[arg-type]  # refuses None
     if first.share == second.share:
-        raise InvalidRequest(f"both shares are {first.share}; expected different ones to be told apart.")
-    direct_variance = sum(arm.spread() / n for arm, n in zip((first, second), sizes, strict=True))
+        raise InvalidRequest(
+            f"both shares are {first.share}; expected different ones to be told apart."
+        )
+    direct_variance = sum(
+        arm.spread() / n for arm, n in zip((first, second), sizes, strict=True)
+    )
     null = direct_variance
     if first.design == second.design:
         pooled = (first.share * sizes[0] + second.share * sizes[1]) / sum(sizes)
         null = first.spread(pooled) * (1 / sizes[0] + 1 / sizes[1])
-    threshold = -_NORMAL.inv_cdf(read_probability(alpha, "alpha") / (2 if two_sided else 1)) * math.sqrt(null)
+    threshold = -_NORMAL.inv_cdf(
+        read_probability(alpha, "alpha") / (2 if two_sided else 1)
+    ) * math.sqrt(null)
     gap, error = abs(first.share - second.share), math.sqrt(direct_variance)
-    return normal_above(gap - threshold, error) + (normal_above(-gap - threshold, error) if two_sided else 0.0)
+    return normal_above(gap - threshold, error) + (
+        normal_above(-gap - threshold, error) if two_sided else 0.0
+    )
 
 
 def difference(
@@ -108,9 +130,15 @@ def difference(
         )
     start = f"{percent(first.share)} and {percent(second.share)} are told apart with a power of"
     if power is None:
-        reached_power = difference_power(first, second, alpha=alpha, two_sided=two_sided)
+        reached_power = difference_power(
+            first, second, alpha=alpha, two_sided=two_sided
+        )
         people = f"{first.n:,} and {second.n:,} respondents"
-        return Planned(f"With {people} {start} {percent(reached_power)}.", reached_power, _arm_lines(first, second))
+        return Planned(
+            f"With {people} {start} {percent(reached_power)}.",
+            reached_power,
+            _arm_lines(first, second),
+        )
     arms = _enough(first, second, power, alpha, two_sided, costs)
     total = sum(arm.n or 0 for arm in arms)
     sentence = f"Ask {total:,} people, {arms[0].n:,} and {arms[1].n:,}: {start} {percent(power)}."
@@ -118,21 +146,34 @@ def difference(
 
 
 def _enough(
-    first: Arm, second: Arm, power: float, alpha: float, two_sided: bool, costs: Sequence[float]
+    first: Arm,
+    second: Arm,
+    power: float,
+    alpha: float,
+    two_sided: bool,
+    costs: Sequence[float],
 ) -> tuple[Arm, Arm]:
-    target_power, first_part = read_probability(power, "the power"), _best_part(first, second, costs)
+    target_power, first_part = (
+        read_probability(power, "the power"),
+        _best_part(first, second, costs),
+    )
 
     def divided(total: int) -> tuple[Arm, Arm]:
         n = min(max(round(first_part * total), 1), total - 1)
         return replace(first, n=n), replace(second, n=total - n)
 
     total = smallest(
-        lambda n: difference_power(*divided(n), alpha=alpha, two_sided=two_sided) >= target_power,
+        lambda n: (
+            difference_power(*divided(n), alpha=alpha, two_sided=two_sided)
+            >= target_power
+        ),
         MOST_RESPONDENTS,
         least=2,
     )
     if total is None:
-        raise InvalidRequest("no number of respondents is enough; expected a larger difference.")
+        raise InvalidRequest(
+            "no number of respondents is enough; expected a larger difference."
+        )
     return divided(total)
 
 
@@ -150,7 +191,9 @@ def _arm_lines(*arms: Arm) -> tuple[Line, ...]:
     )
 
 
-def allocation(first: Arm, second: Arm, n: int, *, costs: Sequence[float] = (1, 1)) -> Planned:
+def allocation(
+    first: Arm, second: Arm, n: int, *, costs: Sequence[float] = (1, 1)
+) -> Planned:
     """Answer how to divide n people between two groups so that their difference has the smallest error for its cost.
 
     Implements: n₁ : n₂ = s₁/√c₁ : s₂/√c₂, with s² = n·Var of each group at its expected share and c what a respondent
@@ -168,11 +211,21 @@ def allocation(first: Arm, second: Arm, n: int, *, costs: Sequence[float] = (1, 
     one = min(max(round(first_part * n), 1), n - 1)
     arms = replace(first, n=one), replace(second, n=n - one)
     sentence = f"Ask {one:,} people in the first group and {n - one:,} in the second."
-    return Planned(sentence, one, _arm_lines(*arms), (f"That is {percent(first_part)} of them in the first group.",))
+    return Planned(
+        sentence,
+        one,
+        _arm_lines(*arms),
+        (f"That is {percent(first_part)} of them in the first group.",),
+    )
 
 
 def two_sample_allocation(
-    p: Sequence[exact.Rational], n: int, *, share: float, innocuous: float, costs: Sequence[float] = (1, 1)
+    p: Sequence[exact.Rational],
+    n: int,
+    *,
+    share: float,
+    innocuous: float,
+    costs: Sequence[float] = (1, 1),
 ) -> Planned:
     """Answer how to divide n people between two samples of the unrelated question, whose other share nobody knows.
 
@@ -191,7 +244,9 @@ def two_sample_allocation(
         752
     """
     n = read_whole(n, "n", least=2)
-    first_part = best_split(p, sensitive=share, innocuous=innocuous, costs=_read_costs(costs)).first
+    first_part = best_split(
+        p, sensitive=share, innocuous=innocuous, costs=_read_costs(costs)
+    ).first
     one = min(max(round(first_part * n), 1), n - 1)
     sizes = (one, n - one)
     probabilities = [exact.probability(probability, name="p") for probability in p]
@@ -199,7 +254,9 @@ def two_sample_allocation(
         {"sample": str(at), "p": float(chance), "people": size}
         for at, (chance, size) in enumerate(zip(probabilities, sizes, strict=True), 1)
     ]
-    error = math.sqrt(best_split(p, sensitive=share, innocuous=innocuous, first=one / n).variance / n)
+    error = math.sqrt(
+        best_split(p, sensitive=share, innocuous=innocuous, first=one / n).variance / n
+    )
     sentence = (
         f"Ask {one:,} people in the first sample and {n - one:,} in the second: the sensitive share of "
         f"{percent(share)} then has a standard error of {100 * error:.3g} percentage points."
@@ -209,7 +266,10 @@ def two_sample_allocation(
 
 def _best_part(first: Arm, second: Arm, costs: Sequence[float]) -> float:
     """Return the share of people that the first group gets."""
-    parts = [math.sqrt(arm.spread() / cost) for arm, cost in zip((first, second), _read_costs(costs), strict=True)]
+    parts = [
+        math.sqrt(arm.spread() / cost)
+        for arm, cost in zip((first, second), _read_costs(costs), strict=True)
+    ]
     return parts[0] / sum(parts) if sum(parts) > 0 else 0.5
 
 
@@ -217,13 +277,19 @@ def _read_costs(costs: Sequence[float]) -> tuple[float, float]:
     if (
         not isinstance(costs, Sequence)
         or len(costs) != 2
-        or not all(isinstance(cost, int | float) and 0 < cost < math.inf for cost in costs)
+        or not all(
+            isinstance(cost, int | float) and 0 < cost < math.inf for cost in costs
+        )
     ):
-        raise InvalidRequest(f"the costs are {quoted(costs)}; expected two positive numbers, such as (1, 2).")
+        raise InvalidRequest(
+            f"the costs are {quoted(costs)}; expected two positive numbers, such as (1, 2)."
+        )
     return float(costs[0]), float(costs[1])
 
 
-def cheater_detection(p: Sequence[exact.Rational], sizes: Sequence[int], *, share: float, cheating: float) -> Planned:
+def cheater_detection(
+    p: Sequence[exact.Rational], sizes: Sequence[int], *, share: float, cheating: float
+) -> Planned:
     """Answer how well two samples with different forced "yes" tell honest members from people who always say "no".
 
     Implements: the design of [CD98]. Sample g says "yes" with λ_g = π + p_g·β where π are honest members, γ say "no"
@@ -247,7 +313,9 @@ def cheater_detection(p: Sequence[exact.Rational], sizes: Sequence[int], *, shar
     one, two = (float(exact.probability(probability, name="p")) for probability in p)
     honest, failing = read_share(share, "share"), read_share(cheating, "cheating")
     if one == two or honest + failing > 1:
-        raise InvalidRequest("expected two different probabilities, and shares that are at most 1 together.")
+        raise InvalidRequest(
+            "expected two different probabilities, and shares that are at most 1 together."
+        )
     p_yes = [honest + p_device * (1 - honest - failing) for p_device in (one, two)]
     spreads = [math.sqrt(yes * (1 - yes)) for yes in p_yes]
     people = [read_whole(size, "the size of a sample") for size in sizes]
@@ -255,11 +323,19 @@ def cheater_detection(p: Sequence[exact.Rational], sizes: Sequence[int], *, shar
     lines: list[Line] = []
     for name, pair in weights.items():
         parts = [weight * spread for weight, spread in zip(pair, spreads, strict=True)]
-        error = math.sqrt(sum(coefficient**2 / n for coefficient, n in zip(parts, people, strict=True))) / abs(
-            two - one
-        )
+        error = math.sqrt(
+            sum(
+                coefficient**2 / n for coefficient, n in zip(parts, people, strict=True)
+            )
+        ) / abs(two - one)
         best = parts[0] / sum(parts) if sum(parts) else 0.5
-        lines.append({"share of": name, "standard error": error, "best part of the first sample": best})
+        lines.append(
+            {
+                "share of": name,
+                "standard error": error,
+                "best part of the first sample": best,
+            }
+        )
     value = float(lines[0]["best part of the first sample"])
     sentence = (
         f"With {people[0]:,} and {people[1]:,} respondents the share of honest members has a standard error of "
@@ -267,6 +343,7 @@ def cheater_detection(p: Sequence[exact.Rational], sizes: Sequence[int], *, shar
         "them in the first sample."
     )
     note = (
-        "Those who always say “no” may be members: the share of all members lies between the first and the sum of both."
+        "Those who always say “no” may be members: the share of all members "
+        "lies between the first and the sum of both."
     )
     return Planned(sentence, value, tuple(lines), (note,))

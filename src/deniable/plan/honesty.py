@@ -71,20 +71,48 @@ def noncompliance(
         (0.8533, 0.07)
     """
     counted = _read_counted(design, category, kind)
-    share, null, n = read_share(share, "share"), read_share(null, "null"), read_whole(n, "n")
+    share, null, n = (
+        read_share(share, "share"),
+        read_share(null, "null"),
+        read_whole(n, "n"),
+    )
     if share == null:
-        raise InvalidRequest(f"share and null are both {share}; expected two different shares.")
+        raise InvalidRequest(
+            f"share and null are both {share}; expected two different shares."
+        )
     if method not in (None, "exact", "normal"):
-        raise InvalidRequest(f"the method is {quoted(method)}; expected exact or normal.")
+        raise InvalidRequest(
+            f"the method is {quoted(method)}; expected exact or normal."
+        )
     tail = read_probability(alpha, "alpha") / (2 if two_sided else 1)
     size = len(design.symbols)
     lines: list[Line] = []
     for rate in (0.0, failing / 4, failing / 2, failing):
-        p_response = _response_probability(counted, share, read_share(rate, "failing"), kind, size)
-        actual_power = _power(n, counted, p_response, share, null, tail, two_sided, exact=method != "normal")
+        p_response = _response_probability(
+            counted, share, read_share(rate, "failing"), kind, size
+        )
+        actual_power = _power(
+            n,
+            counted,
+            p_response,
+            share,
+            null,
+            tail,
+            two_sided,
+            exact=method != "normal",
+        )
         estimate = round((p_response - counted.stray) / counted.gap, 12)
-        lines.append({"not following": percent(rate), "power": actual_power, "expected estimate": estimate})
-    actual_power, tends = float(lines[-1]["power"]), float(lines[-1]["expected estimate"])
+        lines.append(
+            {
+                "not following": percent(rate),
+                "power": actual_power,
+                "expected estimate": estimate,
+            }
+        )
+    actual_power, tends = (
+        float(lines[-1]["power"]),
+        float(lines[-1]["expected estimate"]),
+    )
     sentence = (
         f"If {percent(failing)} {KINDS[kind]}, {n:,} respondents have a power of "
         f"{percent(actual_power)}, and the "
@@ -95,8 +123,12 @@ def noncompliance(
 
 def _warning_text(share: float, tends: float) -> tuple[str, ...]:
     if tends > share:
-        return ("The estimate tends to more than the true share: that power is large for the wrong reason.",)
-    return ("More respondents do not help against this: the interval shrinks around the wrong share.",)
+        return (
+            "The estimate tends to more than the true share: that power is large for the wrong reason.",
+        )
+    return (
+        "More respondents do not help against this: the interval shrinks around the wrong share.",
+    )
 
 
 def _read_counted(design: Design, category: str | None, kind: str) -> DecidingResponse:
@@ -107,17 +139,25 @@ def _read_counted(design: Design, category: str | None, kind: str) -> DecidingRe
             "design."
         )
     if kind not in KINDS:
-        raise InvalidRequest(f"the kind is {quoted(kind)}; expected one of {', '.join(KINDS)}.")
+        raise InvalidRequest(
+            f"the kind is {quoted(kind)}; expected one of {', '.join(KINDS)}."
+        )
     return counted
 
 
-def _response_probability(counted: DecidingResponse, share: float, failing: float, kind: str, responses: int) -> float:
+def _response_probability(
+    counted: DecidingResponse, share: float, failing: float, kind: str, responses: int
+) -> float:
     """Return how often the response is sent, where some do not follow the device."""
     speaks_for = counted.gap > 0
     if kind == "carriers_no":
         hit = (1 - failing) * counted.hit + failing * (not speaks_for)
         return (1 - share) * counted.stray + share * hit
-    instead = {"always_no": float(not speaks_for), "always_yes": float(speaks_for), "random": 1 / responses}[kind]
+    instead = {
+        "always_no": float(not speaks_for),
+        "always_yes": float(speaks_for),
+        "random": 1 / responses,
+    }[kind]
     return (1 - failing) * counted.chance(share) + failing * instead
 
 
@@ -141,11 +181,21 @@ def _power(
     if exact:
         sides = [above, not above] if two_sided else [above]
         return float(
-            sum(rejection_probability(np.array([n]), said, at_null, tail, above=is_above)[0] for is_above in sides)
+            sum(
+                rejection_probability(
+                    np.array([n]), said, at_null, tail, above=is_above
+                )[0]
+                for is_above in sides
+            )
         )
     threshold = -_NORMAL.inv_cdf(tail) * math.sqrt(at_null * (1 - at_null) / n)
-    gap, error = (said - at_null) * (1 if above else -1), math.sqrt(said * (1 - said) / n)
-    return normal_above(gap - threshold, error) + (normal_above(-gap - threshold, error) if two_sided else 0.0)
+    gap, error = (
+        (said - at_null) * (1 if above else -1),
+        math.sqrt(said * (1 - said) / n),
+    )
+    return normal_above(gap - threshold, error) + (
+        normal_above(-gap - threshold, error) if two_sided else 0.0
+    )
 
 
 def crossover(
@@ -183,21 +233,33 @@ def crossover(
     name = read_category(design, category)
     true, denied = read_probability(share, "the share"), read_share(lying, "lying")
     if isinstance(bias, bool) or not isinstance(bias, int | float) or not -1 < bias < 1:
-        raise InvalidRequest(f"the bias is {quoted(bias)}; expected a number between −1 and 1.")
-    spread = variance(design, 1, shares=shares_around(design, name, true), category=name)
+        raise InvalidRequest(
+            f"the bias is {quoted(bias)}; expected a number between −1 and 1."
+        )
+    spread = variance(
+        design, 1, shares=shares_around(design, name, true), category=name
+    )
     admitted = true * (1 - denied)
     gained, lost = (denied * true) ** 2 - bias**2, spread - admitted * (1 - admitted)
     value = (max(lost, 0.0) / gained) if gained > 0 else math.inf
-    numbers = _numbers_around(value) if people is None else [read_whole(n, "people") for n in people]
+    numbers = (
+        _numbers_around(value)
+        if people is None
+        else [read_whole(n, "people") for n in people]
+    )
     lines = tuple(
         {
             "people": n,
-            "error of the direct question": math.sqrt((denied * true) ** 2 + admitted * (1 - admitted) / n),
+            "error of the direct question": math.sqrt(
+                (denied * true) ** 2 + admitted * (1 - admitted) / n
+            ),
             f"error of {design.name}": math.sqrt(bias**2 + spread / n),
         }
         for n in numbers
     )
-    return Planned(_crossing_told(design, true, denied, value), value, lines, across="people")
+    return Planned(
+        _crossing_told(design, true, denied, value), value, lines, across="people"
+    )
 
 
 def _crossing_told(design: Design, share: float, lying: float, value: float) -> str:
@@ -212,4 +274,8 @@ def _crossing_told(design: Design, share: float, lying: float, value: float) -> 
 def _numbers_around(value: float) -> list[int]:
     """Return numbers of respondents on both sides of a crossing."""
     middle = 2 if not 10 <= value < 10**12 else math.floor(math.log10(value))
-    return [digit * 10**power for power in range(max(1, middle - 1), max(1, middle - 1) + 4) for digit in _CURVE]
+    return [
+        digit * 10**power
+        for power in range(max(1, middle - 1), max(1, middle - 1) + 4)
+        for digit in _CURVE
+    ]

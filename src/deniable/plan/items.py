@@ -64,12 +64,20 @@ class ItemsChoice(Rendered):
     reasons: tuple[str, ...]
 
     def _sheet(self) -> Sheet:
-        rows = [(one.each, one.design.epsilon, one.shares, one.associations) for one in self.candidates]
+        rows = [
+            (one.each, one.design.epsilon, one.shares, one.associations)
+            for one in self.candidates
+        ]
         cells = tuple(
             (str(n_items), formats.epsilon(epsilon), *map(formats.number, numbers))
             for n_items, epsilon, *numbers in rows
         )
-        heads = ("questions", "ε", "variance × people, one question", "variance × people, two together")
+        heads = (
+            "questions",
+            "ε",
+            "variance × people, one question",
+            "variance × people, two together",
+        )
         title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
         names = ("questions", "epsilon", "shares", "associations")
         return Sheet(title, heads, cells, self.reasons, names, values=tuple(rows))
@@ -110,42 +118,86 @@ def optimal_items(
         (1, 2)
     """
     if goal not in ITEM_GOALS:
-        raise InvalidRequest(f"the goal is {quoted(goal)}; expected one of {', '.join(ITEM_GOALS)}.")
+        raise InvalidRequest(
+            f"the goal is {quoted(goal)}; expected one of {', '.join(ITEM_GOALS)}."
+        )
     if not isinstance(categories, Mapping) or len(categories) < 2:
-        raise InvalidRequest("there are fewer than two questions; expected the categories of each, by name.")
-    if shares is not None and (not isinstance(shares, Mapping) or set(shares) != set(categories)):
-        raise InvalidRequest("the shares are not those of each question; expected them by the same names.")
+        raise InvalidRequest(
+            "there are fewer than two questions; expected the categories of each, by name."
+        )
+    if shares is not None and (
+        not isinstance(shares, Mapping) or set(shares) != set(categories)
+    ):
+        raise InvalidRequest(
+            "the shares are not those of each question; expected them by the same names."
+        )
     total = exact.positive_epsilon(epsilon)
-    considered = [_consider_items(categories, total, n_items, shares) for n_items in range(1, len(categories) + 1)]
-    ordered = sorted((one for one in considered if one is not None), key=lambda one: (getattr(one, goal), one.each))
+    considered = [
+        _consider_items(categories, total, n_items, shares)
+        for n_items in range(1, len(categories) + 1)
+    ]
+    ordered = sorted(
+        (one for one in considered if one is not None),
+        key=lambda one: (getattr(one, goal), one.each),
+    )
     best = ordered[0]
     if best.associations == np.inf and goal == "associations":
-        raise InvalidRequest("two of these questions have too many responses together to be counted; expected fewer.")
-    return ItemsChoice(best.design, goal, float(total), tuple(ordered), _choice_text(goal, ordered, len(categories)))
+        raise InvalidRequest(
+            "two of these questions have too many responses together to be counted; expected fewer."
+        )
+    return ItemsChoice(
+        best.design,
+        goal,
+        float(total),
+        tuple(ordered),
+        _choice_text(goal, ordered, len(categories)),
+    )
 
 
 def _consider_items(
-    categories: Mapping[str, Labels], epsilon: exact.Rational, each: int, shares: SharesByAttribute | None
+    categories: Mapping[str, Labels],
+    epsilon: exact.Rational,
+    each: int,
+    shares: SharesByAttribute | None,
 ) -> ConsideredItems | None:
     """Return one way to ask; None where too many responses would have to be counted."""
     item_epsilon = exact.rational(epsilon) / each
     designs = {
-        name: optimal(labels, item_epsilon, most_bytes=_MOST_BYTES).design for name, labels in categories.items()
+        name: optimal(labels, item_epsilon, most_bytes=_MOST_BYTES).design
+        for name, labels in categories.items()
     }
     try:
-        design = product(designs) if each == len(designs) else drawn_items(designs, each=each)
+        design = (
+            product(designs)
+            if each == len(designs)
+            else drawn_items(designs, each=each)
+        )
     except InvalidDesign:
         return None
     size = len(designs)
-    item_variances = [variance(item_design, 1, shares=shares and shares[name]) for name, item_design in designs.items()]
+    item_variances = [
+        variance(item_design, 1, shares=shares and shares[name])
+        for name, item_design in designs.items()
+    ]
     if each == 1:
-        return ConsideredItems(each, design, float(np.mean(item_variances)) * size, np.inf)
+        return ConsideredItems(
+            each, design, float(np.mean(item_variances)) * size, np.inf
+        )
     seen = size * (size - 1) / (each * (each - 1))
     pairs = [
-        _pair(designs[one], designs[two], None if shares is None else (shares[one], shares[two]))
+        _pair(
+            designs[one],
+            designs[two],
+            None if shares is None else (shares[one], shares[two]),
+        )
         for one, two in combinations(designs, 2)
     ]
-    return ConsideredItems(each, design, float(np.mean(item_variances)) * size / each, float(np.mean(pairs)) * seen)
+    return ConsideredItems(
+        each,
+        design,
+        float(np.mean(item_variances)) * size / each,
+        float(np.mean(pairs)) * seen,
+    )
 
 
 def _pair(one: Design, two: Design, shares: tuple[Shares, Shares] | None) -> float:
@@ -160,23 +212,39 @@ def _pair(one: Design, two: Design, shares: tuple[Shares, Shares] | None) -> flo
 @cache
 def _worst_pair(one: Channel, two: Channel) -> float:
     designs = [
-        Design("part", Numbered(channel.answers), Numbered(channel.responses), channel) for channel in (one, two)
+        Design("part", Numbered(channel.answers), Numbered(channel.responses), channel)
+        for channel in (one, two)
     ]
     return variance(product(designs), 1)
 
 
-def _choice_text(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tuple[str, ...]:
+def _choice_text(
+    goal: str, ordered: Sequence[ConsideredItems], size: int
+) -> tuple[str, ...]:
     best = ordered[0]
     how = {
         1: f"one of the {size} questions, drawn at random, with all of ε",
         size: f"all {size} questions, each with its part of ε",
     }
-    plan = how.get(best.each, f"{best.each} of the {size} questions, drawn at random, each with its part of ε")
-    reasons = [f"Everybody answers {plan}: the variance of {_WHAT[goal]} is {getattr(best, goal):.4g}/n."]
-    alternative = next((one for one in ordered if one.each == (size if best.each < size else 1)), None)
+    plan = how.get(
+        best.each,
+        f"{best.each} of the {size} questions, drawn at random, each with its part of ε",
+    )
+    reasons = [
+        f"Everybody answers {plan}: the variance of {_WHAT[goal]} is {getattr(best, goal):.4g}/n."
+    ]
+    alternative = next(
+        (one for one in ordered if one.each == (size if best.each < size else 1)), None
+    )
     if alternative is not None and np.isfinite(getattr(alternative, goal)):
-        words = "Splitting ε over all of them" if alternative.each == size else "One drawn at random"
-        reasons.append(f"{words} would take {more_people(getattr(alternative, goal) / getattr(best, goal))}.")
+        words = (
+            "Splitting ε over all of them"
+            if alternative.each == size
+            else "One drawn at random"
+        )
+        reasons.append(
+            f"{words} would take {more_people(getattr(alternative, goal) / getattr(best, goal))}."
+        )
     pairs = min(ordered, key=lambda one: one.associations)
     if best.each == 1 and np.isfinite(pairs.associations):
         reasons.append(
@@ -193,4 +261,7 @@ def _choice_text(goal: str, ordered: Sequence[ConsideredItems], size: int) -> tu
     return tuple(reasons)
 
 
-_WHAT = {"shares": "the shares of a question", "associations": "the joint shares of two"}
+_WHAT = {
+    "shares": "the shares of a question",
+    "associations": "the joint shares of two",
+}

@@ -28,7 +28,9 @@ from deniable.rendering.formats import percent
 from deniable.types.categories.plan import DecidingResponse
 
 _POWERS = (0.5, 0.8, 0.9, 0.95)
-_MOST_COUNTED = 10_000_000  # respondents whose every count is looked at, in a few seconds
+_MOST_COUNTED = (
+    10_000_000  # respondents whose every count is looked at, in a few seconds
+)
 _SAME = 1e-9  # a count that lies this close to where the interval is as wide as allowed is on it, but for rounding
 
 
@@ -90,7 +92,8 @@ def how_many(
     check_amount(design, share, category)
     if share is None or sd is not None:
         raise InvalidRequest(
-            "expected the share that you expect, and no sd: that is of numbers.", "For example share=0.1."
+            "expected the share that you expect, and no sd: that is of numbers.",
+            "For example share=0.1.",
         )
     if (width is None) == (power is None) or (width is None and assurance is not None):
         raise InvalidRequest(
@@ -102,10 +105,24 @@ def how_many(
     def people(asked: Design, at: float) -> int:
         if power is not None:
             return sample_size_for_power(
-                asked, share=at, null=null, alpha=alpha, target=power, two_sided=two_sided, category=name, method=method
+                asked,
+                share=at,
+                null=null,
+                alpha=alpha,
+                target=power,
+                two_sided=two_sided,
+                category=name,
+                method=method,
             )
         assert width is not None
-        return sample_size_for_width(asked, share=at, width=width, level=level, assurance=assurance, category=name)
+        return sample_size_for_width(
+            asked,
+            share=at,
+            width=width,
+            level=level,
+            assurance=assurance,
+            category=name,
+        )
 
     n = people(design, read_share(share, "share"))
     goal = (
@@ -114,7 +131,10 @@ def how_many(
         else _width_text(share, width or 0.0, level, assurance)
     )
     honest = direct(design.categories)
-    lines = tuple(_people_line(people(design, at), people(honest, at), at) for at in _shares_near(share, null))
+    lines = tuple(
+        _people_line(people(design, at), people(honest, at), at)
+        for at in _shares_near(share, null)
+    )
     return Planned(f"Ask {n:,} people: {goal}.", n, lines)
 
 
@@ -130,11 +150,19 @@ def _people_line(people: int, honest: int, share: float) -> Line:
 def _shares_near(share: float, null: float) -> list[float]:
     """Return the expected share between smaller and larger ones: it is a guess, and what hangs on it must be seen."""
     near = [null + (share - null) * times for times in (0.5, 0.75, 1.0, 1.5, 2.0)]
-    return [near_share for near_share in near if 0 < near_share < 1 and near_share != null] or [share]
+    return [
+        near_share for near_share in near if 0 < near_share < 1 and near_share != null
+    ] or [share]
 
 
-def _width_text(share: float, width: float, level: float, assurance: float | None) -> str:
-    often = "on average" if assurance is None else f"or narrower in {percent(assurance)} of all surveys or more"
+def _width_text(
+    share: float, width: float, level: float, assurance: float | None
+) -> str:
+    often = (
+        "on average"
+        if assurance is None
+        else f"or narrower in {percent(assurance)} of all surveys or more"
+    )
     return (
         f"the {percent(level)} interval of a share of {percent(share)} is {100 * width:.3g} "
         "percentage points "
@@ -167,17 +195,41 @@ def sample_size_for_width(
     """
     name, true = read_category(design, category), read_share(share, "share")
     wide = read_probability(width, "the width")
-    average = sample_size(design, margin=wide / 2, level=level, shares=shares_around(design, name, true), category=name)
+    average = sample_size(
+        design,
+        margin=wide / 2,
+        level=level,
+        shares=shares_around(design, name, true),
+        category=name,
+    )
     if assurance is None:
         return average
-    target_assurance, counted = read_probability(assurance, "the assurance"), _require_deciding_response(design, name)
+    target_assurance, counted = (
+        read_probability(assurance, "the assurance"),
+        _require_deciding_response(design, name),
+    )
     p_response = counted.chance(true)
-    around = math.ceil(12 * math.sqrt(average * (1 + 1 / max(p_response * (1 - p_response), 1 / average)))) + 200
+    around = (
+        math.ceil(
+            12
+            * math.sqrt(
+                average * (1 + 1 / max(p_response * (1 - p_response), 1 / average))
+            )
+        )
+        + 200
+    )
     size = first_for_good(
-        lambda sizes: _narrow_enough(sizes, counted, true, wide, level) >= target_assurance, average, around, least=2
+        lambda sizes: (
+            _narrow_enough(sizes, counted, true, wide, level) >= target_assurance
+        ),
+        average,
+        around,
+        least=2,
     )
     if size is None:
-        raise InvalidRequest("no number of respondents is enough; expected a larger width.")
+        raise InvalidRequest(
+            "no number of respondents is enough; expected a larger width."
+        )
     return size
 
 
@@ -187,14 +239,20 @@ def _t_quantile(df: NDArray[np.int64] | int, level: float) -> Vector:
 
 
 def _narrow_enough(
-    sizes: NDArray[np.int64], counted: DecidingResponse, share: float, width: float, level: float
+    sizes: NDArray[np.int64],
+    counted: DecidingResponse,
+    share: float,
+    width: float,
+    level: float,
 ) -> Vector:
     """Return how often an interval is at most so wide, for each number of respondents.
 
     Why: ŷ(1 − ŷ) ≤ (n − 1)·(width·gap/2q)² =: a where ŷ is the share of those who sent the response and q the quantile
     of t with n − 1 degrees of freedom; that is ŷ ≤ (1 − √(1 − 4a))/2, or as far from the other end.
     """
-    allowed = (sizes - 1) * (width * counted.gap / (2 * _t_quantile(sizes - 1, level))) ** 2
+    allowed = (sizes - 1) * (
+        width * counted.gap / (2 * _t_quantile(sizes - 1, level))
+    ) ** 2
     root = np.sqrt(np.maximum(1 - 4 * allowed, 0.0))
     low = np.floor(sizes * (1 - root) / 2 + _SAME)
     high = np.ceil(sizes * (1 + root) / 2 - _SAME)
@@ -227,32 +285,58 @@ def how_wide(
     check_amount(design, share, category)
     if share is None or sd is not None:
         raise InvalidRequest(
-            "expected the share that you expect, and no sd: that is of numbers.", "For example share=0.1."
+            "expected the share that you expect, and no sd: that is of numbers.",
+            "For example share=0.1.",
         )
-    name, true, n = read_category(design, category), read_share(share, "share"), read_whole(n, "n", least=2)
-    average = width(design, n, level=level, shares=shares_around(design, name, true), category=name)
-    lines: list[Line] = [{"in surveys": "on average", "width": average, "±": average / 2}]
+    name, true, n = (
+        read_category(design, category),
+        read_share(share, "share"),
+        read_whole(n, "n", least=2),
+    )
+    average = width(
+        design, n, level=level, shares=shares_around(design, name, true), category=name
+    )
+    lines: list[Line] = [
+        {"in surveys": "on average", "width": average, "±": average / 2}
+    ]
     value = average
     if assurance is not None:
-        value = _width_in(design, n, name, true, level, read_probability(assurance, "the assurance"))
+        value = _width_in(
+            design, n, name, true, level, read_probability(assurance, "the assurance")
+        )
         lines += [
             {"in surveys": f"{percent(sure)} of all", "width": wide, "±": wide / 2}
             for sure in sorted({*_POWERS, assurance})
             for wide in [_width_in(design, n, name, true, level, sure)]
         ]
-    return Planned(f"With {n:,} respondents {_width_text(true, value, level, assurance)}.", value, tuple(lines))
+    return Planned(
+        f"With {n:,} respondents {_width_text(true, value, level, assurance)}.",
+        value,
+        tuple(lines),
+    )
 
 
-def _width_in(design: Design, n: int, category: str, share: float, level: float, assurance: float) -> float:
+def _width_in(
+    design: Design, n: int, category: str, share: float, level: float, assurance: float
+) -> float:
     """Return the smallest width that so many of all surveys do not exceed."""
     counted = _require_deciding_response(design, category)
     if n > _MOST_COUNTED:
-        raise InvalidRequest(f"n is {n:,}; expected at most {_MOST_COUNTED:,} for a width with an assurance.")
+        raise InvalidRequest(
+            f"n is {n:,}; expected at most {_MOST_COUNTED:,} for a width with an assurance."
+        )
     counts = np.arange(n + 1)
-    wide = 2 * _t_quantile(n - 1, level) * np.sqrt(counts / n * (1 - counts / n) / (n - 1)) / abs(counted.gap)
+    wide = (
+        2
+        * _t_quantile(n - 1, level)
+        * np.sqrt(counts / n * (1 - counts / n) / (n - 1))
+        / abs(counted.gap)
+    )
     order = np.argsort(wide, kind="stable")
     often = np.cumsum(binom.pmf(counts, n, counted.chance(share))[order])
-    return float(wide[order[min(int(np.searchsorted(often, assurance * (1 - 1e-12))), n)]])
+    return float(
+        wide[order[min(int(np.searchsorted(often, assurance * (1 - 1e-12))), n)]]
+    )
 
 
 def how_small(
@@ -276,7 +360,14 @@ def how_small(
 
     def limit(target: float) -> float:
         return detection_limit(
-            design, n, null=null, alpha=alpha, target=target, two_sided=two_sided, category=category, method=method
+            design,
+            n,
+            null=null,
+            alpha=alpha,
+            target=target,
+            two_sided=two_sided,
+            category=category,
+            method=method,
         )
 
     smallest_share = limit(power)
@@ -286,7 +377,8 @@ def how_small(
         f"with a power of {percent(power)}."
     )
     lines: list[Line] = [
-        {"power": percent(target), "smallest share": limit(target)} for target in sorted({*_POWERS, power})
+        {"power": percent(target), "smallest share": limit(target)}
+        for target in sorted({*_POWERS, power})
     ]
     return Planned(sentence, smallest_share, tuple(lines))
 

@@ -53,14 +53,19 @@ class Planned(Rendered):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        return data_frame([{_key(name): cell for name, cell in line.items()} for line in self.lines])
+        return data_frame(
+            [{_key(name): cell for name, cell in line.items()} for line in self.lines]
+        )
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return all of it for programs; infinite numbers are null."""
         body: dict[str, Any] = {
             "sentence": self.sentence,
             "value": _finite(self.value),
-            "lines": [{_key(name): _finite(cell) for name, cell in line.items()} for line in self.lines],
+            "lines": [
+                {_key(name): _finite(cell) for name, cell in line.items()}
+                for line in self.lines
+            ],
             "notes": list(self.notes),
         }
         if self.design is not None:
@@ -69,9 +74,13 @@ class Planned(Rendered):
 
     def _sheet(self) -> Sheet:
         heads = tuple(self.lines[0])
-        cells = tuple(tuple(_cell(name, line[name]) for name in heads) for line in self.lines)
+        cells = tuple(
+            tuple(_cell(name, line[name]) for name in heads) for line in self.lines
+        )
         values = tuple(tuple(line.values()) for line in self.lines)
-        return Sheet(self.sentence, heads, cells, self.notes, tuple(map(_key, heads)), values)
+        return Sheet(
+            self.sentence, heads, cells, self.notes, tuple(map(_key, heads)), values
+        )
 
     def drawn(self) -> str:
         """Return the same picture as text: a line for each value across, a mark for each column.
@@ -80,9 +89,14 @@ class Planned(Rendered):
             InvalidRequest: there is no picture of this answer.
         """
         _, curves = self.curves()
-        logs = {name: [math.log(max(height, 1e-12)) for height in heights] for name, heights in curves.items()}
+        logs = {
+            name: [math.log(max(height, 1e-12)) for height in heights]
+            for name, heights in curves.items()
+        }
         low, high = min(map(min, logs.values())), max(map(max, logs.values()))
-        legend = "   ".join(f"{mark} {name}" for mark, name in zip(_MARKS, logs, strict=False))
+        legend = "   ".join(
+            f"{mark} {name}" for mark, name in zip(_MARKS, logs, strict=False)
+        )
         places = [formats.cell(line[self.across]) for line in self.lines]
         wide = max(map(len, places))
         rows = []
@@ -100,9 +114,14 @@ class Planned(Rendered):
             InvalidRequest: there is nothing across.
         """
         if not self.across:
-            raise InvalidRequest("there is no picture of this answer; expected one such as crossover() gives.")
+            raise InvalidRequest(
+                "there is no picture of this answer; expected one such as crossover() gives."
+            )
         names = [name for name in self.lines[0] if name != self.across]
-        columns = {name: [float(line[name]) for line in self.lines] for name in [self.across, *names]}
+        columns = {
+            name: [float(line[name]) for line in self.lines]
+            for name in [self.across, *names]
+        }
         return columns.pop(self.across), columns
 
 
@@ -113,7 +132,11 @@ def _key(head: str) -> str:
 
 def _cell(name: str, cell: str | float) -> str:
     """Return a cell of a column; an ε is rounded up, as every bound on what is revealed."""
-    return formats.epsilon(cell) if name == "ε" and isinstance(cell, float) else formats.cell(cell)
+    return (
+        formats.epsilon(cell)
+        if name == "ε" and isinstance(cell, float)
+        else formats.cell(cell)
+    )
 
 
 def more_people(ratio: float) -> str:
@@ -125,7 +148,9 @@ def more_people(ratio: float) -> str:
     """
     if ratio >= 1.995:
         return f"{ratio:.3g} times as many people"
-    return f"{percent(ratio - 1, 2)} more people" if ratio > 1.0005 else "as many people"
+    return (
+        f"{percent(ratio - 1, 2)} more people" if ratio > 1.0005 else "as many people"
+    )
 
 
 def _finite(cell: str | float) -> str | float | None:

@@ -64,10 +64,20 @@ def sample_size(
         1799
     """
     target = target_variance(variance, margin, level, method)
-    at = variance_curve(design, shares, Goal(category, largest=margin is not None), inverse)
-    most = population if isinstance(population, int) and not isinstance(population, bool) else MOST_RESPONDENTS
-    fraction(most if isinstance(population, int) else 1, population)  # refuses what is no population
-    size = smallest(lambda n: at(n, fraction(n, population)) <= target * (1 + _SAME), most)
+    at = variance_curve(
+        design, shares, Goal(category, largest=margin is not None), inverse
+    )
+    most = (
+        population
+        if isinstance(population, int) and not isinstance(population, bool)
+        else MOST_RESPONDENTS
+    )
+    fraction(
+        most if isinstance(population, int) else 1, population
+    )  # refuses what is no population
+    size = smallest(
+        lambda n: at(n, fraction(n, population)) <= target * (1 + _SAME), most
+    )
     if size is None:
         least = at(most, fraction(most, population))
         raise InvalidRequest(
@@ -102,7 +112,9 @@ def width(
     return 2 * math.sqrt(max(value, 0.0) / target_variance(None, 1.0, level, method))
 
 
-def smallest(enough: Callable[[int], bool], most: int = MOST_RESPONDENTS, least: int = 1) -> int | None:
+def smallest(
+    enough: Callable[[int], bool], most: int = MOST_RESPONDENTS, least: int = 1
+) -> int | None:
     """Return the smallest n from `least` to `most` that is enough, if all larger ones are too; None if none is."""
     high = least
     while not enough(high):
@@ -120,7 +132,10 @@ def smallest(enough: Callable[[int], bool], most: int = MOST_RESPONDENTS, least:
 
 
 def first_for_good(
-    enough: Callable[[NDArray[np.int64]], NDArray[np.bool_]], near: int, around: int, least: int = 1
+    enough: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
+    near: int,
+    around: int,
+    least: int = 1,
 ) -> int | None:
     """Return the number from which on all larger ones are enough; None if there is none.
 
@@ -138,7 +153,9 @@ def first_for_good(
     return None
 
 
-def target_variance(variance: float | None, margin: float | None, level: float, method: str) -> float:
+def target_variance(
+    variance: float | None, margin: float | None, level: float, method: str
+) -> float:
     """Return the largest variance that keeps the demand.
 
     Raises:
@@ -150,13 +167,27 @@ def target_variance(variance: float | None, margin: float | None, level: float, 
             "For example margin=0.05, for an interval of ± 5 percentage points.",
         )
     demand = variance if variance is not None else margin
-    if isinstance(demand, bool) or not isinstance(demand, int | float) or not 0 < demand < 1e100:
-        raise InvalidRequest(f"the demand is {exact.shown(demand)}; expected a positive number.")
+    if (
+        isinstance(demand, bool)
+        or not isinstance(demand, int | float)
+        or not 0 < demand < 1e100
+    ):
+        raise InvalidRequest(
+            f"the demand is {exact.shown(demand)}; expected a positive number."
+        )
     confidence = read_probability(level, "the level")
     if not quantile(confidence):
-        raise InvalidRequest(f"the level is {level}; expected one that floats tell from 0, such as 0.95.")
+        raise InvalidRequest(
+            f"the level is {level}; expected one that floats tell from 0, such as 0.95."
+        )
     if method not in ("normal", "chebyshev"):
-        raise InvalidRequest(f"the method is {quoted(method)}; expected normal or chebyshev.")
+        raise InvalidRequest(
+            f"the method is {quoted(method)}; expected normal or chebyshev."
+        )
     if variance is not None:
         return float(demand)
-    return demand**2 / quantile(confidence) ** 2 if method == "normal" else demand**2 * (1 - confidence)
+    return (
+        demand**2 / quantile(confidence) ** 2
+        if method == "normal"
+        else demand**2 * (1 - confidence)
+    )

@@ -26,7 +26,9 @@ from deniable.tallies.stages import StageTallies
 
 __all__ = ["Proposal", "propose"]
 
-_EPSILON_STEPS = 1 << 14  # in which an ε is looked for: its proposal is this part of the budget too large at most
+_EPSILON_STEPS = (
+    1 << 14
+)  # in which an ε is looked for: its proposal is this part of the budget too large at most
 _SURE = NormalDist().inv_cdf(0.975)
 _SHARES_TRIED = 9  # at which the error after the next stage is looked at
 
@@ -103,18 +105,37 @@ def propose(
     target_error = _target(target, level, willing)
     now = combine(tallies)
     shares = _move_from_border(now.value, tallies.respondents)
-    at = None if category is None else tallies.design.designs[-1].category_number(category)
+    at = (
+        None
+        if category is None
+        else tallies.design.designs[-1].category_number(category)
+    )
     error = _error(now.errors, at)
     if error <= target_error:
         reason = f"The standard error is {error:.3g}, the target {target_error:.3g}: stop asking."
         return Proposal(
-            True, True, error, target_error, None, error, Interval(error, error), tallies.respondents, reason
+            True,
+            True,
+            error,
+            target_error,
+            None,
+            error,
+            Interval(error, error),
+            tallies.respondents,
+            reason,
         )
 
     def errors(design: Design, shares: Vector) -> Vector:
-        groups = [(stage.design, stage.respondents * (1 - willing)) for stage in tallies.finest]
-        groups = [group for group in groups if group[1]] + [(design, tallies.respondents * willing)]
-        return np.sqrt(np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0))
+        groups = [
+            (stage.design, stage.respondents * (1 - willing))
+            for stage in tallies.finest
+        ]
+        groups = [group for group in groups if group[1]] + [
+            (design, tallies.respondents * willing)
+        ]
+        return np.sqrt(
+            np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0)
+        )
 
     def expected(design: Design) -> float:
         return _error(errors(design, shares), at)
@@ -127,18 +148,40 @@ def propose(
             "spent already."
         )
         needed = _needed_respondents(tallies.respondents, error, target_error)
-        return Proposal(True, False, error, target_error, None, error, Interval(error, error), needed, reason)
-    design = _smallest(lambda e: expected(build(e)) <= target_error, build, spent, budget)
+        return Proposal(
+            True,
+            False,
+            error,
+            target_error,
+            None,
+            error,
+            Interval(error, error),
+            needed,
+            reason,
+        )
+    design = _smallest(
+        lambda e: expected(build(e)) <= target_error, build, spent, budget
+    )
     relax(tallies.design.designs[-1], design)  # refuses what cannot follow
     after = expected(design)
     between = _predicted_error_range(now, shares, partial(errors, design), at)
-    reached, needed = after <= target_error, _needed_respondents(tallies.respondents, after, target_error)
-    reason = _reason(tallies, design, willing, (error, after, target_error), between, needed)
-    return Proposal(False, reached, error, target_error, design, after, between, needed, reason)
+    reached, needed = (
+        after <= target_error,
+        _needed_respondents(tallies.respondents, after, target_error),
+    )
+    reason = _reason(
+        tallies, design, willing, (error, after, target_error), between, needed
+    )
+    return Proposal(
+        False, reached, error, target_error, design, after, between, needed, reason
+    )
 
 
 def _smallest(
-    enough: Callable[[Fraction], bool], build: Callable[[exact.Rational], Design], spent: Fraction, budget: Fraction
+    enough: Callable[[Fraction], bool],
+    build: Callable[[exact.Rational], Design],
+    spent: Fraction,
+    budget: Fraction,
 ) -> Design:
     """Return the design at the smallest ε on a grid that is enough; at the whole budget where none is."""
     low, high = 0, _EPSILON_STEPS
@@ -165,13 +208,20 @@ def _predicted_error_range(
     after = errors(shares)
     decides = int(after.argmax()) if at is None else at
     moved = _SURE * math.sqrt(max(now.errors[decides] ** 2 - after[decides] ** 2, 0.0))
-    other_shares = np.where(np.arange(len(shares)) == decides, 0.0, shares) / (1 - shares[decides])
+    other_shares = np.where(np.arange(len(shares)) == decides, 0.0, shares) / (
+        1 - shares[decides]
+    )
     errors_found = []
-    for share in np.clip(now.value[decides] + moved * np.linspace(-1, 1, _SHARES_TRIED), 0.0, 1.0):
+    for share in np.clip(
+        now.value[decides] + moved * np.linspace(-1, 1, _SHARES_TRIED), 0.0, 1.0
+    ):
         possible = other_shares * (1 - share)
         possible[decides] = share
         errors_found.append(_error(errors(possible), at))
-    return Interval(_three_digits(min(errors_found), math.floor), _three_digits(max(errors_found), math.ceil))
+    return Interval(
+        _three_digits(min(errors_found), math.floor),
+        _three_digits(max(errors_found), math.ceil),
+    )
 
 
 def _three_digits(error: float, round_to_whole: Callable[[float], int]) -> float:
@@ -203,11 +253,17 @@ def _reason(
 
 
 def _needed_respondents(respondents: int, error: float, wanted: float) -> int:
-    return respondents if error <= wanted else math.ceil(respondents * (Fraction(error) / Fraction(wanted)) ** 2)
+    return (
+        respondents
+        if error <= wanted
+        else math.ceil(respondents * (Fraction(error) / Fraction(wanted)) ** 2)
+    )
 
 
 def _target(target: float, level: float | None, willing: float) -> float:
-    fits = 0 < target < math.inf and (level is None or 0 < level < 1) and 0 < willing <= 1
+    fits = (
+        0 < target < math.inf and (level is None or 0 < level < 1) and 0 < willing <= 1
+    )
     if not fits:
         raise InvalidRequest(
             f"the target is {target}, the level {level} and the willing part {willing}; expected a positive target, a "
@@ -225,4 +281,6 @@ def _move_from_border(value: Vector, respondents: int) -> Vector:
 
     small an error.
     """
-    return np.asarray((respondents * projection(value) + 1) / (respondents + len(value)))
+    return np.asarray(
+        (respondents * projection(value) + 1) / (respondents + len(value))
+    )

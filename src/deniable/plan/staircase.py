@@ -41,7 +41,9 @@ class Staircase:
     bound: float
 
 
-def staircase(labels: Sequence[str], epsilon: exact.Rational, shares: Vector) -> Staircase:
+def staircase(
+    labels: Sequence[str], epsilon: exact.Rational, shares: Vector
+) -> Staircase:
     """Find the design of an ε with the smallest total variance of the best estimate at given shares.
 
     Why: let pattern S have the likelihoods v_S, one or γ for each answer, and be sent with weight w_S. With
@@ -55,31 +57,52 @@ def staircase(labels: Sequence[str], epsilon: exact.Rational, shares: Vector) ->
     """
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     size = len(labels)
-    numbers = sorted(range(1, (1 << size) - 1), key=lambda number: (number.bit_count(), number))
-    membership = np.array([[number >> x & 1 for number in numbers] for x in range(size)], bool)
+    numbers = sorted(
+        range(1, (1 << size) - 1), key=lambda number: (number.bit_count(), number)
+    )
+    membership = np.array(
+        [[number >> x & 1 for number in numbers] for x in range(size)], bool
+    )
     patterns = np.where(membership, float(gamma), 1.0)
-    patterns /= patterns.mean(axis=0)  # a weight is then how often a pattern is sent, on average over the answers
+    patterns /= patterns.mean(
+        axis=0
+    )  # a weight is then how often a pattern is sent, on average over the answers
     weights, bound = _least_trace(patterns, shares)
     often, scale = _sent_patterns(patterns, weights)
-    columns = [[Fraction(weight) for weight in column] for column in patterns[:, often] * scale]
+    columns = [
+        [Fraction(weight) for weight in column] for column in patterns[:, often] * scale
+    ]
     channel = realize(columns, gamma)
-    design = Design("matrix", tuple(labels), _symbols(labels, membership[:, often]), channel)
+    design = Design(
+        "matrix", tuple(labels), _symbols(labels, membership[:, often]), channel
+    )
     return Staircase(design.within(epsilon), bound - float(shares @ shares))
 
 
 def _symbols(labels: Sequence[str], held: NDArray[np.bool_]) -> tuple[str, ...]:
     """Name each pattern by the answers that it speaks for; by its number where two would have one name."""
     symbols = tuple(
-        " or ".join(label for label, inside in zip(labels, members, strict=True) if inside) for members in held.T
+        " or ".join(
+            label for label, inside in zip(labels, members, strict=True) if inside
+        )
+        for members in held.T
     )
-    return symbols if len(set(symbols)) == len(symbols) else tuple(map(str, range(len(symbols))))
+    return (
+        symbols
+        if len(set(symbols)) == len(symbols)
+        else tuple(map(str, range(len(symbols))))
+    )
 
 
-def _sent_patterns(patterns: Matrix, weights: Vector) -> tuple[NDArray[np.intp], Vector]:
+def _sent_patterns(
+    patterns: Matrix, weights: Vector
+) -> tuple[NDArray[np.intp], Vector]:
     """Return which patterns are sent at all, and their weights, moved so that every column still sums to 1."""
     often = np.flatnonzero(weights > _LEAST_MASS)
     columns = patterns[:, often]
-    missing = np.linalg.lstsq(columns * weights[often], 1 - columns @ weights[often], rcond=None)[0]
+    missing = np.linalg.lstsq(
+        columns * weights[often], 1 - columns @ weights[often], rcond=None
+    )[0]
     return often, weights[often] * (1 + missing)
 
 
@@ -99,17 +122,26 @@ def _least_trace(patterns: Matrix, shares: Vector) -> tuple[Vector, float]:
         barrier *= _NEXT
         for _ in range(50):
             slope, bend = _derivatives(roots, weights)
-            slope, bend = slope / scale - barrier / weights, bend / scale + np.diag(barrier / weights**2)
+            slope, bend = (
+                slope / scale - barrier / weights,
+                bend / scale + np.diag(barrier / weights**2),
+            )
             around = np.block([[bend, patterns.T], [patterns, np.zeros((size, size))]])
-            step = np.linalg.solve(around, np.concatenate([-slope, 1 - patterns @ weights]))
+            step = np.linalg.solve(
+                around, np.concatenate([-slope, 1 - patterns @ weights])
+            )
             multipliers = -step[count:]
             largest = np.max(-step[:count] / weights)
-            weights = weights + step[:count] * min(1.0, 0.9 / largest if largest > 0 else 1.0)
+            weights = weights + step[:count] * min(
+                1.0, 0.9 / largest if largest > 0 else 1.0
+            )
             if -slope @ step[:count] < barrier * 1e-3:
                 break
     slope, _ = _derivatives(roots, weights)
     tilted = multipliers * scale
-    return weights, 2 * _trace(roots, weights) + float(tilted.sum() + np.min(slope - tilted @ patterns))
+    return weights, 2 * _trace(roots, weights) + float(
+        tilted.sum() + np.min(slope - tilted @ patterns)
+    )
 
 
 def _trace(roots: Matrix, weights: Vector) -> float:

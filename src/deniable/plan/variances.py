@@ -12,7 +12,12 @@ from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.shares import sampled_fraction
 from deniable.types import find_operation
-from deniable.types.categories.plan import Goal, Shares, SharesByAttribute, VarianceCurve
+from deniable.types.categories.plan import (
+    Goal,
+    Shares,
+    SharesByAttribute,
+    VarianceCurve,
+)
 
 Population: TypeAlias = int | Literal["census"] | None
 """How many people there are altogether; "census" if everybody is asked, None if respondents are independent."""
@@ -50,7 +55,9 @@ def variance(
         >>> round(variance(warner(p="3/4"), 300, population="census"), 6)
         0.0025
     """
-    return variance_curve(design, shares, Goal(category), inverse)(read_whole(n, "n"), fraction(n, population))
+    return variance_curve(design, shares, Goal(category), inverse)(
+        read_whole(n, "n"), fraction(n, population)
+    )
 
 
 def fraction(n: int, population: Population) -> float:
@@ -62,12 +69,17 @@ def fraction(n: int, population: Population) -> float:
     if population == "census":
         return 0.0
     if isinstance(population, str):
-        raise InvalidRequest(f'the population is {quoted(population)}; expected a whole number, "census" or None.')
+        raise InvalidRequest(
+            f'the population is {quoted(population)}; expected a whole number, "census" or None.'
+        )
     return sampled_fraction(n, population)
 
 
 def variance_curve(
-    design: AnyDesign, shares: Shares | SharesByAttribute | None, goal: Goal, inverse: Matrix | None = None
+    design: AnyDesign,
+    shares: Shares | SharesByAttribute | None,
+    goal: Goal,
+    inverse: Matrix | None = None,
 ) -> VarianceCurve:
     """Return the variance as a function of n and f.
 
@@ -75,7 +87,9 @@ def variance_curve(
         InvalidRequest: a design that cannot be planned with, or shares that do not fit.
     """
     curve = find_operation(design, "variance_curve")
-    require(curve is not None, design, "the design", "one, such as dn.warner(epsilon=1)")
+    require(
+        curve is not None, design, "the design", "one, such as dn.warner(epsilon=1)"
+    )
     assert curve is not None
     variances: VarianceCurve = curve(design, shares, goal, inverse)
     return variances
@@ -87,7 +101,11 @@ def read_whole(number: int, name: str, least: int = 1) -> int:
     Raises:
         InvalidRequest: anything else, or less than `least`.
     """
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or not least <= number <= MOST_RESPONDENTS:
+    if (
+        isinstance(number, bool)
+        or not isinstance(number, int | np.integer)
+        or not least <= number <= MOST_RESPONDENTS
+    ):
         raise InvalidRequest(
             f"{name} is {exact.shown(number)}; expected a whole number of at least {least}, and at most 2^62."
         )
@@ -100,6 +118,12 @@ def read_probability(number: float, name: str) -> float:
     Raises:
         InvalidRequest: anything else.
     """
-    if isinstance(number, bool) or not isinstance(number, int | float) or not 0 < number < 1:
-        raise InvalidRequest(f"{name} is {quoted(number)}; expected a number between 0 and 1.")
+    if (
+        isinstance(number, bool)
+        or not isinstance(number, int | float)
+        or not 0 < number < 1
+    ):
+        raise InvalidRequest(
+            f"{name} is {quoted(number)}; expected a number between 0 and 1."
+        )
     return float(number)

@@ -22,10 +22,25 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from deniable import chance, db, exact
-from deniable.db import Closable, Database, Migration, SqliteFile, Tables, applied_migrations, migrate
+from deniable.db import (
+    Closable,
+    Database,
+    Migration,
+    SqliteFile,
+    Tables,
+    applied_migrations,
+    migrate,
+)
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
-from deniable.release.receipts import Budget, Receipt, compose_parities, first_link, verify, write
+from deniable.release.receipts import (
+    Budget,
+    Receipt,
+    compose_parities,
+    first_link,
+    verify,
+    write,
+)
 from deniable.types.strings.design import CohortDesign
 
 __all__ = [
@@ -95,7 +110,9 @@ MIGRATIONS = (
 )
 
 _SEALS = 1 << 256  # how many seals there are
-_NAMED_RESPONDENTS = 400  # up to so many are asked for by name; beyond it all are read, which is quicker
+_NAMED_RESPONDENTS = (
+    400  # up to so many are asked for by name; beyond it all are read, which is quicker
+)
 
 
 Staged: TypeAlias = Design | CohortDesign
@@ -152,12 +169,16 @@ class Book:
 
     def question(self, name: str) -> QuestionRow | None:
         """Return a question by its name."""
-        rows = self.tables.rows("SELECT id, name, about, budget FROM release_question WHERE name = ?", name)
+        rows = self.tables.rows(
+            "SELECT id, name, about, budget FROM release_question WHERE name = ?", name
+        )
         return QuestionRow(*rows[0]) if rows else None
 
     def questions(self) -> list[QuestionRow]:
         """Return all questions in the order in which they came."""
-        rows = self.tables.rows("SELECT id, name, about, budget FROM release_question ORDER BY id")
+        rows = self.tables.rows(
+            "SELECT id, name, about, budget FROM release_question ORDER BY id"
+        )
         return [QuestionRow(*row) for row in rows]
 
     def require_question(self, name: str) -> QuestionRow:
@@ -190,11 +211,15 @@ class Book:
         """Put a stage at a place, and move those behind it up."""
         self._add_design(design)
         self.tables.run(
-            "UPDATE release_stage SET place = place + 1 WHERE question = ? AND place >= ?", question, position
+            "UPDATE release_stage SET place = place + 1 WHERE question = ? AND place >= ?",
+            question,
+            position,
         )
         row = StageRow(self._next("release_stage"), design.hash, str(design.parity))
         self.tables.insert(
-            "release_stage", ("id", "design", "parity", "question", "place"), [(*row, question, position)]
+            "release_stage",
+            ("id", "design", "parity", "question", "place"),
+            [(*row, question, position)],
         )
         self._seal([_stage_entry(*row, question)])
         return row
@@ -207,19 +232,30 @@ class Book:
 
     def stored_design(self, hash_: str) -> Staged:
         """Return a design as it is in the tables now."""
-        text = str(self.tables.value("SELECT body FROM release_design WHERE hash = ?", hash_))
+        text = str(
+            self.tables.value("SELECT body FROM release_design WHERE hash = ?", hash_)
+        )
         if str(json.loads(text).get("schema")).startswith("deniable/cohort-design/"):
             return CohortDesign.from_json(text)
         return Design.from_json(text)
 
     def _add_design(self, design: Staged) -> None:
-        if self.tables.value("SELECT hash FROM release_design WHERE hash = ?", design.hash) is None:
-            self.tables.insert("release_design", ("hash", "body"), [(design.hash, design.to_json())])
+        if (
+            self.tables.value(
+                "SELECT hash FROM release_design WHERE hash = ?", design.hash
+            )
+            is None
+        ):
+            self.tables.insert(
+                "release_design", ("hash", "body"), [(design.hash, design.to_json())]
+            )
         self._designs[design.hash] = design
 
     def steps(self, question: int) -> dict[tuple[str, str], str]:
         """Return the steps by which stages of a question were drawn, by the hashes of their designs."""
-        rows = self.tables.rows("SELECT coarse, fine, body FROM release_step WHERE question = ?", question)
+        rows = self.tables.rows(
+            "SELECT coarse, fine, body FROM release_step WHERE question = ?", question
+        )
         return {(coarse, fine): body for coarse, fine, body in rows}
 
     def add_step(self, question: int, pair: tuple[str, str], body: str) -> None:
@@ -230,7 +266,11 @@ class Book:
         """
         stored_step = self.steps(question).get(pair)
         if stored_step is None:
-            self.tables.insert("release_step", ("question", "coarse", "fine", "body"), [(question, *pair, body)])
+            self.tables.insert(
+                "release_step",
+                ("question", "coarse", "fine", "body"),
+                [(question, *pair, body)],
+            )
         elif stored_step != body:
             raise InvalidRequest(
                 "these stages were drawn by another step for others; expected one step for all respondents.",
@@ -239,7 +279,9 @@ class Book:
 
     # Respondents: what they answered, what is drawn for them, what of it is out
 
-    def answered(self, question: int, respondents: Sequence[str] | None = None) -> list[str]:
+    def answered(
+        self, question: int, respondents: Sequence[str] | None = None
+    ) -> list[str]:
         """Return the respondents who have answered, including those who withdrew. No answer is read."""
         statement = "SELECT respondent FROM release_answer WHERE question = ?"
         return [name for (name,) in self._rows_of(statement, respondents, question)]
@@ -248,17 +290,32 @@ class Book:
         """Return the number of each respondent's answer; None where it was erased, or never kept."""
         statement = "SELECT respondent, answer FROM release_answer WHERE question = ?"
         stored = dict(self._rows_of(statement, respondents, question))
-        return [None if stored[name] is None else int(stored[name], 16) for name in respondents]
+        return [
+            None if stored[name] is None else int(stored[name], 16)
+            for name in respondents
+        ]
 
     def secret(self, question: int, respondent: str) -> bytes:
         """Return the secret of a respondent's draws, as far as it is kept."""
-        statement = "SELECT secret FROM release_answer WHERE question = ? AND respondent = ?"
+        statement = (
+            "SELECT secret FROM release_answer WHERE question = ? AND respondent = ?"
+        )
         return bytes(self.tables.value(statement, question, respondent) or b"")
 
-    def add_answers(self, question: int, answers: Iterable[tuple[str, int | None]], secret: bytes | None) -> None:
+    def add_answers(
+        self,
+        question: int,
+        answers: Iterable[tuple[str, int | None]],
+        secret: bytes | None,
+    ) -> None:
         """Enter answers; with the secret of draws from them, in a ledger."""
-        rows = ((question, name, None if number is None else f"{number:x}", secret) for name, number in answers)
-        self.tables.insert("release_answer", ("question", "respondent", "answer", "secret"), rows)
+        rows = (
+            (question, name, None if number is None else f"{number:x}", secret)
+            for name, number in answers
+        )
+        self.tables.insert(
+            "release_answer", ("question", "respondent", "answer", "secret"), rows
+        )
 
     def erase_answers(self, question: int, kept_secret: int) -> None:
         """Overwrite all answers to a question, and of each secret what lies behind its first bytes."""
@@ -269,7 +326,9 @@ class Book:
 
     def withdrawn(self, question: int) -> dict[str, str]:
         """Return the respondents who have withdrawn from a question, with the time."""
-        statement = "SELECT respondent, at FROM release_withdrawal WHERE question IN (?, ?)"
+        statement = (
+            "SELECT respondent, at FROM release_withdrawal WHERE question IN (?, ?)"
+        )
         return dict(self.tables.rows(statement, question, EVERY_QUESTION))
 
     def erase(self, respondents: Sequence[str], question: int, when: str) -> None:
@@ -281,9 +340,13 @@ class Book:
         )
         gone = (
             _response_entry(stage, name, text)
-            for name, stage, text in self._rows_of(waiting, respondents, question, question)
+            for name, stage, text in self._rows_of(
+                waiting, respondents, question, question
+            )
         )
-        self._seal((_withdrawal_entry(name, question, when) for name in respondents), gone)
+        self._seal(
+            (_withdrawal_entry(name, question, when) for name in respondents), gone
+        )
         self.tables.each(
             "UPDATE release_answer SET answer = NULL, secret = NULL WHERE respondent = ? AND (question = ? OR ? = 0)",
             keys,
@@ -294,10 +357,14 @@ class Book:
             keys,
         )
         self.tables.insert(
-            "release_withdrawal", ("respondent", "question", "at"), ((name, question, when) for name in respondents)
+            "release_withdrawal",
+            ("respondent", "question", "at"),
+            ((name, question, when) for name in respondents),
         )
 
-    def drawn(self, question: int, respondents: Sequence[str]) -> dict[int, dict[str, Drawn]]:
+    def drawn(
+        self, question: int, respondents: Sequence[str]
+    ) -> dict[int, dict[str, Drawn]]:
         """Return for each stage of a question the response of each respondent for whom it is drawn."""
         statement = "SELECT respondent, response, released FROM release_response WHERE stage = ?"
         return {
@@ -308,10 +375,16 @@ class Book:
             for stage in self.stages(question)
         }
 
-    def add_responses(self, stage: int, responses: Iterable[tuple[str, int]], *, released: bool) -> None:
+    def add_responses(
+        self, stage: int, responses: Iterable[tuple[str, int]], *, released: bool
+    ) -> None:
         """Enter responses of a stage."""
-        rows = [(stage, name, f"{number:x}", int(released)) for name, number in responses]
-        self.tables.insert("release_response", ("stage", "respondent", "response", "released"), rows)
+        rows = [
+            (stage, name, f"{number:x}", int(released)) for name, number in responses
+        ]
+        self.tables.insert(
+            "release_response", ("stage", "respondent", "response", "released"), rows
+        )
         self._seal(_response_entry(stage, name, text) for _, name, text, _ in rows)
         if released:
             self._seal(_out_entry(stage, name) for _, name, _, _ in rows)
@@ -331,7 +404,9 @@ class Book:
         positions: dict[str, dict[int, int]] = {}
         for name, question, position in self._rows_of(statement, respondents, 1):
             person_positions = positions.setdefault(name, {})
-            person_positions[question] = max(position, person_positions.get(question, 0))
+            person_positions[question] = max(
+                position, person_positions.get(question, 0)
+            )
         return positions
 
     def spent(self) -> dict[int, exact.Ratio]:
@@ -358,7 +433,9 @@ class Book:
         rows = self.tables.rows("SELECT body FROM release_receipt ORDER BY number")
         return [Receipt.from_json(body) for (body,) in rows]
 
-    def receipts_of(self, question: int, *, design: str | None = None, holder: str | None = None) -> list[Receipt]:
+    def receipts_of(
+        self, question: int, *, design: str | None = None, holder: str | None = None
+    ) -> list[Receipt]:
         """Return a question's receipts in order, of one stage and one holder where these are named."""
         rows = self.tables.rows(
             "SELECT body FROM release_receipt WHERE question = ? AND design = coalesce(?, design) AND "
@@ -370,7 +447,11 @@ class Book:
     def holders(self, question: int, design: str) -> tuple[str, ...]:
         """Return the holders of a stage, in order."""
         statement = "SELECT holder FROM release_receipt WHERE question = ? AND design = ? ORDER BY number"
-        return tuple(dict.fromkeys(name for (name,) in self.tables.rows(statement, question, design)))
+        return tuple(
+            dict.fromkeys(
+                name for (name,) in self.tables.rows(statement, question, design)
+            )
+        )
 
     def append(
         self,
@@ -386,9 +467,15 @@ class Book:
 
         Amounts are those of the respondent on whom the most was spent for each question.
         """
-        last = self.tables.value("SELECT body FROM release_receipt ORDER BY number DESC LIMIT 1")
+        last = self.tables.value(
+            "SELECT body FROM release_receipt ORDER BY number DESC LIMIT 1"
+        )
         previous = Receipt.from_json(last) if last else None
-        name, after, question = self.name(), self.spent(), None if row is None else row.id
+        name, after, question = (
+            self.name(),
+            self.spent(),
+            None if row is None else row.id,
+        )
         receipt = Receipt(
             ledger=name,
             number=previous.number + 1 if previous else 1,
@@ -427,12 +514,18 @@ class Book:
 
     def _seal(self, added: Iterable[str], erased: Iterable[str] = ()) -> None:
         """Add entries to the seal, and take those away that are erased."""
-        seal = int(self.tables.value("SELECT seal FROM release_book"), 16) + _sum(added) - _sum(erased)
+        seal = (
+            int(self.tables.value("SELECT seal FROM release_book"), 16)
+            + _sum(added)
+            - _sum(erased)
+        )
         self.tables.run("UPDATE release_book SET seal = ?", f"{seal % _SEALS:x}")
 
     def _entries(self) -> Iterator[str]:
         """Yield all that is sealed."""
-        yield _book_entry(*self.tables.rows("SELECT id, kind, budget, made FROM release_book")[0])
+        yield _book_entry(
+            *self.tables.rows("SELECT id, kind, budget, made FROM release_book")[0]
+        )
         for row in self.questions():
             yield _question_entry(*row)
             for stage in self.stages(row.id):
@@ -443,7 +536,9 @@ class Book:
             yield _response_entry(stage, name, text)
             if out:
                 yield _out_entry(stage, name)
-        for row in self.tables.stream("SELECT respondent, question, at FROM release_withdrawal"):
+        for row in self.tables.stream(
+            "SELECT respondent, question, at FROM release_withdrawal"
+        ):
             yield _withdrawal_entry(*row)
 
     def check(self) -> None:
@@ -453,36 +548,66 @@ class Book:
             UnreadableFile: something is wrong.
         """
         if self.tables.damaged():
-            raise UnreadableFile(f"the file of this {self.kind} is damaged.", "Restore it from a copy.")
+            raise UnreadableFile(
+                f"the file of this {self.kind} is damaged.", "Restore it from a copy."
+            )
         history, spent = self.receipts(), self.spent()
         verify(history)
         epsilons = {receipt.question: receipt.epsilon_after for receipt in history}
         entered = {(receipt.question, receipt.design) for receipt in history}
         for row in self.questions():
             stages, out = self.stages(row.id), self.out(row.id)
-            if any((row.name, stage.design) not in entered for stage in stages if stage.id in out):
-                raise UnreadableFile(f"a stage of {quoted(row.name, 60)} is out without a receipt.")
+            if any(
+                (row.name, stage.design) not in entered
+                for stage in stages
+                if stage.id in out
+            ):
+                raise UnreadableFile(
+                    f"a stage of {quoted(row.name, 60)} is out without a receipt."
+                )
             if out and epsilons[row.name] != exact.log_above(spent[row.id]):
-                raise UnreadableFile(f"what was spent on {quoted(row.name, 60)} is not what the history counts.")
-            if any(self.stored_design(stage.design).hash != stage.design for stage in stages):
-                raise UnreadableFile(f"the design of a stage of {quoted(row.name, 60)} was exchanged.")
-        if history and history[-1].total_after != exact.log_above(compose_parities(spent.values())):
-            raise UnreadableFile("what was spent in all is not what the history counts.")
-        if self.tables.value("SELECT seal FROM release_book") != f"{_sum(self._entries()):x}":
+                raise UnreadableFile(
+                    f"what was spent on {quoted(row.name, 60)} is not what the history counts."
+                )
+            if any(
+                self.stored_design(stage.design).hash != stage.design
+                for stage in stages
+            ):
+                raise UnreadableFile(
+                    f"the design of a stage of {quoted(row.name, 60)} was exchanged."
+                )
+        if history and history[-1].total_after != exact.log_above(
+            compose_parities(spent.values())
+        ):
+            raise UnreadableFile(
+                "what was spent in all is not what the history counts."
+            )
+        if (
+            self.tables.value("SELECT seal FROM release_book")
+            != f"{_sum(self._entries()):x}"
+        ):
             raise UnreadableFile(
                 f"this {self.kind} was changed by another hand: a response exchanged, a budget raised, a withdrawal "
                 "undone, or the like.",
                 "Restore it from a copy, and trust nothing that was released since.",
             )
 
-    def _rows_of(self, statement: str, respondents: Sequence[str] | None, *values: int) -> list[Any]:
+    def _rows_of(
+        self, statement: str, respondents: Sequence[str] | None, *values: int
+    ) -> list[Any]:
         """Return the rows of some respondents, or of all, whose names come first."""
         if respondents is None:
             return self.tables.rows(statement, *values)
         if len(respondents) > _NAMED_RESPONDENTS:
             wanted_names = set(respondents)
-            return [row for row in self.tables.rows(statement, *values) if row[0] in wanted_names]
-        return self.tables.rows_among(f"{statement} AND respondent", respondents, *values)
+            return [
+                row
+                for row in self.tables.rows(statement, *values)
+                if row[0] in wanted_names
+            ]
+        return self.tables.rows_among(
+            f"{statement} AND respondent", respondents, *values
+        )
 
     def _next(self, table: str) -> int:
         return int(self.tables.value(f"SELECT coalesce(max(id), 0) + 1 FROM {table}"))
@@ -504,11 +629,20 @@ class Bookkeeper(Closable):
 
     @classmethod
     def _database(cls, location: str | os.PathLike[str]) -> Database:
-        return db.open_database(location, cls.KIND, settings=db.DURABLE, patience=cls.PATIENCE, one_writer=True)
+        return db.open_database(
+            location,
+            cls.KIND,
+            settings=db.DURABLE,
+            patience=cls.PATIENCE,
+            one_writer=True,
+        )
 
     @classmethod
     def _create(
-        cls, location: str | os.PathLike[str], budget: exact.Rational | None, source: chance.Source
+        cls,
+        location: str | os.PathLike[str],
+        budget: exact.Rational | None,
+        source: chance.Source,
     ) -> Database:
         """Make a database with an empty book in it."""
         limit, name = Budget.from_number(budget).written, source.read(16).hex()
@@ -523,8 +657,13 @@ class Bookkeeper(Closable):
                         "Open it, or choose another name.",
                     )
                 migrate(tables, PART, MIGRATIONS)
-                columns, row = ("id", "kind", "budget", "made", "seal"), (name, cls.KIND, limit, now())
-                tables.insert("release_book", columns, [(*row, f"{_sum([_book_entry(*row)]):x}")])
+                columns, row = (
+                    ("id", "kind", "budget", "made", "seal"),
+                    (name, cls.KIND, limit, now()),
+                )
+                tables.insert(
+                    "release_book", columns, [(*row, f"{_sum([_book_entry(*row)]):x}")]
+                )
         except BaseException:
             database.close()
             raise
@@ -535,11 +674,19 @@ class Bookkeeper(Closable):
         """Open what `_create` made."""
         database, how = cls._database(location), f"{cls.__name__}.create()"
         if isinstance(database, SqliteFile) and not Path(location).is_file():
-            raise UnreadableFile(f"there is no {cls.KIND} at {location}.", f"Make one first: {how}.")
+            raise UnreadableFile(
+                f"there is no {cls.KIND} at {location}.", f"Make one first: {how}."
+            )
         try:
             with database.transaction(write=False) as tables:
-                if not tables.has("release_book") or tables.value("SELECT kind FROM release_book") != cls.KIND:
-                    raise UnreadableFile(f"{database.name} is not a {cls.KIND}.", f"Open what {how} made.")
+                if (
+                    not tables.has("release_book")
+                    or tables.value("SELECT kind FROM release_book") != cls.KIND
+                ):
+                    raise UnreadableFile(
+                        f"{database.name} is not a {cls.KIND}.",
+                        f"Open what {how} made.",
+                    )
                 applied_names = applied_migrations(tables, PART)
             if applied_names != {migration.name for migration in MIGRATIONS}:
                 with database.transaction() as tables:
@@ -607,7 +754,13 @@ def _withdrawal_entry(respondent: str, question: int, time: str) -> str:
 
 def _sum(entries: Iterable[str]) -> int:
     digest, read = hashlib.sha256, int.from_bytes
-    return sum(read(digest(entry.encode(errors="surrogatepass")).digest(), "big") for entry in entries) % _SEALS
+    return (
+        sum(
+            read(digest(entry.encode(errors="surrogatepass")).digest(), "big")
+            for entry in entries
+        )
+        % _SEALS
+    )
 
 
 def now() -> str:

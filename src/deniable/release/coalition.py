@@ -14,7 +14,9 @@ from deniable.order.steps import Step, possible_responses
 
 __all__ = ["CoalitionLoss", "coalition_loss"]
 
-_MOST_HISTORIES = 100_000  # of responses, times answers, that are gone through: a second or two
+_MOST_HISTORIES = (
+    100_000  # of responses, times answers, that are gone through: a second or two
+)
 
 Law = dict[tuple[int, ...], list[Fraction]]
 """P(responses | answer), a row for each combination of responses, the coarsest first."""
@@ -64,20 +66,32 @@ def coalition_loss(ladder: Ladder, stages: Iterable[int]) -> CoalitionLoss:
         >>> known.parity, known.same
         (Fraction(2, 1), True)
     """
-    require(as_ladder(ladder) is not None, ladder, "what is sold", "a ladder of stages, as dn.ladder() returns")
+    require(
+        as_ladder(ladder) is not None,
+        ladder,
+        "what is sold",
+        "a ladder of stages, as dn.ladder() returns",
+    )
     stage_numbers = list(stages) if isinstance(stages, Iterable) else [stages]
     require(
-        all(isinstance(number, int) for number in stage_numbers), stages, "stages", "numbers of stages, counted from 0"
+        all(isinstance(number, int) for number in stage_numbers),
+        stages,
+        "stages",
+        "numbers of stages, counted from 0",
     )
     held = sorted(set(stage_numbers))
     if not held or not 0 <= held[0] <= held[-1] < len(ladder):
-        raise InvalidRequest(f"the stages held are {held}; expected some of 0 to {len(ladder) - 1}.")
+        raise InvalidRequest(
+            f"the stages held are {held}; expected some of 0 to {len(ladder) - 1}."
+        )
     best = held[-1]
     alone = ladder.designs[best].parity
     law = _joint_distribution(ladder, held)
     if law is None:
         proved = all(step.verify() for step in ladder.steps[held[0] : best])
-        return CoalitionLoss(best, alone if proved else float("inf"), alone, proved, gone_through=False)
+        return CoalitionLoss(
+            best, alone if proved else float("inf"), alone, proved, gone_through=False
+        )
     parity = max(exact.ratio(max(row), min(row)) for row in law.values())
     rows = _rows(ladder.designs[best].channel)
     same = all(_proportional(row, rows[history[-1]]) for history, row in law.items())
@@ -94,7 +108,10 @@ def _joint_distribution(ladder: Ladder, stages: list[int]) -> Law | None:
     # The first response is that of the stage just reached; it stays if somebody holds it, else it is summed out.
     for number in reversed(range(stages[0], stages[-1])):
         step = ladder.steps[number]
-        if step.old.responses > max_rows or len(law) * len(possible_responses(step.old)) > max_rows:
+        if (
+            step.old.responses > max_rows
+            or len(law) * len(possible_responses(step.old)) > max_rows
+        ):
             return None
         law = _degrade_distribution(law, step, keep=number + 1 in stages)
     return law
@@ -103,7 +120,11 @@ def _joint_distribution(ladder: Ladder, stages: list[int]) -> Law | None:
 def _degrade_distribution(law: Law, step: Step, *, keep: bool) -> Law:
     law_below: Law = {}
     shares = {
-        new: [(old, share) for old in possible_responses(step.old) if (share := step.garbling(old, new))]
+        new: [
+            (old, share)
+            for old in possible_responses(step.old)
+            if (share := step.garbling(old, new))
+        ]
         for new in {history[0] for history in law}
     }
     for history, row in law.items():
@@ -111,16 +132,23 @@ def _degrade_distribution(law: Law, step: Step, *, keep: bool) -> Law:
             key = (old, *(history if keep else history[1:]))
             joint = [share * p for p in row]
             law_below[key] = (
-                joint if key not in law_below else [a + b for a, b in zip(law_below[key], joint, strict=True)]
+                joint
+                if key not in law_below
+                else [a + b for a, b in zip(law_below[key], joint, strict=True)]
             )
     return law_below
 
 
 def _rows(channel: Channel) -> dict[int, list[Fraction]]:
-    rows = {r: [channel.probability(r, given=x) for x in range(channel.answers)] for r in possible_responses(channel)}
+    rows = {
+        r: [channel.probability(r, given=x) for x in range(channel.answers)]
+        for r in possible_responses(channel)
+    }
     return {r: row for r, row in rows.items() if any(row)}
 
 
 def _proportional(left: list[Fraction], right: list[Fraction]) -> bool:
     index = next(number for number, value in enumerate(right) if value)
-    return bool(left[index]) and all(a * right[index] == b * left[index] for a, b in zip(left, right, strict=True))
+    return bool(left[index]) and all(
+        a * right[index] == b * left[index] for a, b in zip(left, right, strict=True)
+    )

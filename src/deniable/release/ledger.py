@@ -17,13 +17,30 @@ from deniable.db import Database
 from deniable.documents import Response
 from deniable.errors import InvalidRequest, NotAllowed, quoted
 from deniable.order.ladders import Ladder, as_ladder, check_categories, stages_of
-from deniable.release.book import OWNER, Book, Bookkeeper, QuestionRow, Staged, now, read_parity
+from deniable.release.book import (
+    OWNER,
+    Book,
+    Bookkeeper,
+    QuestionRow,
+    Staged,
+    now,
+    read_parity,
+)
 from deniable.release.receipts import Budget, Receipt, compose_parities
 from deniable.release.stages import SameNeighbours, enter, read_stage
 from deniable.release.stages import release as release_stage
 from deniable.rendering import formats
 
-__all__ = ["Ledger", "Released", "Stage", "Standing", "Status", "Withdrawal", "finite", "release"]
+__all__ = [
+    "Ledger",
+    "Released",
+    "Stage",
+    "Standing",
+    "Status",
+    "Withdrawal",
+    "finite",
+    "release",
+]
 
 SECRET = 32
 """Bytes of a secret. A question has one for draws from what is out and, as long as the answer is kept, one from it."""
@@ -46,7 +63,9 @@ class DerivedBytes:
     """
 
     def __init__(self, secret: bytes, context: Sequence[object]) -> None:
-        self._start = hashlib.shake_256(b"deniable/ledger/1\0" + secret + json.dumps(list(context)).encode())
+        self._start = hashlib.shake_256(
+            b"deniable/ledger/1\0" + secret + json.dumps(list(context)).encode()
+        )
         self._blocks = 0
         self._bytes = b""
 
@@ -136,7 +155,10 @@ class Standing:
             "left": self.left,
             "answer_kept": self.answer_kept,
             "withdrawn": self.withdrawn,
-            "stages": [{**asdict(stage), "epsilon": finite(stage.epsilon)} for stage in self.stages],
+            "stages": [
+                {**asdict(stage), "epsilon": finite(stage.epsilon)}
+                for stage in self.stages
+            ],
         }
 
 
@@ -172,7 +194,9 @@ class Status:
         for question_standing in self.questions:
             if question_standing.question == name:
                 return question_standing
-        raise InvalidRequest(f"there is no question {quoted(name, 60)} in this ledger; expected one that was answered.")
+        raise InvalidRequest(
+            f"there is no question {quoted(name, 60)} in this ledger; expected one that was answered."
+        )
 
     def to_body(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -243,7 +267,9 @@ class Ledger(Bookkeeper):
     KIND: ClassVar[str] = "ledger"
     PATIENCE: ClassVar[float] = 60.0
 
-    def __init__(self, database: Database, source: chance.Source = chance.SYSTEM) -> None:
+    def __init__(
+        self, database: Database, source: chance.Source = chance.SYSTEM
+    ) -> None:
         super().__init__(database)
         self._source = source
 
@@ -269,7 +295,9 @@ class Ledger(Bookkeeper):
         return cls(cls._create(Path(path), budget, source), source)
 
     @classmethod
-    def open(cls, path: str | PathLike[str], *, source: chance.Source = chance.SYSTEM) -> Ledger:
+    def open(
+        cls, path: str | PathLike[str], *, source: chance.Source = chance.SYSTEM
+    ) -> Ledger:
         """Open a ledger.
 
         Raises:
@@ -318,10 +346,23 @@ class Ledger(Bookkeeper):
             is_kept = keep or ladder is None
             # What a draw from the answer was made with tells the answer, next to its response: erased together.
             secret = self._source.read(2 * SECRET if is_kept else SECRET)
-            planned = None if ladder is None else (ladder, _planned(ladder, number, self._source))
-            enter(book, row, {OWNER: number}, is_kept=is_kept, secret=secret, planned=planned)
+            planned = (
+                None
+                if ladder is None
+                else (ladder, _planned(ladder, number, self._source))
+            )
+            enter(
+                book,
+                row,
+                {OWNER: number},
+                is_kept=is_kept,
+                secret=secret,
+                planned=planned,
+            )
 
-    def release(self, question: str, stage: Staged | int | None = None, *, to: str = "") -> Released:
+    def release(
+        self, question: str, stage: Staged | int | None = None, *, to: str = ""
+    ) -> Released:
         """Release a stage of a question: what this returns may leave.
 
         A stage that is out already is returned as it is. One that is coarser than what is out is made from that, once,
@@ -359,7 +400,11 @@ class Ledger(Bookkeeper):
             InvalidRequest: there is no such question.
         """
         with self.transaction() as book:
-            rows = book.questions() if question is None else [book.require_question(question)]
+            rows = (
+                book.questions()
+                if question is None
+                else [book.require_question(question)]
+            )
             return _withdraw(book, rows, everything=question is None)
 
 
@@ -379,19 +424,40 @@ def release(
         raise NotAllowed(
             f"the respondent withdrew {quoted(question, 60)} on {withdrawn[OWNER]}; nothing more is released."
         )
-    design = _waiting(book, row) if stage is None else read_stage(book, book.stages(row.id), stage)
+    design = (
+        _waiting(book, row)
+        if stage is None
+        else read_stage(book, book.stages(row.id), stage)
+    )
     before = book.spent()
     stage_release = release_stage(book, row, design, [OWNER], _draw)[OWNER]
-    earlier = book.receipts_of(row.id, design=design.hash, holder=to) if kind == "release" else []
-    receipt = earlier[0] if earlier else book.append(kind, row, before, design=design.hash, holder=to, details=details)
-    return Released(Response(design.hash, design.symbols[stage_release.response]), receipt, not stage_release.released)
+    earlier = (
+        book.receipts_of(row.id, design=design.hash, holder=to)
+        if kind == "release"
+        else []
+    )
+    receipt = (
+        earlier[0]
+        if earlier
+        else book.append(
+            kind, row, before, design=design.hash, holder=to, details=details
+        )
+    )
+    return Released(
+        Response(design.hash, design.symbols[stage_release.response]),
+        receipt,
+        not stage_release.released,
+    )
 
 
 def _waiting(book: Book, row: QuestionRow) -> Staged:
     """Return the first stage that is drawn and not out."""
     drawn_stages = book.drawn(row.id, [OWNER])
     for stage in book.stages(row.id):
-        if OWNER in drawn_stages[stage.id] and not drawn_stages[stage.id][OWNER].released:
+        if (
+            OWNER in drawn_stages[stage.id]
+            and not drawn_stages[stage.id][OWNER].released
+        ):
             return book.design(stage.design)
     raise InvalidRequest("no stage is waiting; expected the design of another one.")
 
@@ -401,15 +467,24 @@ def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:
     secret = book.secret(row.id, OWNER)
     half = secret[SECRET:] if group.place.finest else secret[:SECRET]
     assert len(half) == SECRET, "what draws are made with was erased"
-    coarser, finer = (next(iter(neighbours), None) for neighbours in (group.coarser, group.finer))
+    coarser, finer = (
+        next(iter(neighbours), None) for neighbours in (group.coarser, group.finer)
+    )
     around = ((group.below, coarser), (group.above, finer))
     context = [
         group.design.hash,
-        *(None if design is None else (design.hash, f"{number:x}") for design, number in around),
+        *(
+            None if design is None else (design.hash, f"{number:x}")
+            for design, number in around
+        ),
     ]
     answer = next(iter(group.answers), None)
     source = DerivedBytes(half, context)
-    return [group.place.draw(group.design, answer, coarser=coarser, finer=finer, source=source)]
+    return [
+        group.place.draw(
+            group.design, answer, coarser=coarser, finer=finer, source=source
+        )
+    ]
 
 
 def _planned(ladder: Ladder, answer: int, source: chance.Source) -> list[list[int]]:
@@ -423,7 +498,9 @@ def _planned(ladder: Ladder, answer: int, source: chance.Source) -> list[list[in
 def _status(book: Book) -> Status:
     spent, budget = book.spent(), book.budget()
     total = compose_parities(spent.values())
-    standings = tuple(_standing(book, row, spent.get(row.id, Fraction(1))) for row in book.questions())
+    standings = tuple(
+        _standing(book, row, spent.get(row.id, Fraction(1))) for row in book.questions()
+    )
     return Status(book.name(), standings, total, budget.shown, budget.left(total))
 
 
@@ -432,9 +509,20 @@ def _standing(book: Book, row: QuestionRow, spent: exact.Ratio) -> Standing:
     stages = []
     for stage in book.stages(row.id):
         if OWNER in drawn_stages[stage.id]:
-            design, (response, out) = book.design(stage.design), drawn_stages[stage.id][OWNER]
+            design, (response, out) = (
+                book.design(stage.design),
+                drawn_stages[stage.id][OWNER],
+            )
             symbol = design.symbols[response] if out else None
-            stages.append(Stage(stage.design, design.epsilon, out, symbol, book.holders(row.id, stage.design)))
+            stages.append(
+                Stage(
+                    stage.design,
+                    design.epsilon,
+                    out,
+                    symbol,
+                    book.holders(row.id, stage.design),
+                )
+            )
     return Standing(
         question=row.name,
         stages=tuple(stages),
@@ -446,7 +534,9 @@ def _standing(book: Book, row: QuestionRow, spent: exact.Ratio) -> Standing:
     )
 
 
-def _withdraw(book: Book, rows: Sequence[QuestionRow], *, everything: bool) -> Withdrawal:
+def _withdraw(
+    book: Book, rows: Sequence[QuestionRow], *, everything: bool
+) -> Withdrawal:
     """Withdraw questions: erase what is not out, and say what is.
 
     Raises:
@@ -461,6 +551,14 @@ def _withdraw(book: Book, rows: Sequence[QuestionRow], *, everything: bool) -> W
         released = book.out(row.id)
         for stage in book.stages(row.id):
             if stage.id in released:
-                out.append((row.name, exact.log_above(read_parity(stage.parity)), book.holders(row.id, stage.design)))
-    receipt = book.append("withdrawal", None if everything else open_rows[0], book.spent())
+                out.append(
+                    (
+                        row.name,
+                        exact.log_above(read_parity(stage.parity)),
+                        book.holders(row.id, stage.design),
+                    )
+                )
+    receipt = book.append(
+        "withdrawal", None if everything else open_rows[0], book.spent()
+    )
     return Withdrawal(tuple(row.name for row in open_rows), tuple(out), receipt)

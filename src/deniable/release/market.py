@@ -24,7 +24,16 @@ from deniable.release.receipts import Receipt
 from deniable.release.stages import check_same
 from deniable.rendering import formats
 
-__all__ = ["ANYBODY", "NOTHING", "CoalitionLoss", "Consent", "Market", "Prices", "Sale", "coalition_loss"]
+__all__ = [
+    "ANYBODY",
+    "NOTHING",
+    "CoalitionLoss",
+    "Consent",
+    "Market",
+    "Prices",
+    "Sale",
+    "coalition_loss",
+]
 
 ANYBODY = "*"
 """Consent for every buyer."""
@@ -67,16 +76,24 @@ class Prices(HashedDocument):
                 f"there are {len(self.prices)} prices for {len(self.ladder)} stages; expected one each."
             )
         prices = tuple(exact.rational(price, name="a price") for price in self.prices)
-        upgrades = {pair: exact.rational(price, name="a price") for pair, price in self.upgrades.items()}
+        upgrades = {
+            pair: exact.rational(price, name="a price")
+            for pair, price in self.upgrades.items()
+        }
         for old, new in upgrades:
             if not 0 <= old < new < len(self.ladder):
-                raise InvalidRequest(f"there is no upgrade from stage {old} to stage {new}; expected a finer stage.")
+                raise InvalidRequest(
+                    f"there is no upgrade from stage {old} to stage {new}; expected a finer stage."
+                )
         if min([*prices, *upgrades.values()]) < 0:
             raise InvalidRequest("a price is negative; expected 0 or more.")
         object.__setattr__(self, "prices", prices)
         object.__setattr__(self, "upgrades", upgrades)
         for problem in self._detours():
-            raise InvalidRequest(problem, "Raise or lower one of these prices; or leave upgrades to the difference.")
+            raise InvalidRequest(
+                problem,
+                "Raise or lower one of these prices; or leave upgrades to the difference.",
+            )
 
     def due(self, stage_held: int, stage_wanted: int) -> Fraction:
         """Return the price of a stage for the holder of another (−1 for none); a coarser one costs nothing.
@@ -84,20 +101,30 @@ class Prices(HashedDocument):
         Raises:
             InvalidRequest: there is no such stage.
         """
-        if not NOTHING <= stage_held < len(self.ladder) or not 0 <= stage_wanted < len(self.ladder):
-            raise InvalidRequest(f"there is no stage {stage_wanted}; expected 0 to {len(self.ladder) - 1}.")
+        if not NOTHING <= stage_held < len(self.ladder) or not 0 <= stage_wanted < len(
+            self.ladder
+        ):
+            raise InvalidRequest(
+                f"there is no stage {stage_wanted}; expected 0 to {len(self.ladder) - 1}."
+            )
         if stage_wanted <= stage_held:
             return Fraction(0)
         price = Fraction(self.prices[stage_wanted])
         if stage_held == NOTHING:
             return price
-        return Fraction(self.upgrades.get((stage_held, stage_wanted), price - Fraction(self.prices[stage_held])))
+        return Fraction(
+            self.upgrades.get(
+                (stage_held, stage_wanted), price - Fraction(self.prices[stage_held])
+            )
+        )
 
     def _detours(self) -> Iterator[str]:
         """Yield each trade that is cheaper by a detour."""
         stages = range(NOTHING, len(self.ladder))
         for stage_held, middle, last in (
-            (a, b, c) for a in stages for b, c in combinations(range(a + 1, len(self.ladder)), 2)
+            (a, b, c)
+            for a in stages
+            for b, c in combinations(range(a + 1, len(self.ladder)), 2)
         ):
             if self.due(stage_held, middle) > self.due(stage_held, last):
                 yield (
@@ -105,7 +132,10 @@ class Prices(HashedDocument):
                     f"the finer stage {last} only {self.due(stage_held, last)}; expected prices that rise."
                 )
         for stage_held, middle, last in combinations(stages, 3):
-            at_once, detour = self.due(stage_held, last), self.due(stage_held, middle) + self.due(middle, last)
+            at_once, detour = (
+                self.due(stage_held, last),
+                self.due(stage_held, middle) + self.due(middle, last),
+            )
             if detour < at_once:
                 yield (
                     f"from {_describe_stage(stage_held)}, stage {last} costs {at_once}, and by way of stage {middle} "
@@ -122,7 +152,10 @@ class Prices(HashedDocument):
         return {
             "ladder": self.ladder.to_body(),
             "prices": [str(price) for price in self.prices],
-            "upgrades": [[old, new, str(price)] for (old, new), price in sorted(self.upgrades.items())],
+            "upgrades": [
+                [old, new, str(price)]
+                for (old, new), price in sorted(self.upgrades.items())
+            ],
             "currency": self.currency,
         }
 
@@ -130,9 +163,14 @@ class Prices(HashedDocument):
     def from_body(cls, body: Mapping[str, Any]) -> Prices:
         ladder = Ladder.from_body(documents.field(body, "ladder", dict))
         try:
-            upgrades = {(int(old), int(new)): str(price) for old, new, price in documents.field(body, "upgrades", list)}
+            upgrades = {
+                (int(old), int(new)): str(price)
+                for old, new, price in documents.field(body, "upgrades", list)
+            }
         except (TypeError, ValueError):
-            raise UnreadableFile("the upgrades are not pairs of stages with a price.") from None
+            raise UnreadableFile(
+                "the upgrades are not pairs of stages with a price."
+            ) from None
         prices = [str(price) for price in documents.field(body, "prices", list)]
         return cls(ladder, prices, upgrades, documents.field(body, "currency", str))
 
@@ -219,7 +257,9 @@ class Market:
         for best in range(len(prices.ladder)):
             together = coalition_loss(prices.ladder, range(best + 1))
             if together.parity != together.alone or not together.same:
-                raise InvalidRequest(f"the stages up to {best} tell more together than stage {best} alone.")
+                raise InvalidRequest(
+                    f"the stages up to {best} tell more together than stage {best} alone."
+                )
         with self._ledger.transaction() as book:
             row = book.require_question(question)
             check_same(book.design(row.about), prices.ladder.designs[0])
@@ -234,7 +274,9 @@ class Market:
         with self._ledger.transaction() as book:
             return _read_offer(book, book.require_question(question))
 
-    def consent(self, question: str, buyer: str, *, up_to: int, purpose: str = "") -> None:
+    def consent(
+        self, question: str, buyer: str, *, up_to: int, purpose: str = ""
+    ) -> None:
         """Consent to the sale of stages up to one to a buyer; "*" for all buyers.
 
         Raises:
@@ -245,8 +287,14 @@ class Market:
             row = book.require_question(question)
             offered = _read_offer(book, row).ladder
             if not 0 <= up_to < len(offered):
-                raise InvalidRequest(f"there is no stage {up_to} on offer; expected 0 to {len(offered) - 1}.")
-            _agree(book, row, Consent(question, buyer, offered.designs[up_to].parity, purpose))
+                raise InvalidRequest(
+                    f"there is no stage {up_to} on offer; expected 0 to {len(offered) - 1}."
+                )
+            _agree(
+                book,
+                row,
+                Consent(question, buyer, offered.designs[up_to].parity, purpose),
+            )
 
     def revoke(self, question: str, buyer: str) -> None:
         """Revoke a consent: nothing more is sold to this buyer, even under a consent for all buyers.
@@ -258,7 +306,11 @@ class Market:
         """
         _check_named(buyer)
         with self._ledger.transaction() as book:
-            _agree(book, book.require_question(question), Consent(question, buyer, Fraction(1)))
+            _agree(
+                book,
+                book.require_question(question),
+                Consent(question, buyer, Fraction(1)),
+            )
 
     def sell(self, question: str, buyer: str, stage: int) -> Sale:
         """Sell a stage to a buyer, or an upgrade to who holds a coarser one.
@@ -268,22 +320,46 @@ class Market:
             OverBudget: it would spend more than the respondent allows; the error says by how much.
             InvalidRequest: no such question, offer or stage, or no buyer.
         """
-        _check_named(buyer)  # what was released to nobody in particular is held by no buyer
+        _check_named(
+            buyer
+        )  # what was released to nobody in particular is held by no buyer
         with self._ledger.transaction() as book:
             row = book.require_question(question)
             prices = _read_offer(book, row)
-            design = prices.ladder.designs[stage] if 0 <= stage < len(prices.ladder) else None
+            design = (
+                prices.ladder.designs[stage]
+                if 0 <= stage < len(prices.ladder)
+                else None
+            )
             if design is None:
-                raise InvalidRequest(f"there is no stage {stage} on offer; expected 0 to {len(prices.ladder) - 1}.")
+                raise InvalidRequest(
+                    f"there is no stage {stage} on offer; expected 0 to {len(prices.ladder) - 1}."
+                )
             agreed = _find_consent(book, row, buyer, design)
             stage_held = _finest_held(book, row, prices, buyer)
             price = prices.due(stage_held, stage)
-            details = {"price": str(price), "currency": prices.currency, "purpose": agreed.purpose}
+            details = {
+                "price": str(price),
+                "currency": prices.currency,
+                "purpose": agreed.purpose,
+            }
             if stage_held != NOTHING:
                 details["from"] = prices.ladder.designs[stage_held].hash
             again = book.receipts_of(row.id, design=design.hash, holder=buyer)
-            released = release(book, question, design, buyer, kind="release" if again else "sale", details=details)
-        return Sale(released.response, released.receipt, price, None if stage_held == NOTHING else stage_held)
+            released = release(
+                book,
+                question,
+                design,
+                buyer,
+                kind="release" if again else "sale",
+                details=details,
+            )
+        return Sale(
+            released.response,
+            released.receipt,
+            price,
+            None if stage_held == NOTHING else stage_held,
+        )
 
     def holders(self, question: str) -> dict[str, int]:
         """Return the finest stage that each buyer holds."""
@@ -291,8 +367,13 @@ class Market:
             row = book.require_question(question)
             prices = _read_offer(book, row)
             buyers = {receipt.holder for receipt in book.receipts_of(row.id)}
-            stage_of_buyer = {buyer: _finest_held(book, row, prices, buyer) for buyer in sorted(buyers)}
-        return {buyer: stage for buyer, stage in stage_of_buyer.items() if stage != NOTHING}
+            stage_of_buyer = {
+                buyer: _finest_held(book, row, prices, buyer)
+                for buyer in sorted(buyers)
+            }
+        return {
+            buyer: stage for buyer, stage in stage_of_buyer.items() if stage != NOTHING
+        }
 
     def withdraw(self, question: str) -> Withdrawal:
         """Stop all further sales of a question; see `Ledger.withdraw` for what that undoes, and what it cannot undo."""
@@ -301,13 +382,17 @@ class Market:
 
 def _check_named(buyer: str) -> None:
     if not isinstance(buyer, str) or not buyer.strip():
-        raise InvalidRequest("the buyer has no name; expected some text, or '*' for anybody.")
+        raise InvalidRequest(
+            "the buyer has no name; expected some text, or '*' for anybody."
+        )
 
 
 def _read_offer(book: Book, row: QuestionRow) -> Prices:
     text = book.record("offer", row.id, "")
     if text is None:
-        raise InvalidRequest(f"nothing is on offer about {quoted(row.name, 60)}; expected an offer.")
+        raise InvalidRequest(
+            f"nothing is on offer about {quoted(row.name, 60)}; expected an offer."
+        )
     return Prices.from_json(text)
 
 
@@ -318,7 +403,9 @@ def _agree(book: Book, row: QuestionRow, consent: Consent) -> None:
 
 def _find_consent(book: Book, row: QuestionRow, buyer: str, design: Design) -> Consent:
     """Return the consent that covers a sale: the buyer's, else the one for all buyers."""
-    text = book.record("consent", row.id, buyer) or book.record("consent", row.id, ANYBODY)
+    text = book.record("consent", row.id, buyer) or book.record(
+        "consent", row.id, ANYBODY
+    )
     body = json.loads(text) if text else {"parity": "1", "purpose": ""}
     consent = Consent(row.name, buyer, read_parity(body["parity"]), body["purpose"])
     if buyer == ANYBODY or consent.parity == 1:

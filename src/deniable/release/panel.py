@@ -17,11 +17,23 @@ from deniable.bulk.random_words import Keystream
 from deniable.channel.coding import code_type
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, quoted
-from deniable.order.ladders import Ladder, Relaxation, as_ladder, check_categories, stages_of
+from deniable.order.ladders import (
+    Ladder,
+    Relaxation,
+    as_ladder,
+    check_categories,
+    stages_of,
+)
 from deniable.order.relaxation import ladder
 from deniable.release.book import EVERY_QUESTION, Book, Bookkeeper, QuestionRow, now
 from deniable.release.receipts import Budget, Receipt
-from deniable.release.stages import SameNeighbours, check_same, enter, read_stage, release
+from deniable.release.stages import (
+    SameNeighbours,
+    check_same,
+    enter,
+    read_stage,
+    release,
+)
 from deniable.tallies import Tally, tally
 from deniable.tallies.stages import StageTallies
 
@@ -49,7 +61,10 @@ class Releases:
     @property
     def symbols(self) -> list[str]:
         """The responses by name."""
-        return [self.design.symbols[number] for number in self.design.channel.coding.unpack(self.responses)]
+        return [
+            self.design.symbols[number]
+            for number in self.design.channel.coding.unpack(self.responses)
+        ]
 
     def tally(self) -> Tally:
         """Return the counts of these responses."""
@@ -141,16 +156,28 @@ class Panel(Bookkeeper):
         with self.transaction() as book:
             row = _question(book, question, design, limit)
             names = list(numbers)
-            twice = {*book.answered(row.id, names), *(book.withdrawn(row.id).keys() & numbers.keys())}
+            twice = {
+                *book.answered(row.id, names),
+                *(book.withdrawn(row.id).keys() & numbers.keys()),
+            }
             if twice:
                 raise InvalidRequest(
                     f"{len(twice):,} of these respondents have answered already, or have withdrawn; expected others."
                 )
-            planned = None if ladder is None else (ladder, _draw_planned(ladder, list(numbers.values())))
+            planned = (
+                None
+                if ladder is None
+                else (ladder, _draw_planned(ladder, list(numbers.values())))
+            )
             enter(book, row, numbers, is_kept=keep or planned is None, planned=planned)
 
     def release(
-        self, question: str, stage: Design | int, *, respondents: Sequence[str] | None = None, to: str = ""
+        self,
+        question: str,
+        stage: Design | int,
+        *,
+        respondents: Sequence[str] | None = None,
+        to: str = "",
     ) -> Releases:
         """Release a stage of a question for respondents: what this returns may leave.
 
@@ -170,27 +197,42 @@ class Panel(Bookkeeper):
             row = book.require_question(question)
             design = read_stage(book, book.stages(row.id), stage)
             if not isinstance(design, Design):
-                raise InvalidRequest(f"{design!r} is no design of categories; expected one.")
+                raise InvalidRequest(
+                    f"{design!r} is no design of categories; expected one."
+                )
             names = _asked_for(book, row, respondents)
             before = book.spent()
             releases = release(book, row, design, names, _draw)
             fresh = sum(not release.released for release in releases.values())
             details = {"respondents": str(len(names)), "fresh": str(fresh)}
-            receipt = book.append("release", row, before, design=design.hash, holder=to, details=details)
-        responses = design.channel.coding.pack([release.response for release in releases.values()])
+            receipt = book.append(
+                "release", row, before, design=design.hash, holder=to, details=details
+            )
+        responses = design.channel.coding.pack(
+            [release.response for release in releases.values()]
+        )
         return Releases(design, tuple(releases), responses, receipt, fresh)
 
     def tallies(self, question: str) -> StageTallies:
         """Return the counts of a question: of each stage that is out, and of everybody at the finest response."""
         with self.transaction(write=False) as book:
             row = book.require_question(question)
-            stages, drawn_stages = book.stages(row.id), book.drawn(row.id, _asked_for(book, row, None))
+            stages, drawn_stages = (
+                book.stages(row.id),
+                book.drawn(row.id, _asked_for(book, row, None)),
+            )
             designs = [book.design(stage.design) for stage in stages]
         out = [
-            {name: release.response for name, release in drawn_stages[stage.id].items() if release.released}
+            {
+                name: release.response
+                for name, release in drawn_stages[stage.id].items()
+                if release.released
+            }
             for stage in stages
         ]
-        return _count_stages([design for design in designs if isinstance(design, Design)], out)
+        return _count_stages(
+            [design for design in designs if isinstance(design, Design)], out
+        )
 
     def withdraw(self, respondents: Sequence[str]) -> int:
         """Stop releases for respondents and erase their unreleased data; return the number of withdrawn respondents.
@@ -201,7 +243,9 @@ class Panel(Bookkeeper):
             InvalidRequest: a single text, which would be taken letter by letter.
         """
         if isinstance(respondents, str):
-            raise InvalidRequest("the respondents are one text; expected a list of names.")
+            raise InvalidRequest(
+                "the respondents are one text; expected a list of names."
+            )
         with self.transaction() as book:
             gone = book.withdrawn(EVERY_QUESTION)
             names = [name for name in dict.fromkeys(respondents) if name not in gone]
@@ -220,7 +264,9 @@ def _read_answers(design: Design, answers: Mapping[str, str]) -> list[int]:
         try:
             numbers.append(design.category_number(answer))
         except InvalidAnswer as error:
-            raise InvalidAnswer(f"the answer at index {row:,}: {error.problem}", error.hint) from None
+            raise InvalidAnswer(
+                f"the answer at index {row:,}: {error.problem}", error.hint
+            ) from None
     return numbers
 
 
@@ -241,7 +287,9 @@ def _question(book: Book, name: str, design: Design, budget: str | None) -> Ques
     return row
 
 
-def _asked_for(book: Book, row: QuestionRow, respondents: Sequence[str] | None) -> list[str]:
+def _asked_for(
+    book: Book, row: QuestionRow, respondents: Sequence[str] | None
+) -> list[str]:
     """Return those who have answered a question and not withdrawn; all of them, or those who are named.
 
     Raises:
@@ -251,19 +299,31 @@ def _asked_for(book: Book, row: QuestionRow, respondents: Sequence[str] | None) 
     names = [name for name in book.answered(row.id, respondents) if name not in gone]
     missing = 0 if respondents is None else len(set(respondents)) - len(names)
     if missing:
-        raise InvalidRequest(f"{missing:,} of the respondents have not answered, or have withdrawn; expected others.")
+        raise InvalidRequest(
+            f"{missing:,} of the respondents have not answered, or have withdrawn; expected others."
+        )
     return names
 
 
-def _count_stages(designs: Sequence[Design], out: Sequence[Mapping[str, int]]) -> StageTallies:
+def _count_stages(
+    designs: Sequence[Design], out: Sequence[Mapping[str, int]]
+) -> StageTallies:
     """Count the responses of each stage, by respondent, and everybody once."""
     observed, finest, counted_names = [], [], set[str]()
     for design, responses in zip(reversed(designs), reversed(out), strict=True):
-        first = {name: response for name, response in responses.items() if name not in counted_names}
-        observed.append(tally(design, design.channel.coding.pack(list(responses.values()))))
+        first = {
+            name: response
+            for name, response in responses.items()
+            if name not in counted_names
+        }
+        observed.append(
+            tally(design, design.channel.coding.pack(list(responses.values())))
+        )
         finest.append(tally(design, design.channel.coding.pack(list(first.values()))))
         counted_names |= set(first)
-    return StageTallies(ladder(designs), tuple(reversed(observed)), tuple(reversed(finest)))
+    return StageTallies(
+        ladder(designs), tuple(reversed(observed)), tuple(reversed(finest))
+    )
 
 
 def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:  # noqa: ARG001 - as every `Draw`
@@ -279,7 +339,9 @@ def _upwards(group: SameNeighbours) -> list[int]:
         return design.channel.coding.unpack(draw_all(design, answers, codes=True))
     assert isinstance(below, Design)
     raiser = Raiser(Relaxation(below, design, group.place.below), codes=True)
-    return design.channel.coding.unpack(raiser.upgrade(below.channel.coding.pack(group.coarser), answers))
+    return design.channel.coding.unpack(
+        raiser.upgrade(below.channel.coding.pack(group.coarser), answers)
+    )
 
 
 def _downwards(group: SameNeighbours) -> list[int]:
@@ -288,15 +350,23 @@ def _downwards(group: SameNeighbours) -> list[int]:
     assert isinstance(above, Design)
     assert position.above is not None
     if position.below is None:
-        coarsened = Raiser(Relaxation(design, above, position.above)).degrade(above.channel.coding.pack(group.finer))
+        coarsened = Raiser(Relaxation(design, above, position.above)).degrade(
+            above.channel.coding.pack(group.finer)
+        )
         return design.channel.coding.unpack(coarsened)
     source = Keystream()
     pairs = zip(group.coarser, group.finer, strict=True)
-    return [position.below.between(position.above, coarse, fine, source) for coarse, fine in pairs]
+    return [
+        position.below.between(position.above, coarse, fine, source)
+        for coarse, fine in pairs
+    ]
 
 
 def _draw_planned(ladder: Ladder, answers: Sequence[int]) -> list[list[int]]:
     """Draw all stages of a ladder; return the responses of each stage."""
     kind = code_type(ladder.designs[-1].channel.answers)
     columns = release_planned(ladder, np.array(answers, kind), codes=True)
-    return [design.channel.coding.unpack(column) for design, column in zip(ladder.designs, columns, strict=True)]
+    return [
+        design.channel.coding.unpack(column)
+        for design, column in zip(ladder.designs, columns, strict=True)
+    ]

@@ -19,10 +19,27 @@ from typing import Any, ClassVar
 
 from deniable import documents, exact
 from deniable.documents import HashedDocument
-from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, OverBudget, UnreadableFile, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidNumber,
+    InvalidRequest,
+    OverBudget,
+    UnreadableFile,
+    quoted,
+)
 from deniable.rendering import formats
 
-__all__ = ["KINDS", "Budget", "Receipt", "compose_parities", "first_link", "read", "schema", "verify", "write"]
+__all__ = [
+    "KINDS",
+    "Budget",
+    "Receipt",
+    "compose_parities",
+    "first_link",
+    "read",
+    "schema",
+    "verify",
+    "write",
+]
 
 KINDS = ("release", "sale", "withdrawal")
 """What a receipt may be about."""
@@ -62,7 +79,9 @@ class Budget:
                 f"the budget is {exact.shown(number)}; expected at most {_MOST_EPSILON:,}.",
                 "Leave it out for no limit.",
             )
-        if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
+        if isinstance(number, numbers.Real) and not isinstance(
+            number, numbers.Rational
+        ):
             value = max(value, exact.rational(number))
         return cls(value)
 
@@ -90,7 +109,9 @@ class Budget:
         """Return the ε that is left, rounded down and not negative; None for no limit."""
         if self.epsilon is None:
             return None
-        gap = Fraction(self.limit) / Fraction(spent) if spent != math.inf else Fraction(1)
+        gap = (
+            Fraction(self.limit) / Fraction(spent) if spent != math.inf else Fraction(1)
+        )
         return max(0.0, -exact.log_above(1 / gap))
 
     def check(self, needed: exact.Ratio, subject: str) -> None:
@@ -104,7 +125,11 @@ class Budget:
         assert self.epsilon is not None
         allowed, needed_epsilon = float(self.epsilon), exact.log_above(needed)
         budget = formats.epsilon_at_least(allowed, 6)
-        excess = math.inf if needed == math.inf else exact.log_above(Fraction(needed) / Fraction(self.limit))
+        excess = (
+            math.inf
+            if needed == math.inf
+            else exact.log_above(Fraction(needed) / Fraction(self.limit))
+        )
         raise OverBudget(
             f"this release would spend ε = {formats.epsilon(needed_epsilon, 6)} in all on {subject}; expected at most "
             f"{budget}, which is {formats.number(excess, 3)} less. Nothing was released.",
@@ -167,9 +192,15 @@ class Receipt(HashedDocument):
 
     def __post_init__(self) -> None:
         # One that cannot be read again would close its ledger for good.
-        texts = (*(getattr(self, name) for name in _TEXTS), *self.details, *self.details.values())
+        texts = (
+            *(getattr(self, name) for name in _TEXTS),
+            *self.details,
+            *self.details.values(),
+        )
         if not all(isinstance(text, str) for text in texts):
-            raise InvalidRequest("a name or another fact for the receipt is no text; expected text.")
+            raise InvalidRequest(
+                "a name or another fact for the receipt is no text; expected text."
+            )
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Receipt:
@@ -178,9 +209,15 @@ class Receipt(HashedDocument):
         amounts = {name: _amount(body, name) for name in _AMOUNTS}
         detail_texts = {name: documents.field(details, name, str) for name in details}
         if texts["kind"] not in KINDS:
-            raise UnreadableFile(f"the receipt is of kind {quoted(texts['kind'])}; expected one of {', '.join(KINDS)}.")
+            raise UnreadableFile(
+                f"the receipt is of kind {quoted(texts['kind'])}; expected one of {', '.join(KINDS)}."
+            )
         fields: dict[str, Any] = {**texts, **amounts}
-        return cls(number=documents.integer_field(body, "number"), details=detail_texts, **fields)
+        return cls(
+            number=documents.integer_field(body, "number"),
+            details=detail_texts,
+            **fields,
+        )
 
     def to_body(self) -> dict[str, Any]:
         return {
@@ -199,7 +236,10 @@ def schema() -> dict[str, Any]:
         >>> schema()["properties"]["kind"]
         {'enum': ['release', 'sale', 'withdrawal']}
     """
-    text, amount = {"type": "string"}, {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|inf)$"}
+    text, amount = (
+        {"type": "string"},
+        {"type": "string", "pattern": r"^([0-9]+(\.[0-9]+)?(e[+-]?[0-9]+)?|inf)$"},
+    )
     link = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
     properties: dict[str, Any] = {
         "schema": {"const": f"deniable/receipt/{documents.VERSION}"},
@@ -223,7 +263,9 @@ def schema() -> dict[str, Any]:
 
 def first_link(ledger: str) -> str:
     """Return the link of the first receipt of a ledger to its predecessor."""
-    return documents.digest({"schema": f"deniable/ledger/{documents.VERSION}", "ledger": ledger})
+    return documents.digest(
+        {"schema": f"deniable/ledger/{documents.VERSION}", "ledger": ledger}
+    )
 
 
 def verify(receipts: Sequence[Receipt], *, holding: Iterable[Receipt] = ()) -> None:
@@ -241,16 +283,33 @@ def verify(receipts: Sequence[Receipt], *, holding: Iterable[Receipt] = ()) -> N
     total = 0.0
     link = first_link(receipts[0].ledger) if receipts else ""
     for number, receipt in enumerate(receipts, start=1):
-        if receipt.ledger != receipts[0].ledger or receipt.number != number or receipt.previous != link:
+        if (
+            receipt.ledger != receipts[0].ledger
+            or receipt.number != number
+            or receipt.previous != link
+        ):
             raise UnreadableFile(
                 f"receipt {number:,} does not follow the one before it; one was left out, added, moved or changed.",
                 "Take the original file; a history cannot be repaired.",
             )
         before = spent.get(receipt.question, 0.0) if receipt.question else 0.0
-        rises = receipt.epsilon_after >= receipt.epsilon_before and receipt.total_after >= receipt.total_before
-        if receipt.epsilon_before != before or receipt.total_before != total or not rises:
-            raise UnreadableFile(f"the amounts of receipt {number:,} do not follow from those before it.")
-        spent[receipt.question], total, link = receipt.epsilon_after, receipt.total_after, receipt.hash
+        rises = (
+            receipt.epsilon_after >= receipt.epsilon_before
+            and receipt.total_after >= receipt.total_before
+        )
+        if (
+            receipt.epsilon_before != before
+            or receipt.total_before != total
+            or not rises
+        ):
+            raise UnreadableFile(
+                f"the amounts of receipt {number:,} do not follow from those before it."
+            )
+        spent[receipt.question], total, link = (
+            receipt.epsilon_after,
+            receipt.total_after,
+            receipt.hash,
+        )
     hashes = {receipt.hash for receipt in receipts}
     for held_receipt in holding:
         if held_receipt.hash not in hashes:
@@ -264,7 +323,9 @@ def verify(receipts: Sequence[Receipt], *, holding: Iterable[Receipt] = ()) -> N
 def write(receipts: Sequence[Receipt], ledger: str) -> str:
     """Return a history as lines of JSON, with a last line that closes it."""
     head = receipts[-1].hash if receipts else first_link(ledger)
-    end = documents.seal("receipts", {"ledger": ledger, "count": len(receipts), "head": head})
+    end = documents.seal(
+        "receipts", {"ledger": ledger, "count": len(receipts), "head": head}
+    )
     return "\n".join([*(receipt.to_json() for receipt in receipts), end]) + "\n"
 
 
@@ -278,25 +339,36 @@ def read(text: str | bytes, *, holding: Iterable[Receipt] = ()) -> tuple[Receipt
     try:
         content = text if isinstance(text, str) else text.decode()
     except UnicodeDecodeError:
-        raise UnreadableFile("this is no text; expected a history.", "Take a file that `receipts` wrote.") from None
+        raise UnreadableFile(
+            "this is no text; expected a history.", "Take a file that `receipts` wrote."
+        ) from None
     lines = [line for line in content.split("\n") if line.strip()]
     if not lines or '"schema": "deniable/receipts/' not in lines[-1]:
         raise UnreadableFile(
-            "the last line does not close this history; it was cut off.", "Write or download the whole file again."
+            "the last line does not close this history; it was cut off.",
+            "Write or download the whole file again.",
         )
     receipts = []
     for number, line in enumerate(lines[:-1], start=1):
         try:
             receipts.append(Receipt.from_json(line))
         except UnreadableFile as error:
-            raise UnreadableFile(f"line {number:,}: {error.problem}", error.hint) from None
+            raise UnreadableFile(
+                f"line {number:,}: {error.problem}", error.hint
+            ) from None
     verify(receipts, holding=holding)
     end = documents.unseal("receipts", lines[-1])
     ledger = documents.field(end, "ledger", str)
     head = receipts[-1].hash if receipts else first_link(ledger)
     if receipts and receipts[0].ledger != ledger:
-        raise UnreadableFile("the last line closes the history of another ledger.", "Take the original file.")
-    if documents.integer_field(end, "count") != len(receipts) or documents.field(end, "head", str) != head:
+        raise UnreadableFile(
+            "the last line closes the history of another ledger.",
+            "Take the original file.",
+        )
+    if (
+        documents.integer_field(end, "count") != len(receipts)
+        or documents.field(end, "head", str) != head
+    ):
         raise UnreadableFile(
             f"there are {len(receipts):,} receipts; the last line closes a history of "
             f"{documents.integer_field(end, 'count'):,}.",
@@ -311,5 +383,7 @@ def _amount(body: Mapping[str, Any], name: str) -> float:
     except ValueError:
         value = math.nan
     if not value >= 0:
-        raise UnreadableFile(f"the field {name!r} is not an ε; expected a number of 0 or more.")
+        raise UnreadableFile(
+            f"the field {name!r} is not an ε; expected a number of 0 or more."
+        )
     return value

@@ -19,7 +19,14 @@ from deniable.order.closed_forms import find_closed_form, step_to_body
 from deniable.order.ladders import Ladder, check_alike, step_from_body
 from deniable.order.relaxation import relax
 from deniable.order.steps import Step
-from deniable.release.book import Book, Drawn, QuestionRow, Staged, StageRow, read_parity
+from deniable.release.book import (
+    Book,
+    Drawn,
+    QuestionRow,
+    Staged,
+    StageRow,
+    read_parity,
+)
 from deniable.release.receipts import Budget, compose_parities
 
 __all__ = [
@@ -75,13 +82,17 @@ class Place:
             if self.below is None or coarser is None:
                 return self.above.degrade(finer, source)
             return self.below.between(self.above, coarser, finer, source)
-        assert answer is not None, "a stage that is finer than all others is drawn from the answer"
+        assert answer is not None, (
+            "a stage that is finer than all others is drawn from the answer"
+        )
         if self.below is None or coarser is None:
             return int(design.channel.draw(answer, source))
         return self.below.upgrade(coarser, answer, source)
 
 
-def find_place(design: Staged, stages: Sequence[Staged], *, find: Find | None = None) -> Place:
+def find_place(
+    design: Staged, stages: Sequence[Staged], *, find: Find | None = None
+) -> Place:
     """Find where a design stands among stages, the coarsest first; `find` finds relaxations, as `find_relaxation`.
 
     Raises:
@@ -124,13 +135,17 @@ def check_same(old: Staged, new: Staged) -> None:
     if isinstance(old, Design) and isinstance(new, Design):
         check_alike(old, new)
     else:
-        raise Incompatible("the designs are about different answers; expected stages of one question.")
+        raise Incompatible(
+            "the designs are about different answers; expected stages of one question."
+        )
 
 
 def find_relaxation(old: Staged, new: Staged) -> Step | None:
     """Return the relaxation from one design to another, or None where there is none."""
     # What is known in closed form needs no search.
-    found_step = find_closed_form(old.channel, new.channel) or find_step(old.channel, new.channel)
+    found_step = find_closed_form(old.channel, new.channel) or find_step(
+        old.channel, new.channel
+    )
     return found_step if isinstance(found_step, Step) else None
 
 
@@ -171,7 +186,9 @@ def _not_in_line(design: Staged, out: Staged) -> NotOrdered:
             relax(out, design)
         except NotOrdered as error:
             return error
-    return NotOrdered(f"{design!r} is neither coarser nor finer than {out!r}, which is out; expected one that is.")
+    return NotOrdered(
+        f"{design!r} is neither coarser nor finer than {out!r}, which is out; expected one that is."
+    )
 
 
 @dataclass(frozen=True)
@@ -217,7 +234,11 @@ def enter(
     Raises:
         InvalidRequest: the ladder's steps are not those by which stages of others were drawn.
     """
-    book.add_answers(row.id, [(name, number if is_kept else None) for name, number in answers.items()], secret)
+    book.add_answers(
+        row.id,
+        [(name, number if is_kept else None) for name, number in answers.items()],
+        secret,
+    )
     if planned is None:
         return
     ladder, columns = planned
@@ -225,7 +246,9 @@ def enter(
         book.add_step(row.id, (old.hash, new.hash), relaxation_to_json(step))
     for design, responses in zip(ladder.designs, columns, strict=True):
         _, stage = _place_of(book, row, design)
-        book.add_responses(stage.id, zip(answers, responses, strict=True), released=False)
+        book.add_responses(
+            stage.id, zip(answers, responses, strict=True), released=False
+        )
 
 
 def read_stage(book: Book, stages: Sequence[StageRow], stage: Staged | int) -> Staged:
@@ -237,11 +260,15 @@ def read_stage(book: Book, stages: Sequence[StageRow], stage: Staged | int) -> S
     if not isinstance(stage, int):
         return stage
     if not 0 <= stage < len(stages):
-        raise InvalidRequest(f"there is no stage {stage}; expected one of the {len(stages)} that are drawn.")
+        raise InvalidRequest(
+            f"there is no stage {stage}; expected one of the {len(stages)} that are drawn."
+        )
     return book.design(stages[stage].design)
 
 
-def release(book: Book, row: QuestionRow, design: Staged, names: Sequence[str], draw: Draw) -> dict[str, Drawn]:
+def release(
+    book: Book, row: QuestionRow, design: Staged, names: Sequence[str], draw: Draw
+) -> dict[str, Drawn]:
     """Release a stage for respondents who have answered and not withdrawn; its receipt is left to the caller.
 
     It returns the response of each of them, and whether it had been out before.
@@ -256,13 +283,17 @@ def release(book: Book, row: QuestionRow, design: Staged, names: Sequence[str], 
     _check_budgets(book, row, stage, position, names)
     drawn_stages = book.drawn(row.id, names)
     releases = dict(drawn_stages[stage.id])
-    book.mark_released(stage.id, [name for name, release in releases.items() if not release.released])
+    book.mark_released(
+        stage.id, [name for name, release in releases.items() if not release.released]
+    )
     lacking = [name for name in names if name not in releases]
     if lacking:
         for group in _groups(book, row, design, stage, lacking, drawn_stages):
             responses = list(zip(group.names, draw(book, row, group), strict=True))
             book.add_responses(stage.id, responses, released=True)
-            releases.update((name, Drawn(response, released=False)) for name, response in responses)
+            releases.update(
+                (name, Drawn(response, released=False)) for name, response in responses
+            )
     return {name: releases[name] for name in names}
 
 
@@ -275,7 +306,9 @@ def _place_of(book: Book, row: QuestionRow, design: Staged) -> tuple[int, StageR
     if row.about != design.hash:
         check_same(book.design(row.about), design)
     position = _position(
-        design, [book.design(other_stage.design) for other_stage in stages], relaxation_finder(book.steps(row.id))
+        design,
+        [book.design(other_stage.design) for other_stage in stages],
+        relaxation_finder(book.steps(row.id)),
     )
     return position, book.add_stage(row.id, position, design)
 
@@ -294,38 +327,62 @@ def _position(design: Staged, designs: Sequence[Staged], find: Find) -> int:
     return position
 
 
-def _check_budgets(book: Book, row: QuestionRow, stage: StageRow, position: int, names: Sequence[str]) -> None:
+def _check_budgets(
+    book: Book, row: QuestionRow, stage: StageRow, position: int, names: Sequence[str]
+) -> None:
     """Refuse a stage that would exceed the budget of a respondent.
 
     Raises:
         OverBudget: it would; the error says for how many, and by how much at most.
     """
-    budget, question_budget, needed = book.budget(), Budget.read(row.budget), read_parity(stage.parity)
+    budget, question_budget, needed = (
+        book.budget(),
+        Budget.read(row.budget),
+        read_parity(stage.parity),
+    )
     if budget.epsilon is None and question_budget.epsilon is None:
         return
     reached = book.reached(names)
     # Who has a finer response already spends nothing.
-    spending = [name for name in names if reached.get(name, {}).get(row.id, -1) < position]
+    spending = [
+        name for name in names if reached.get(name, {}).get(row.id, -1) < position
+    ]
     if not spending:
         return
     whom = "".format if book.kind == "ledger" else ", for {:,} respondents".format
-    question_budget.check(needed, f"the question {quoted(row.name, 60)}{whom(len(spending))}")
+    question_budget.check(
+        needed, f"the question {quoted(row.name, 60)}{whom(len(spending))}"
+    )
     if budget.epsilon is None:
         return
     parities = {
-        question.id: [read_parity(stage.parity) for stage in book.stages(question.id)] for question in book.questions()
+        question.id: [read_parity(stage.parity) for stage in book.stages(question.id)]
+        for question in book.questions()
     }
     positions_of_others = Counter(
         tuple(
-            sorted((question, position) for question, position in reached.get(name, {}).items() if question != row.id)
+            sorted(
+                (question, position)
+                for question, position in reached.get(name, {}).items()
+                if question != row.id
+            )
         )
         for name in spending
     )
     spent = {
-        positions: compose_parities([*(parities[question][position] for question, position in positions), needed])
+        positions: compose_parities(
+            [
+                *(parities[question][position] for question, position in positions),
+                needed,
+            ]
+        )
         for positions in positions_of_others
     }
-    beyond = sum(positions_of_others[positions] for positions, amount in spent.items() if amount > budget.limit)
+    beyond = sum(
+        positions_of_others[positions]
+        for positions, amount in spent.items()
+        if amount > budget.limit
+    )
     budget.check(max(spent.values()), f"all questions together{whom(beyond)}")
 
 
@@ -339,32 +396,62 @@ def _groups(
 ) -> Iterator[SameNeighbours]:
     """Yield respondents by the neighbours of a stage that they hold; note the steps that lead there."""
     stages, find = book.stages(row.id), relaxation_finder(book.steps(row.id))
-    for (low, high), members in _by_neighbours(stages, stage, names, drawn_stages).items():
-        below, above = (None if neighbour is None else book.design(neighbour.design) for neighbour in (low, high))
-        placement = find_place(design, [neighbour for neighbour in (below, above) if neighbour is not None], find=find)
+    for (low, high), members in _by_neighbours(
+        stages, stage, names, drawn_stages
+    ).items():
+        below, above = (
+            None if neighbour is None else book.design(neighbour.design)
+            for neighbour in (low, high)
+        )
+        placement = find_place(
+            design,
+            [neighbour for neighbour in (below, above) if neighbour is not None],
+            find=find,
+        )
         if below is not None and placement.below is not None:
-            book.add_step(row.id, (below.hash, design.hash), relaxation_to_json(placement.below))
+            book.add_step(
+                row.id, (below.hash, design.hash), relaxation_to_json(placement.below)
+            )
         if above is not None and placement.above is not None:
-            book.add_step(row.id, (design.hash, above.hash), relaxation_to_json(placement.above))
+            book.add_step(
+                row.id, (design.hash, above.hash), relaxation_to_json(placement.above)
+            )
         coarser, finer = (
-            [] if neighbour is None else [drawn_stages[neighbour.id][name].response for name in members]
+            []
+            if neighbour is None
+            else [drawn_stages[neighbour.id][name].response for name in members]
             for neighbour in (low, high)
         )
         answers = _kept_answers(book, row, members) if placement.finest else []
-        yield SameNeighbours(design, placement, members, below, above, coarser, finer, answers)
+        yield SameNeighbours(
+            design, placement, members, below, above, coarser, finer, answers
+        )
 
 
 def _by_neighbours(
-    stages: Sequence[StageRow], stage: StageRow, names: Sequence[str], drawn_stages: Mapping[int, Mapping[str, Drawn]]
+    stages: Sequence[StageRow],
+    stage: StageRow,
+    names: Sequence[str],
+    drawn_stages: Mapping[int, Mapping[str, Drawn]],
 ) -> dict[tuple[StageRow | None, StageRow | None], list[str]]:
     """Return respondents by the stages next below and next above a stage that they hold."""
     position = stages.index(stage)
-    lower = [(other_stage, drawn_stages[other_stage.id]) for other_stage in reversed(stages[:position])]
-    higher = [(other_stage, drawn_stages[other_stage.id]) for other_stage in stages[position + 1 :]]
+    lower = [
+        (other_stage, drawn_stages[other_stage.id])
+        for other_stage in reversed(stages[:position])
+    ]
+    higher = [
+        (other_stage, drawn_stages[other_stage.id])
+        for other_stage in stages[position + 1 :]
+    ]
     names_by_neighbours: dict[tuple[StageRow | None, StageRow | None], list[str]] = {}
     for name in names:
-        low = next((other_stage for other_stage, releases in lower if name in releases), None)
-        high = next((other_stage for other_stage, releases in higher if name in releases), None)
+        low = next(
+            (other_stage for other_stage, releases in lower if name in releases), None
+        )
+        high = next(
+            (other_stage for other_stage, releases in higher if name in releases), None
+        )
         names_by_neighbours.setdefault((low, high), []).append(name)
     return names_by_neighbours
 

@@ -88,7 +88,12 @@ class Sheet:
             return self
         order = list(range(len(self.cells)))
         if self.sizes:
-            order.sort(key=lambda row: -math.inf if math.isnan(self.sizes[row]) else self.sizes[row], reverse=True)
+            order.sort(
+                key=lambda row: (
+                    -math.inf if math.isnan(self.sizes[row]) else self.sizes[row]
+                ),
+                reverse=True,
+            )
         kept = order[:most]
         return replace(
             self,
@@ -104,13 +109,19 @@ class Sheet:
         if not self.left_out:
             return ()
         which = "largest" if self.sizes else "first"
-        return (f"The {which} {len(self.cells):,} of {len(self.cells) + self.left_out:,}.",)
+        return (
+            f"The {which} {len(self.cells):,} of {len(self.cells) + self.left_out:,}.",
+        )
 
     @property
     def is_text(self) -> tuple[bool, ...]:
         """Whether each column holds text, which is aligned to the left; numbers are aligned to the right."""
-        columns = zip(*self.cells, strict=True) if self.cells else ((),) * len(self.heads)
-        others = (bool(column) and not any(map(_NUMBER.match, column)) for column in columns)
+        columns = (
+            zip(*self.cells, strict=True) if self.cells else ((),) * len(self.heads)
+        )
+        others = (
+            bool(column) and not any(map(_NUMBER.match, column)) for column in columns
+        )
         return (True, *list(others)[1:])
 
 
@@ -137,20 +148,29 @@ def to_text(sheet: Sheet, width: int | None = None) -> str:
     columns = list(zip(widths, sheet.is_text, strict=True))[1:]
     numbers = [
         "".join(
-            f"  {cell:{'<' if is_text else '>'}{room}}" for cell, (room, is_text) in zip(row[1:], columns, strict=True)
+            f"  {cell:{'<' if is_text else '>'}{room}}"
+            for cell, (room, is_text) in zip(row[1:], columns, strict=True)
         )
         for row in rows
     ]
     lines = [(name + row).rstrip() for name, row in zip(names, numbers, strict=True)]
     lines += [f"… {sheet.left_out:,} more"] if sheet.left_out else []
-    return "\n".join([_broken(sheet.title, width), *lines, *(_broken(note, width) for note in sheet.notes)])
+    return "\n".join(
+        [
+            _broken(sheet.title, width),
+            *lines,
+            *(_broken(note, width) for note in sheet.notes),
+        ]
+    )
 
 
 def _broken(text: str, width: int | None) -> str:
     """Return a text in lines that are no wider, broken between words."""
     if width is None:
         return text
-    return "\n".join(textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False))
+    return "\n".join(
+        textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False)
+    )
 
 
 def to_csv(sheet: Sheet) -> str:
@@ -184,14 +204,21 @@ def to_markdown(sheet: Sheet) -> str:
         | :-- | --: |
         | yes\|no | 12% |
     """
-    lines = [tuple(map(_markdown, sheet.heads)), tuple(":--" if is_text else "--:" for is_text in sheet.is_text)]
+    lines = [
+        tuple(map(_markdown, sheet.heads)),
+        tuple(":--" if is_text else "--:" for is_text in sheet.is_text),
+    ]
     lines += [tuple(map(_markdown, row)) for row in sheet.cells]
     table = ["| " + " | ".join(row) + " |" for row in lines]
     notes = "\n\n".join(map(_markdown, (*sheet.rest, *sheet.notes)))
-    return "\n".join([f"**{_markdown(sheet.title)}**", "", *table, *(["", notes] if notes else [])])
+    return "\n".join(
+        [f"**{_markdown(sheet.title)}**", "", *table, *(["", notes] if notes else [])]
+    )
 
 
-def to_latex(sheet: Sheet, *, caption: str = "", label: str = "", notes: bool = True) -> str:
+def to_latex(
+    sheet: Sheet, *, caption: str = "", label: str = "", notes: bool = True
+) -> str:
     r"""Return a LaTeX table with a caption; it needs the package booktabs.
 
     Args:
@@ -217,8 +244,12 @@ def to_latex(sheet: Sheet, *, caption: str = "", label: str = "", notes: bool = 
         \end{table}
     """
     if not re.fullmatch(r"[\w:.+/ -]*", label):
-        raise InvalidRequest(f"the label is {quoted(label)}; expected letters, digits, and : . + / - _ between them.")
-    head, *body = [" & ".join(map(_tex, row)) + r" \\" for row in (sheet.heads, *sheet.cells)]
+        raise InvalidRequest(
+            f"the label is {quoted(label)}; expected letters, digits, and : . + / - _ between them."
+        )
+    head, *body = [
+        " & ".join(map(_tex, row)) + r" \\" for row in (sheet.heads, *sheet.cells)
+    ]
     columns = "".join("l" if is_text else "r" for is_text in sheet.is_text)
     below = " ".join(map(_tex, (*sheet.rest, *(sheet.notes if notes else ()))))
     return "\n".join([
@@ -237,7 +268,11 @@ def to_html(sheet: Sheet) -> str:
         True
     """
     head = "".join(f'<th scope="col">{_html(each)}</th>' for each in sheet.heads)
-    head += f'<th scope="col" class="figure">{_html(sheet.figure)}</th>' if sheet.figures else ""
+    head += (
+        f'<th scope="col" class="figure">{_html(sheet.figure)}</th>'
+        if sheet.figures
+        else ""
+    )
     figures = sheet.figures or ("",) * len(sheet.cells)
     body = "".join(
         f'<tr><th scope="row" dir="auto">{_html(name)}</th>{"".join(f"<td>{_html(cell)}</td>" for cell in cells)}'
@@ -284,7 +319,14 @@ class Rendered:
         """
         return to_html(self._sheet().shortened(most))
 
-    def to_latex(self, *, most: int | None = MOST_ROWS, caption: str = "", label: str = "", notes: bool = True) -> str:
+    def to_latex(
+        self,
+        *,
+        most: int | None = MOST_ROWS,
+        caption: str = "",
+        label: str = "",
+        notes: bool = True,
+    ) -> str:
         """Return the table in LaTeX, with a caption and notes; it needs the package booktabs.
 
         Args:
@@ -296,7 +338,9 @@ class Rendered:
         Raises:
             InvalidRequest: a label with characters that LaTeX does not take in one.
         """
-        return to_latex(self._sheet().shortened(most), caption=caption, label=label, notes=notes)
+        return to_latex(
+            self._sheet().shortened(most), caption=caption, label=label, notes=notes
+        )
 
     def to_markdown(self, *, most: int | None = MOST_ROWS) -> str:
         """Return the table in Markdown, with its title and notes.
@@ -329,7 +373,8 @@ def data_frame(rows: object) -> pd.DataFrame:
         import pandas as pd
     except ImportError:
         raise MissingExtra(
-            "a data frame needs the package 'pandas', which is not installed.", "Install it: pip install pandas."
+            "a data frame needs the package 'pandas', which is not installed.",
+            "Install it: pip install pandas.",
         ) from None
     return pd.DataFrame(rows)
 
@@ -337,7 +382,9 @@ def data_frame(rows: object) -> pd.DataFrame:
 def drawn(thing: object, *, title: str = "", dark: bool = False) -> Figure:
     """Return the picture of a thing, as `report` draws it."""
     require_options(truths={"dark": dark}, texts={"title": title})
-    made: Figure = import_module("deniable.report.pictures").picture_of(thing, title=title)
+    made: Figure = import_module("deniable.report.pictures").picture_of(
+        thing, title=title
+    )
     if dark:
         import_module("deniable.estimates.charts").darkened(made)
     return made

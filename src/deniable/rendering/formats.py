@@ -69,7 +69,9 @@ def _rounded(value: Ratio, digits: int, rounding: str) -> str:
         rounded = context.create_decimal(repr(float(value)))
     else:
         fraction = rational(value)
-        rounded = context.divide(Decimal(fraction.numerator), Decimal(fraction.denominator))
+        rounded = context.divide(
+            Decimal(fraction.numerator), Decimal(fraction.denominator)
+        )
     if rounded == rounded.to_integral_value() or not rounded:
         return f"{int(rounded):,}"
     return f"{float(rounded):.{digits}g}"
@@ -104,7 +106,9 @@ def level(value: float) -> str:
     return percent(value, _LEVEL_DIGITS)
 
 
-def fixed_percent(share: Ratio, decimals: int = 1, to_whole: Callable[[Fraction], int] | None = None) -> str:
+def fixed_percent(
+    share: Ratio, decimals: int = 1, to_whole: Callable[[Fraction], int] | None = None
+) -> str:
     """Return a share in percent with this many decimals, as a column has them.
 
     Args:
@@ -119,7 +123,9 @@ def fixed_percent(share: Ratio, decimals: int = 1, to_whole: Callable[[Fraction]
     return f"{points(share, decimals, to_whole)}%"
 
 
-def points(share: Ratio, decimals: int = 1, to_whole: Callable[[Fraction], int] | None = None) -> str:
+def points(
+    share: Ratio, decimals: int = 1, to_whole: Callable[[Fraction], int] | None = None
+) -> str:
     """Return a share in percentage points, without the sign that `fixed_percent` appends."""
     value = 100 * float(share)
     if to_whole is not None:
@@ -208,7 +214,9 @@ def decimals_of_error(error: float, digits: int = 2) -> int:
     return min(max(digits - 1 - math.floor(math.log10(error)), 0), 12)
 
 
-def column(cells: Sequence[Sequence[float | None]], as_percent: bool = False) -> list[str]:
+def column(
+    cells: Sequence[Sequence[float | None]], as_percent: bool = False
+) -> list[str]:
     """Return the cells of a column, all with the decimals that its largest number leaves room for.
 
     Args:
@@ -220,15 +228,30 @@ def column(cells: Sequence[Sequence[float | None]], as_percent: bool = False) ->
         (['0.1234', '-0.0500', '—'], ['10.0 … 20.0%'], ['1,234', '2'])
     """
     if as_percent:
-        texts = [_join_cell([None if value is None else 100 * value for value in cell], 1) for cell in cells]
+        texts = [
+            _join_cell([None if value is None else 100 * value for value in cell], 1)
+            for cell in cells
+        ]
         return [text if text == MISSING else f"{text}%" for text in texts]
     largest = max(
-        (abs(value) for cell in cells for value in cell if value is not None and math.isfinite(value)), default=0.0
+        (
+            abs(value)
+            for cell in cells
+            for value in cell
+            if value is not None and math.isfinite(value)
+        ),
+        default=0.0,
     )
-    decimals = 0 if largest >= 1000 else 1 if largest >= 100 else 2 if largest >= 10 else 4
+    decimals = (
+        0 if largest >= 1000 else 1 if largest >= 100 else 2 if largest >= 10 else 4
+    )
     return [_join_cell(cell, decimals) for cell in cells]
 
 
 def _join_cell(values: Sequence[float | None], decimals: int) -> str:
-    texts = [decimal(value, decimals) for value in values if value is not None and not math.isnan(value)]
+    texts = [
+        decimal(value, decimals)
+        for value in values
+        if value is not None and not math.isnan(value)
+    ]
     return " … ".join(texts) if len(texts) == len(values) else MISSING

@@ -25,7 +25,9 @@ def to_rich(sheet: Sheet, *, main_column: int = 1, has_total: bool = False) -> G
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for number, (head, is_text) in enumerate(zip(sheet.heads, sheet.is_text, strict=True)):
+    for number, (head, is_text) in enumerate(
+        zip(sheet.heads, sheet.is_text, strict=True)
+    ):
         table.add_column(
             escape(head),
             justify="left" if is_text else "right",

@@ -51,7 +51,9 @@ if not TYPE_CHECKING:  # a checker knows every name from the imports above
 
     def __getattr__(name: str) -> object:
         if name in __all__:
-            return getattr(import_module(f"deniable.{_HOMES.get(name, 'report.regions')}"), name)
+            return getattr(
+                import_module(f"deniable.{_HOMES.get(name, 'report.regions')}"), name
+            )
         raise AttributeError(f"module 'deniable.report' has no attribute {name!r}")
 
 

@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 
 __all__ = ["against_truth", "weighted_graph"]
 
-_COLORS = ("#b2182b", "#c9a227", "#1f5fa8")  # the low end of the scale, its middle, and the high end; none is pale
+_COLORS = (
+    "#b2182b",
+    "#c9a227",
+    "#1f5fa8",
+)  # the low end of the scale, its middle, and the high end; none is pale
 _LETTERS = 34
 _WIDEST = 20.0  # points: the widest edge
-_NARROW = 0.45  # how far the edges lie apart at the people's end, of how far at the items'
+_NARROW = (
+    0.45  # how far the edges lie apart at the people's end, of how far at the items'
+)
 _BAND, _UNKNOWN = "#dfe5ec", "#8a94a0"
 
 
@@ -57,12 +63,16 @@ def against_truth(
     if mean:
         _scatter(axes[1], estimate, "mean", mean, level, ~estimate.within_noise)
     epsilon = formats.epsilon(estimate.design.epsilon)
-    default = f"{estimate.design.name}, ε = {epsilon}, {estimate.respondents:,} respondents"
+    default = (
+        f"{estimate.design.name}, ε = {epsilon}, {estimate.respondents:,} respondents"
+    )
     figure.suptitle(title or default, color=INK, fontsize=11, x=0.02, ha="left")
     return figure
 
 
-def weighted_graph(estimate: KeyValueEstimate, *, count: int = 20, level: float = 0.95, title: str = "") -> Figure:
+def weighted_graph(
+    estimate: KeyValueEstimate, *, count: int = 20, level: float = 0.95, title: str = ""
+) -> Figure:
     """Draw the graph as it is known: an edge from all respondents to each of the most frequent items.
 
     An edge is as wide as the number of people behind it: dark up to the lower end of its interval, lighter up to the
@@ -82,7 +92,9 @@ def weighted_graph(estimate: KeyValueEstimate, *, count: int = 20, level: float 
     from matplotlib.figure import Figure
 
     if not 1 <= count <= MOST_BARS:
-        raise InvalidRequest(f"count is {count}; expected 1 to {MOST_BARS} items for a picture.")
+        raise InvalidRequest(
+            f"count is {count}; expected 1 to {MOST_BARS} items for a picture."
+        )
     order = np.argsort(-estimate.degree, kind="stable")[:count]
     figure = Figure(figsize=(9.6, 1.8 + 0.4 * len(order)), layout="constrained")
     axes = figure.add_subplot()
@@ -105,59 +117,145 @@ def _scatter(
     shown: NDArray[np.bool_],
 ) -> None:
     items = list(estimate.design.items)
-    picked = [number for number, item in enumerate(items) if shown[number] and item in truth]
+    picked = [
+        number for number, item in enumerate(items) if shown[number] and item in truth
+    ]
     true = np.array([truth[items[number]] for number in picked])
     value = estimate.value(what)[picked]
-    ends = np.array(list(estimate.about(what).conf_int(level=level).values()))[picked].reshape(-1, 2)
+    ends = np.array(list(estimate.about(what).conf_int(level=level).values()))[
+        picked
+    ].reshape(-1, 2)
     holds = (ends[:, 0] <= true) & (true <= ends[:, 1])
-    for mask, color, label in ((holds, ACCENT, "interval holds the truth"), (~holds, TRUTH, "it does not")):
+    for mask, color, label in (
+        (holds, ACCENT, "interval holds the truth"),
+        (~holds, TRUTH, "it does not"),
+    ):
         if mask.any():
-            axes.vlines(true[mask], ends[mask, 0], ends[mask, 1], color=color, linewidth=1.0, alpha=0.55)
+            axes.vlines(
+                true[mask],
+                ends[mask, 0],
+                ends[mask, 1],
+                color=color,
+                linewidth=1.0,
+                alpha=0.55,
+            )
             named = f"{label} ({int(mask.sum()):,})"
-            axes.plot(true[mask], value[mask], "o", color=color, markersize=4, label=named, linestyle="none")
-    limits = [min(true.min(), ends[:, 0].min()), max(true.max(), ends[:, 1].max())] if picked else [0.0, 1.0]
+            axes.plot(
+                true[mask],
+                value[mask],
+                "o",
+                color=color,
+                markersize=4,
+                label=named,
+                linestyle="none",
+            )
+    limits = (
+        [min(true.min(), ends[:, 0].min()), max(true.max(), ends[:, 1].max())]
+        if picked
+        else [0.0, 1.0]
+    )
     line = [min(true, default=0.0), max(true, default=1.0)]
     axes.plot(line, line, color=INK, linewidth=0.9, linestyle=":")
     reach = limits[1] - limits[0]
-    axes.set_ylim(limits[0] - 0.04 * reach, limits[1] + 0.16 * reach)  # room for the legend
+    axes.set_ylim(
+        limits[0] - 0.04 * reach, limits[1] + 0.16 * reach
+    )  # room for the legend
     if what == "degree":
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.set_xlabel(f"true {what} of an item", color=INK)
-    axes.set_ylabel(f"estimated {what}, with {formats.level(level)} intervals", color=INK)
+    axes.set_ylabel(
+        f"estimated {what}, with {formats.level(level)} intervals", color=INK
+    )
     hidden = len(items) - len(picked)
     if what == "mean" and hidden:
-        axes.set_title(f"{hidden:,} items with a degree within noise of 0 left out", loc="left", color=INK, fontsize=9)
+        axes.set_title(
+            f"{hidden:,} items with a degree within noise of 0 left out",
+            loc="left",
+            color=INK,
+            fontsize=9,
+        )
     if picked:
         axes.legend(frameon=False, fontsize=9, loc="upper left")
     plain(axes)
 
 
-def _fan(axes: Axes, estimate: KeyValueEstimate, order: list[int], level: float) -> None:
+def _fan(
+    axes: Axes, estimate: KeyValueEstimate, order: list[int], level: float
+) -> None:
     degree = np.maximum(estimate.degree[order], 0.0)
-    ends = np.maximum(np.array(list(estimate.about("degree").conf_int(level=level).values()))[order], 0.0)
+    ends = np.maximum(
+        np.array(list(estimate.about("degree").conf_int(level=level).values()))[order],
+        0.0,
+    )
     widest = max(float(ends[:, 1].max()), 1.0)
     heights = np.arange(len(order), 0, -1, dtype=np.float64)
     middle = float(heights.mean())
     starts = middle + (heights - middle) * _NARROW
-    for number, start, height, value, (low, high) in zip(order, starts, heights, degree, ends, strict=True):
+    for number, start, height, value, (low, high) in zip(
+        order, starts, heights, degree, ends, strict=True
+    ):
         color = _color(estimate, number)
-        for width, shade, opacity in ((high, _BAND, 1.0), (value, color, 0.55), (low, color, 1.0)):
+        for width, shade, opacity in (
+            (high, _BAND, 1.0),
+            (value, color, 0.55),
+            (low, color, 1.0),
+        ):
             points = _WIDEST * width / widest
-            axes.plot(*_curve(start, height), color=shade, alpha=opacity, linewidth=points, solid_capstyle="butt")
+            axes.plot(
+                *_curve(start, height),
+                color=shade,
+                alpha=opacity,
+                linewidth=points,
+                solid_capstyle="butt",
+            )
         _write(axes, _label(estimate, number), height)
-    _write(axes, ("item", "people ± error", "mean ± error"), len(order) + 1.0, weight="bold")
+    _write(
+        axes,
+        ("item", "people ± error", "mean ± error"),
+        len(order) + 1.0,
+        weight="bold",
+    )
     reach = max((starts[0] - starts[-1]) / 2, 0.3) + 0.25
-    axes.plot([0, 0], [middle - reach, middle + reach], color=INK, linewidth=7, solid_capstyle="round")
-    axes.text(-0.03, middle, f"{estimate.respondents:,} people", rotation=90, va="center", ha="right", color=INK)
+    axes.plot(
+        [0, 0],
+        [middle - reach, middle + reach],
+        color=INK,
+        linewidth=7,
+        solid_capstyle="round",
+    )
+    axes.text(
+        -0.03,
+        middle,
+        f"{estimate.respondents:,} people",
+        rotation=90,
+        va="center",
+        ha="right",
+        color=INK,
+    )
     axes.set_xlim(-0.12, 2.75)
     axes.set_ylim(0.3, len(order) + 1.6)
     axes.axis("off")
 
 
-def _write(axes: Axes, cells: tuple[str, str, str], height: float, weight: str = "normal") -> None:
-    for x, text, side in ((1.05, cells[0], "left"), (2.3, cells[1], "right"), (2.75, cells[2], "right")):
-        axes.text(x, height, text, va="center", ha=side, color=INK, fontsize=9, fontweight=weight)
+def _write(
+    axes: Axes, cells: tuple[str, str, str], height: float, weight: str = "normal"
+) -> None:
+    for x, text, side in (
+        (1.05, cells[0], "left"),
+        (2.3, cells[1], "right"),
+        (2.75, cells[2], "right"),
+    ):
+        axes.text(
+            x,
+            height,
+            text,
+            va="center",
+            ha=side,
+            color=INK,
+            fontsize=9,
+            fontweight=weight,
+        )
 
 
 def _curve(start: float, end: float) -> tuple[Vector, Vector]:
@@ -165,7 +263,9 @@ def _curve(start: float, end: float) -> tuple[Vector, Vector]:
     return x, start + (end - start) * (3 * x**2 - 2 * x**3)
 
 
-def _color(estimate: KeyValueEstimate, number: int) -> tuple[float, float, float, float] | str:
+def _color(
+    estimate: KeyValueEstimate, number: int
+) -> tuple[float, float, float, float] | str:
     if estimate.linear.weight is None or estimate.within_noise[number]:
         return _UNKNOWN
     low, high = float(estimate.design.low), float(estimate.design.high)
@@ -183,10 +283,16 @@ def _colors() -> Colormap:
 def _label(estimate: KeyValueEstimate, number: int) -> tuple[str, str, str]:
     name = estimate.design.items[number]
     name = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
-    people = f"{estimate.degree[number]:,.0f} ± {estimate.errors('degree')[number]:,.0f}"
+    people = (
+        f"{estimate.degree[number]:,.0f} ± {estimate.errors('degree')[number]:,.0f}"
+    )
     if estimate.linear.weight is None or estimate.within_noise[number]:
         return name, people, "unknown"
-    return name, people, f"{estimate.mean[number]:.2f} ± {estimate.errors('mean')[number]:.2f}"
+    return (
+        name,
+        people,
+        f"{estimate.mean[number]:.2f} ± {estimate.errors('mean')[number]:.2f}",
+    )
 
 
 def _colorbar(figure: Figure, axes: Axes, estimate: KeyValueEstimate) -> None:
@@ -197,10 +303,16 @@ def _colorbar(figure: Figure, axes: Axes, estimate: KeyValueEstimate) -> None:
         return
     scale = Normalize(float(estimate.design.low), float(estimate.design.high))
     bar = figure.colorbar(
-        ScalarMappable(scale, _colors()), ax=axes, orientation="horizontal", fraction=0.03, pad=0.02, aspect=40
+        ScalarMappable(scale, _colors()),
+        ax=axes,
+        orientation="horizontal",
+        fraction=0.03,
+        pad=0.02,
+        aspect=40,
     )
     words = (
-        "mean weight of those who have the item (width: people; dark, light and pale: lower end, estimate, upper end)"
+        "mean weight of those who have the item (width: people; dark, light "
+        "and pale: lower end, estimate, upper end)"
     )
     bar.set_label(words, color=INK, fontsize=9)
     bar.outline.set_visible(False)

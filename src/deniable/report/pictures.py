@@ -58,7 +58,9 @@ def picture_of(thing: Any, *, title: str = "") -> Picture:
         picture: Picture = operation(design, "tally_picture")(thing, title=title)
         return picture
     name_design = find_operation(design, "picture_title") or design_title
-    return draw_views(operation(design, "views")(design, pictured=True), title or name_design(design))
+    return draw_views(
+        operation(design, "views")(design, pictured=True), title or name_design(design)
+    )
 
 
 @picture_of.register
@@ -66,20 +68,29 @@ def _of_certificate(certificate: Certificate, *, title: str = "") -> Picture:
     if isinstance(certificate.subject, Survey):
         questions = certificate.subject.questions
         rows = [(each.name, each.designs[-1].epsilon) for each in questions]
-        return draw_bars(rows, title or f"What each question of {certificate.subject.name} reveals", "ε, at most")
+        return draw_bars(
+            rows,
+            title or f"What each question of {certificate.subject.name} reveals",
+            "ε, at most",
+        )
     return picture_of(certificate.subject, title=title)
 
 
 @picture_of.register
 def _of_order(order: Order, *, title: str = "") -> Picture:
-    sides = {"second from first": order.second_from_first, "first from second": order.first_from_second}
+    sides = {
+        "second from first": order.second_from_first,
+        "first from second": order.first_from_second,
+    }
     figure = Picture(figsize=(8, 4), layout="constrained")
     for axes, (name, found) in zip(figure.subplots(1, 2), sides.items(), strict=True):
         if isinstance(found, Separation):
             _separated(axes, name, found)
         else:
             _garbled(axes, name, found)
-    told = textwrap.fill(title or f"The first design is {order.relation}", TITLE_LETTERS)
+    told = textwrap.fill(
+        title or f"The first design is {order.relation}", TITLE_LETTERS
+    )
     figure.suptitle(drawable(told), x=0.01, ha="left", color=INK, fontsize=11)
     return figure
 
@@ -90,18 +101,32 @@ def _of_groups(tally: GroupedTally, *, title: str = "") -> Picture:
     first = next(iter(tally.values()))
     if not isinstance(first, Tally) or len(first.counts) > len(LINES):
         return draw_bars(
-            [(group_name(group), float(each.respondents)) for group, each in tally.items()], named, "responses"
+            [
+                (group_name(group), float(each.respondents))
+                for group, each in tally.items()
+            ],
+            named,
+            "responses",
         )
     labels, _ = cell_counts(first)
-    rows = [(group_name(group), list(map(float, cell_counts(part)[1]))) for group, part in tally.items()]
+    rows = [
+        (group_name(group), list(map(float, cell_counts(part)[1])))
+        for group, part in tally.items()
+    ]
     return draw_grouped_bars(rows, labels, named, "times sent", stacked=True)
 
 
 @picture_of.register
 def _of_comparison(compared: Comparison, *, title: str = "") -> Picture:
-    rows = [(f"{line.name} (ε = {formats.epsilon(line.epsilon)})", line.error) for line in compared.lines]
+    rows = [
+        (f"{line.name} (ε = {formats.epsilon(line.epsilon)})", line.error)
+        for line in compared.lines
+    ]
     return draw_bars(
-        rows, title or f"Designs side by side, {compared.n:,} respondents", "standard error", ordered=False
+        rows,
+        title or f"Designs side by side, {compared.n:,} respondents",
+        "standard error",
+        ordered=False,
     )
 
 
@@ -109,31 +134,50 @@ def _of_comparison(compared: Comparison, *, title: str = "") -> Picture:
 def _of_choice(choice: Choice, *, title: str = "") -> Picture:
     rows = [(one.name, one.risk) for one in choice.candidates]
     return draw_bars(
-        rows, title or f"{choice.design.name}, for {choice.demand}", "variance × respondents", ordered=False
+        rows,
+        title or f"{choice.design.name}, for {choice.demand}",
+        "variance × respondents",
+        ordered=False,
     )
 
 
 @picture_of.register
 def _of_items_choice(choice: ItemsChoice, *, title: str = "") -> Picture:
-    rows = [(f"{one.each} for each", [one.shares, one.associations]) for one in choice.candidates]
-    told = title or f"How many questions each respondent answers, with ε = {formats.epsilon(choice.epsilon)} in all"
-    return draw_grouped_bars(rows, ("one question", "two together"), told, "variance × respondents", log=True)
+    rows = [
+        (f"{one.each} for each", [one.shares, one.associations])
+        for one in choice.candidates
+    ]
+    told = (
+        title
+        or f"How many questions each respondent answers, with ε = {formats.epsilon(choice.epsilon)} in all"
+    )
+    return draw_grouped_bars(
+        rows, ("one question", "two together"), told, "variance × respondents", log=True
+    )
 
 
 @picture_of.register
 def _of_planned(planned: Planned, *, title: str = "") -> Picture:
     if planned.across:
         return _curves(planned, title or planned.sentence)
-    numbers = [name for name, cell in planned.lines[0].items() if not isinstance(cell, str)]
+    numbers = [
+        name for name, cell in planned.lines[0].items() if not isinstance(cell, str)
+    ]
     texts = [name for name in planned.lines[0] if name not in numbers]
-    labels = [", ".join(str(line[name]) for name in texts) or f"{at}" for at, line in enumerate(planned.lines, 1)]
+    labels = [
+        ", ".join(str(line[name]) for name in texts) or f"{at}"
+        for at, line in enumerate(planned.lines, 1)
+    ]
     shown = numbers[-3:]
     figure = Picture(figsize=(8, 1.6 + 0.35 * len(labels)), layout="constrained")
     for at, name in enumerate(shown):
         axes = figure.add_subplot(1, len(shown), at + 1)
         values = [float(line[name]) for line in planned.lines]
         axes.plot(values, range(len(values)), "o", color=ACCENT, markersize=6)
-        axes.set_yticks(range(len(labels)), [shorten(label) for label in labels] if at == 0 else [""] * len(labels))
+        axes.set_yticks(
+            range(len(labels)),
+            [shorten(label) for label in labels] if at == 0 else [""] * len(labels),
+        )
         axes.set_ylim(len(labels) - 0.5, -0.5)
         axes.set_xlabel(name, color=INK)
         axes.set_ylabel(", ".join(texts) if at == 0 else "", color=INK)
@@ -141,7 +185,11 @@ def _of_planned(planned: Planned, *, title: str = "") -> Picture:
         axes.locator_params(axis="x", nbins=4)
         plain(axes)
     figure.suptitle(
-        drawable(textwrap.fill(title or planned.sentence, TITLE_LETTERS)), x=0.01, ha="left", color=INK, fontsize=11
+        drawable(textwrap.fill(title or planned.sentence, TITLE_LETTERS)),
+        x=0.01,
+        ha="left",
+        color=INK,
+        fontsize=11,
     )
     return figure
 
@@ -164,12 +212,24 @@ def _curves(planned: Planned, title: str) -> Picture:
 def _garbled(axes: Axes, name: str, found: Garbling) -> None:
     channel = found.channel
     axes.set_title(f"the {name}: possible", loc="left", color=INK, fontsize=10)
-    if channel is None or channel.responses > MOST_RESPONSES or channel.answers > MOST_RESPONSES:
+    if (
+        channel is None
+        or channel.responses > MOST_RESPONSES
+        or channel.answers > MOST_RESPONSES
+    ):
         axes.set_axis_off()
-        axes.text(0, 0.9, textwrap.fill(found.recipe, 44), color=INK, va="top", fontsize=10)
+        axes.text(
+            0, 0.9, textwrap.fill(found.recipe, 44), color=INK, va="top", fontsize=10
+        )
         return
-    rows = [[channel.probability(i, given=j) for j in range(channel.answers)] for i in range(channel.responses)]
-    down, across = ([str(number) for number in range(size)] for size in (channel.responses, channel.answers))
+    rows = [
+        [channel.probability(i, given=j) for j in range(channel.answers)]
+        for i in range(channel.responses)
+    ]
+    down, across = (
+        [str(number) for number in range(size)]
+        for size in (channel.responses, channel.answers)
+    )
     draw_cells(axes, rows, down, across)
     axes.set_xlabel("response of the finer design", color=INK)
     axes.set_ylabel("response made of it", color=INK)
@@ -177,7 +237,9 @@ def _garbled(axes: Axes, name: str, found: Garbling) -> None:
 
 def _separated(axes: Axes, name: str, found: Separation) -> None:
     axes.set_title(f"the {name}: impossible", loc="left", color=INK, fontsize=10)
-    axes.barh([0, 1], [float(found.coarse), float(found.fine)], 0.5, color=[ACCENT, PALE])
+    axes.barh(
+        [0, 1], [float(found.coarse), float(found.fine)], 0.5, color=[ACCENT, PALE]
+    )
     axes.set_yticks([0, 1], ["it earns", "the other earns\nat most"])
     axes.set_ylim(1.6, -0.6)
     axes.set_xlabel("in a game that tells them apart", color=INK)

@@ -66,15 +66,28 @@ def methods(
     devices = _devices_of(thing)
     if isinstance(thing, Result):
         summary = thing.summary(level=level, method=method, simultaneous=simultaneous)
-        dropped = getattr(thing, "dropped", None)  # of a regression: rows, by why they were left out
-        counted = _counted(summary.respondents, summary.missing) if dropped is None else _kept(thing, dropped)
+        dropped = getattr(
+            thing, "dropped", None
+        )  # of a regression: rows, by why they were left out
+        counted = (
+            _counted(summary.respondents, summary.missing)
+            if dropped is None
+            else _kept(thing, dropped)
+        )
         told = [*_asked(devices, summary), *counted, *_estimated(thing, summary)]
     elif isinstance(thing, AnyDesign):
         told = [*_asked(devices)]
     else:
-        told = [*_asked(devices), *_counted(thing.respondents, getattr(thing, "missing", 0))]
+        told = [
+            *_asked(devices),
+            *_counted(thing.respondents, getattr(thing, "missing", 0)),
+        ]
     hashes = " and ".join(f"{design.hash:.19}…" for _, design in devices)
-    named = f" (design{'s' * (len(devices) > 1)} {hashes})" if 0 < len(devices) <= _MOST_DEVICES else ""
+    named = (
+        f" (design{'s' * (len(devices) > 1)} {hashes})"
+        if 0 < len(devices) <= _MOST_DEVICES
+        else ""
+    )
     return " ".join([*told, f"Computed with deniable {__version__}{named}."])
 
 
@@ -108,29 +121,52 @@ def sentence(
         'An estimated 22.0% answer “yes” (95% interval 16.2% to 28.0%; 1,000 responses, ε = 1.099).'
     """
     if not isinstance(result, Result | Summary):
-        raise InvalidRequest(f"nothing was estimated in a {type(result).__name__}; expected what estimate() returns.")
-    summary = result.summary(level=level, method=method) if isinstance(result, Result) else result
+        raise InvalidRequest(
+            f"nothing was estimated in a {type(result).__name__}; expected what estimate() returns."
+        )
+    summary = (
+        result.summary(level=level, method=method)
+        if isinstance(result, Result)
+        else result
+    )
     groups = _grouped(result)
     row = _row(summary, name, groups)
-    group = next((each for each in groups if row.name in each.numbers), _Group("", {}, summary.respondents))
+    group = next(
+        (each for each in groups if row.name in each.numbers),
+        _Group("", {}, summary.respondents),
+    )
     percent = summary.quantity in PERCENTAGES
     value, low, high = _numbers(row, percent=percent)
     credible = "credible " if summary.interval.startswith("credible") else ""
     facts = f"{summary.level_text} {credible}interval {low} to {high}; {group.people:,} responses"
-    facts += "" if summary.epsilon == math.inf else f", ε = {formats.epsilon(summary.epsilon)}"
+    facts += (
+        ""
+        if summary.epsilon == math.inf
+        else f", ε = {formats.epsilon(summary.epsilon)}"
+    )
     own = group.numbers.get(row.name, row.name)
     called, where = label or own, f"in {group.name} " if group.name else ""
     if not math.isfinite(row.estimate):
-        return _capital(f"{where}of “{called}” nothing could be estimated from {group.people:,} responses.")
+        return _capital(
+            f"{where}of “{called}” nothing could be estimated from {group.people:,} responses."
+        )
     do = label or f"answer “{own}”"
     if summary.quantity == "share" and row.low <= 0 and row.high >= 1:
-        return _capital(f"{where}the responses are too few to tell how many {do} ({facts}).")
+        return _capital(
+            f"{where}the responses are too few to tell how many {do} ({facts})."
+        )
     if summary.quantity == "share":
         beyond = row.low < 0 or row.high > 1
-        remark = " The interval of an unbiased estimate may reach beyond 0% and 100%." if beyond else ""
+        remark = (
+            " The interval of an unbiased estimate may reach beyond 0% and 100%."
+            if beyond
+            else ""
+        )
         return _capital(f"{where}an estimated {value} {do} ({facts}).{remark}")
     of = "" if summary.quantity == called else f" of “{called}”"
-    return _capital(f"{where}the {summary.quantity}{of} is estimated at {value} ({facts}).")
+    return _capital(
+        f"{where}the {summary.quantity}{of} is estimated at {value} ({facts})."
+    )
 
 
 def title_of(design: AnyDesign) -> str:
@@ -155,9 +191,16 @@ def _devices_of(thing: Any, name: str = "") -> list[tuple[str, AnyDesign]]:
     fields = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
     known = [each for field in fields for each in _named(getattr(thing, field.name))]
     for kind in (AnyDesign, AdditiveTally, Result | Model):
-        found = [one for called, each in known if isinstance(each, kind) for one in _devices_of(each, called)]
+        found = [
+            one
+            for called, each in known
+            if isinstance(each, kind)
+            for one in _devices_of(each, called)
+        ]
         if found:
-            return [one for number, one in enumerate(found) if one not in found[:number]]
+            return [
+                one for number, one in enumerate(found) if one not in found[:number]
+            ]
     return []
 
 
@@ -165,52 +208,92 @@ def _named(value: Any) -> list[tuple[str, Any]]:
     """Return a value; of several in a tuple each, with its name where it comes in a pair with one."""
     if not isinstance(value, tuple):
         return [("", value)]
-    pairs = (each if isinstance(each, tuple) and len(each) == 2 else ("", each) for each in value)
+    pairs = (
+        each if isinstance(each, tuple) and len(each) == 2 else ("", each)
+        for each in value
+    )
     return [(name if isinstance(name, str) else "", each) for name, each in pairs]
 
 
-def _asked(devices: Sequence[tuple[str, AnyDesign]], summary: Summary[Row] | None = None) -> list[str]:
+def _asked(
+    devices: Sequence[tuple[str, AnyDesign]], summary: Summary[Row] | None = None
+) -> list[str]:
     if not devices:
         epsilon = math.inf if summary is None else summary.epsilon
         return ["Answers were collected by randomized response.", _promise(epsilon)]
     if len(devices) > 1:
         return _asked_with(devices)
     ((_, design),) = devices
-    told = [f"Answers were collected by randomized response ({title_of(design)}).", *_chances(_parts(design))]
+    told = [
+        f"Answers were collected by randomized response ({title_of(design)}).",
+        *_chances(_parts(design)),
+    ]
     notes = find_operation(design, "methods_notes")
     told += notes(design) if notes is not None else ()
     epsilon = getattr(design, "epsilon", math.inf)
-    promised = [_promise(epsilon, getattr(design, "parity", None))] if hasattr(design, "epsilon") else []
-    if promised and summary is not None and epsilon * 1.000001 < summary.epsilon < math.inf:
+    promised = (
+        [_promise(epsilon, getattr(design, "parity", None))]
+        if hasattr(design, "epsilon")
+        else []
+    )
+    if (
+        promised
+        and summary is not None
+        and epsilon * 1.000001 < summary.epsilon < math.inf
+    ):
         promised = [_promise(summary.epsilon, together=True)]
-    return [*told, *promised, *(each.partition(f" {_ADVICE}")[0] for each in caveats(design))]
+    return [
+        *told,
+        *promised,
+        *(each.partition(f" {_ADVICE}")[0] for each in caveats(design)),
+    ]
 
 
 def _asked_with(devices: Sequence[tuple[str, AnyDesign]]) -> list[str]:
     """Tell what several groups of people were asked with."""
-    told = [f"Answers were collected with {len(devices)} devices, each from people of its own."]
+    told = [
+        f"Answers were collected with {len(devices)} devices, each from people of its own."
+    ]
     for number, (name, design) in enumerate(devices[:_MOST_DEVICES], 1):
         called = f"{f'“{name}”' if name else f'device {number}'} ({title_of(design)})"
-        told += _chances([(f"{called}, {part}" if part else called, each) for part, each in _parts(design)])
-    proving = sum(getattr(design, "epsilon", math.inf) == math.inf for _, design in devices)
+        told += _chances(
+            [
+                (f"{called}, {part}" if part else called, each)
+                for part, each in _parts(design)
+            ]
+        )
+    proving = sum(
+        getattr(design, "epsilon", math.inf) == math.inf for _, design in devices
+    )
     if proving:
         some = (
             "Each device has"
             if proving == len(devices)
             else f"{proving} of the devices ha{'s' if proving == 1 else 've'}"
         )
-        return [*told, f"{some} a response that proves something about the answer (no finite ε)."]
+        return [
+            *told,
+            f"{some} a response that proves something about the answer (no finite ε).",
+        ]
     worst = max((design for _, design in devices), key=lambda each: each.epsilon)  # type: ignore[attr-defined]
     return [*told, _promise(worst.epsilon, getattr(worst, "parity", None))]  # type: ignore[attr-defined]
 
 
-def _promise(epsilon: float, parity: exact.Ratio | None = None, *, together: bool = False) -> str:
+def _promise(
+    epsilon: float, parity: exact.Ratio | None = None, *, together: bool = False
+) -> str:
     """Tell what a response reveals at most; or all of one person together, where everybody sent several."""
     if epsilon == math.inf:
         return "The design has no finite ε: some response proves something about the answer."
     # Of ε = ln 5 the power is 5 but for the last digits of a float, which are no reason to round 5 up.
-    factor = formats.factor(float(f"{math.exp(epsilon):.12g}") if parity is None else parity, 4)
-    what = "All responses of one person together do not change" if together else "No response changes"
+    factor = formats.factor(
+        float(f"{math.exp(epsilon):.12g}") if parity is None else parity, 4
+    )
+    what = (
+        "All responses of one person together do not change"
+        if together
+        else "No response changes"
+    )
     return (
         f"{what} the odds between two answers by a factor of more than {factor} "
         f"(ε-local differential privacy with ε = {formats.epsilon(epsilon)})."
@@ -240,7 +323,10 @@ def _clauses(design: AnyDesign, name: str) -> list[tuple[str, str]]:
     describe = find_operation(design, "device_clause")
     if describe is not None and (clause := describe(design)):
         return [(clause, name)]
-    return [(_clause(view), name or view.title) for view in operation(design, "views")(design)]
+    return [
+        (_clause(view), name or view.title)
+        for view in operation(design, "views")(design)
+    ]
 
 
 def _clause(view: ChannelView) -> str:
@@ -260,9 +346,19 @@ def _clause(view: ChannelView) -> str:
 
 
 def _column(view: ChannelView, number: int) -> str:
-    sent = [(row[number], response) for row, response in zip(view.chances, view.responses, strict=True) if row[number]]
-    parts = [f"“{response}” is sent with probability {print_probability(chance)}" for chance, response in sent[:1]]
-    parts += [f"“{response}” with {print_probability(chance)}" for chance, response in sent[1:]]
+    sent = [
+        (row[number], response)
+        for row, response in zip(view.chances, view.responses, strict=True)
+        if row[number]
+    ]
+    parts = [
+        f"“{response}” is sent with probability {print_probability(chance)}"
+        for chance, response in sent[:1]
+    ]
+    parts += [
+        f"“{response}” with {print_probability(chance)}"
+        for chance, response in sent[1:]
+    ]
     return f"given the answer “{view.given[number]}”, {_names(parts)}"
 
 
@@ -289,7 +385,10 @@ _WHAT = {
     "coefficient": "Coefficients were",
     "change in share": "Average changes in the share were",
 }
-_WEIGHED = {"Hájek": "Hájek's weighted mean", "Horvitz–Thompson": "Horvitz and Thompson's weighted mean"}
+_WEIGHED = {
+    "Hájek": "Hájek's weighted mean",
+    "Horvitz–Thompson": "Horvitz and Thompson's weighted mean",
+}
 _REGRESSIONS = {
     "logit": "a logistic regression",
     "probit": "a probit regression",
@@ -302,17 +401,25 @@ _REGRESSIONS = {
 def _estimated(result: Result, summary: Summary[Row]) -> list[str]:
     what = _WHAT.get(summary.quantity, f"The {summary.quantity} was")
     together = "simultaneous " if summary.simultaneous else ""
-    intervals = f"{together}{summary.level_text} intervals ({interval_name(summary.interval)})"
+    intervals = (
+        f"{together}{summary.level_text} intervals ({interval_name(summary.interval)})"
+    )
     if isinstance(result, Differences):
         what = f"{what.removesuffix(' were')} {_compared(result)} were"
     groups = _groups(result)
-    where = f"in {'each of ' * (not groups.startswith('1 '))}{groups} " if groups else ""
+    where = (
+        f"in {'each of ' * (not groups.startswith('1 '))}{groups} " if groups else ""
+    )
     told = [f"{what} estimated {where}{_how(result, summary)}, with {intervals}."]
     if isinstance(result, Differences) and len(result.compared) > 1:
-        told.append(f"The p-values were adjusted for {len(result.compared):,} comparisons by Holm's method.")
+        told.append(
+            f"The p-values were adjusted for {len(result.compared):,} comparisons by Holm's method."
+        )
     population = getattr(result._subject(), "population", None)
     if population is not None:
-        told.append(f"The respondents are a sample without replacement of {population:,} people.")
+        told.append(
+            f"The respondents are a sample without replacement of {population:,} people."
+        )
     return told
 
 
@@ -332,22 +439,34 @@ def _groups(result: Any) -> str:
     names = [each.name for each in _grouped(result)]
     if not names:
         return ""
-    of = f" of {group_name(result.tally.by)}" if isinstance(result, GroupedEstimate) and result.tally.by else ""
+    of = (
+        f" of {group_name(result.tally.by)}"
+        if isinstance(result, GroupedEstimate) and result.tally.by
+        else ""
+    )
     some = f" ({_names(names)})" if len(names) <= _MOST_LISTED else ""
     return f"{len(names):,} group{'s' * (len(names) > 1)}{of}{some}"
 
 
 class _Group(NamedTuple):
     name: str
-    numbers: Mapping[str, str]  # what each number is called in the whole result, and in the group
+    numbers: Mapping[
+        str, str
+    ]  # what each number is called in the whole result, and in the group
     people: int
 
 
 def _grouped(result: Any) -> list[_Group]:
     """Return the groups of a result; empty without groups."""
     if isinstance(result, GroupedEstimate):
-        made = [(group_name(group), each, result.tally[group].respondents) for group, each in result.groups.items()]
-        return [_Group(name, {f"{name} · {own}": own for own in each.params}, n) for name, each, n in made]
+        made = [
+            (group_name(group), each, result.tally[group].respondents)
+            for group, each in result.groups.items()
+        ]
+        return [
+            _Group(name, {f"{name} · {own}": own for own in each.params}, n)
+            for name, each, n in made
+        ]
     if not isinstance(result, SampledEstimate) or not result.groups:
         return []
     size = len(result.names) // len(result.groups)
@@ -355,7 +474,10 @@ def _grouped(result: Any) -> list[_Group]:
     return [
         _Group(
             name,
-            {each: each.removeprefix(f"{name} · ") for each in result.names[start : start + size]},
+            {
+                each: each.removeprefix(f"{name} · ")
+                for each in result.names[start : start + size]
+            },
             int(result.people[start]),
         )
         for name, start in starts.items()
@@ -368,8 +490,14 @@ def _how(result: Result, summary: Summary[Row]) -> str:
         return f"from a sample of {sample} by {_weighed(summary.method)}"
     if formula and summary.quantity == "coefficient":
         model = _REGRESSIONS.get(summary.method)
-        by = f"maximum likelihood of {model} of the answers" if model else "least squares on unbiased values"
-        errors = next((note for note in summary.notes if note.startswith("Standard errors")), "").rstrip(".")
+        by = (
+            f"maximum likelihood of {model} of the answers"
+            if model
+            else "least squares on unbiased values"
+        )
+        errors = next(
+            (note for note in summary.notes if note.startswith("Standard errors")), ""
+        ).rstrip(".")
         groups = getattr(result, "groups", 0)
         by += f" with random intercepts of {groups:,} groups" if groups else ""
         return f"in {formula} by {by}, with the device's probabilities in it ({errors.lower()})"
@@ -385,13 +513,28 @@ def _how(result: Result, summary: Summary[Row]) -> str:
 def _sample(result: Any) -> str:
     """Return in words how people came into a sample with weights, strata or clusters; empty if one by one."""
     sample = getattr(result, "sample", "")
-    told = getattr(sample, "sample", sample)  # a model of compliance has shares of a sample, which have the words
+    told = getattr(
+        sample, "sample", sample
+    )  # a model of compliance has shares of a sample, which have the words
     if isinstance(told, str) and told:
         return told
     if isinstance(result, GroupedEstimate):
-        return f"{result.respondents:,} people with weights" if result.tally.weighted else ""
+        return (
+            f"{result.respondents:,} people with weights"
+            if result.tally.weighted
+            else ""
+        )
     parts = [getattr(result, field.name) for field in dataclasses.fields(result)]
-    return next((told for told in (_sample(each) for each in parts if isinstance(each, Result | Model)) if told), "")
+    return next(
+        (
+            told
+            for told in (
+                _sample(each) for each in parts if isinstance(each, Result | Model)
+            )
+            if told
+        ),
+        "",
+    )
 
 
 def _weighed(method: str) -> str:
@@ -406,7 +549,9 @@ def _weighed(method: str) -> str:
 def _row(summary: Summary[Row], name: str | None, groups: Sequence[_Group]) -> Row:
     rows = summary.rows
     if not rows:
-        raise InvalidRequest("nothing was estimated; expected a result with at least one number.")
+        raise InvalidRequest(
+            "nothing was estimated; expected a result with at least one number."
+        )
     if name is None and isinstance(rows[0], ShareRow | SampledRow | PosteriorRow):
         two = len(groups[0].numbers if groups else rows) == 2
         return max(rows[1::2] if two else rows, key=lambda row: row.estimate)
@@ -415,7 +560,9 @@ def _row(summary: Summary[Row], name: str | None, groups: Sequence[_Group]) -> R
     found = next((row for row in rows if row.name == name), None)
     if found is None:
         some = ", ".join(repr(row.name) for row in rows[:5])
-        raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {some:.200}.")
+        raise InvalidRequest(
+            f"{quoted(name)} was not estimated; expected a name such as {some:.200}."
+        )
     return found
 
 
@@ -425,9 +572,14 @@ def _numbers(row: Row, *, percent: bool) -> tuple[str, str, str]:
     if percent:
         digits = 1 if width >= 0.01 or not width > 0 else 2 if width >= 0.001 else 3
         return tuple(
-            formats.fixed_percent(each, digits).replace("-", "−") for each in (row.estimate, row.low, row.high)
+            formats.fixed_percent(each, digits).replace("-", "−")
+            for each in (row.estimate, row.low, row.high)
         )  # type: ignore[return-value]
-    places = min(max(2 - math.floor(math.log10(width)), 0), 12) if math.isfinite(width) and width > 0 else 4
+    places = (
+        min(max(2 - math.floor(math.log10(width)), 0), 12)
+        if math.isfinite(width) and width > 0
+        else 4
+    )
     ends = [f"{each:,.{places}f}" for each in (row.estimate, row.low, row.high)]
     return tuple(each.replace("-", "−").replace("inf", "∞") for each in ends)  # type: ignore[return-value]
 

@@ -13,8 +13,20 @@ from numpy.typing import NDArray
 from deniable import exact
 from deniable.criteria import Bounds, Strict, posterior_bounds
 from deniable.designs import BinaryChoice, Design, integer_deck, optimal_binary, warner
-from deniable.designs.three_answers_best import corners, find, kink, optimum, parameters_at, star
-from deniable.designs.two_answers_relaxed import Candidate, read_delta, read_ratio, threshold
+from deniable.designs.three_answers_best import (
+    corners,
+    find,
+    kink,
+    optimum,
+    parameters_at,
+    star,
+)
+from deniable.designs.two_answers_relaxed import (
+    Candidate,
+    read_delta,
+    read_ratio,
+    threshold,
+)
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.charts import INK, plain
 from deniable.estimates.decks import deck_variance
@@ -58,7 +70,9 @@ def breach_region(criterion: Strict, *designs: Design, title: str = "") -> Figur
             "Epsilon, BayesFactor, BetaFactor, RhoToRho, PosteriorCap and Boundaries have one.",
         )
     if len(designs) > len(_LINES):
-        raise InvalidRequest(f"there are {len(designs)} designs; expected at most {len(_LINES)} for a picture.")
+        raise InvalidRequest(
+            f"there are {len(designs)} designs; expected at most {len(_LINES)} for a picture."
+        )
     figure, axes = _square(title or f"Forbidden by {criterion}")
     shade(axes, criterion.bounds)
     label = f"the demand in full: γ = {_number(criterion.parity)}"
@@ -98,12 +112,22 @@ def feasible_region(
     choice = optimal_binary(epsilon, delta, share=share, ceiling=ceiling, expose=expose)
     pair = ", ".join(f"{float(exact.rational(each)):.4g}" for each in (epsilon, delta))
     figure, axes = _square(title or f"What (ε, δ) = ({pair}) allows")
-    corners = choice if ceiling is not None else optimal_binary(epsilon, delta, share=share, expose=True)
+    corners = (
+        choice
+        if ceiling is not None
+        else optimal_binary(epsilon, delta, share=share, expose=True)
+    )
     draw_feasible(axes, corners)
     _draw_variance(axes, choice)
     _draw_candidates(axes, choice)
-    axes.set_xlabel(f"p00: probability of {choice.design.categories[0]!r} when it is the answer", color=INK)
-    axes.set_ylabel(f"p11: probability of {choice.design.categories[1]!r} when it is the answer", color=INK)
+    axes.set_xlabel(
+        f"p00: probability of {choice.design.categories[0]!r} when it is the answer",
+        color=INK,
+    )
+    axes.set_ylabel(
+        f"p11: probability of {choice.design.categories[1]!r} when it is the answer",
+        color=INK,
+    )
     _legend(figure)
     return figure
 
@@ -122,7 +146,9 @@ def threshold_levels(*, most_epsilon: float = 2.0, title: str = "") -> Figure:
     figure = Figure(figsize=(10, 4.8), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_levels(left, np.linspace(0, most_epsilon, 81), np.linspace(0.004, 1, 81))
-    _draw_levels(right, np.linspace(0, most_epsilon / 4, 81), np.geomspace(1e-6, 1e-1, 81))
+    _draw_levels(
+        right, np.linspace(0, most_epsilon / 4, 81), np.geomspace(1e-6, 1e-1, 81)
+    )
     right.set_yscale("log")
     figure.suptitle(
         title
@@ -154,8 +180,12 @@ def _square(title: str) -> tuple[Figure, Axes]:
 
 
 def _legend(figure: Figure) -> None:
-    lines = figure.legend(loc="outside lower left", frameon=False, fontsize=9).get_texts()
-    figure.set_figheight(6.6 + 0.2 * len(lines))  # a square, its title, and a line for each label
+    lines = figure.legend(
+        loc="outside lower left", frameon=False, fontsize=9
+    ).get_texts()
+    figure.set_figheight(
+        6.6 + 0.2 * len(lines)
+    )  # a square, its title, and a line for each label
 
 
 def shade(
@@ -170,12 +200,24 @@ def shade(
     """Shade a breach region: what an event of each probability must not become, such as outside `criterion.bounds`."""
     priors = np.linspace(0, 1, _PRIORS)
     # A float that is read as the decimal it shows is the same prior that is drawn.
-    lower, upper = np.array([list(map(float, allowed(prior))) for prior in priors.tolist()]).T
-    look: dict[str, Any] = {"facecolor": "none", "edgecolor": color, "hatch": hatch} if hatch else {"color": color}
+    lower, upper = np.array(
+        [list(map(float, allowed(prior))) for prior in priors.tolist()]
+    ).T
+    look: dict[str, Any] = (
+        {"facecolor": "none", "edgecolor": color, "hatch": hatch}
+        if hatch
+        else {"color": color}
+    )
     axes.fill_between(priors, upper, 1, linewidth=0, label=label, **look)
     axes.fill_between(priors, 0, lower, linewidth=0, **look)
     for line, nothing in ((lower, 0.0), (upper, 1.0)):
-        axes.plot(priors, np.where(line == nothing, np.nan, line), color=edge, linewidth=1.4, clip_on=False)
+        axes.plot(
+            priors,
+            np.where(line == nothing, np.nan, line),
+            color=edge,
+            linewidth=1.4,
+            clip_on=False,
+        )
 
 
 def border(
@@ -189,7 +231,9 @@ def border(
 ) -> None:
     """Draw what an event of each probability can become at parity γ: the border h_γ, up and, if asked for, down."""
     priors = np.linspace(0, 1, _PRIORS)
-    lower, upper = zip(*(posterior_bounds(gamma, prior) for prior in priors.tolist()), strict=True)
+    lower, upper = zip(
+        *(posterior_bounds(gamma, prior) for prior in priors.tolist()), strict=True
+    )
     for number, ends in enumerate((lower, upper) if down else (upper,)):
         axes.plot(
             priors,
@@ -204,15 +248,33 @@ def border(
 
 def draw_feasible(axes: Axes, corners: BinaryChoice) -> None:
     """Shade the region between the designs that tell nothing and its corners, and its mirror for swapped responses."""
-    points = sorted(_point(candidate) for candidate in (corners.chosen, *corners.others))
+    points = sorted(
+        _point(candidate) for candidate in (corners.chosen, *corners.others)
+    )
     border = np.array([(0.0, 1.0), *points, (1.0, 0.0)])
     axes.fill(*border.T, color=_PALE, linewidth=0, label="allowed")
-    axes.fill(*(1 - border.T), color=_PALE, linewidth=0, alpha=0.5, label="allowed, with responses swapped")
-    axes.plot([0, 1], [1, 0], color=INK, linewidth=0.8, linestyle=":", label="p00 + p11 = 1: nothing is told")
+    axes.fill(
+        *(1 - border.T),
+        color=_PALE,
+        linewidth=0,
+        alpha=0.5,
+        label="allowed, with responses swapped",
+    )
+    axes.plot(
+        [0, 1],
+        [1, 0],
+        color=INK,
+        linewidth=0.8,
+        linestyle=":",
+        label="p00 + p11 = 1: nothing is told",
+    )
 
 
 def _point(candidate: Candidate) -> tuple[float, float]:
-    no, yes = (float(candidate.design.probability(name, given=name)) for name in candidate.design.categories)
+    no, yes = (
+        float(candidate.design.probability(name, given=name))
+        for name in candidate.design.categories
+    )
     return no, yes
 
 
@@ -224,9 +286,17 @@ def _draw_variance(axes: Axes, choice: BinaryChoice) -> None:
     with np.errstate(divide="ignore", invalid="ignore"):
         variance = np.where(gap > 0.02, sent * (1 - sent) / gap**2, np.nan)
     levels = [choice.variance * times for times in _TIMES]
-    lines = axes.contour(p00, p11, variance, levels=levels, colors=INK, linewidths=0.8, alpha=0.65)
+    lines = axes.contour(
+        p00, p11, variance, levels=levels, colors=INK, linewidths=0.8, alpha=0.65
+    )
     axes.clabel(lines, levels=levels[1:], fmt=lambda level: f"{level:.3g}", fontsize=8)
-    axes.plot([], [], color=INK, linewidth=0.8, label=f"equal variance per respondent, at a share of {share:.4g}")
+    axes.plot(
+        [],
+        [],
+        color=INK,
+        linewidth=0.8,
+        label=f"equal variance per respondent, at a share of {share:.4g}",
+    )
 
 
 def _draw_candidates(axes: Axes, choice: BinaryChoice) -> None:
@@ -246,25 +316,54 @@ def _draw_candidates(axes: Axes, choice: BinaryChoice) -> None:
         )
 
 
-def _draw_levels(axes: Axes, epsilons: NDArray[np.float64], deltas: NDArray[np.float64]) -> None:
+def _draw_levels(
+    axes: Axes, epsilons: NDArray[np.float64], deltas: NDArray[np.float64]
+) -> None:
     ratios = [read_ratio(epsilon) for epsilon in epsilons.tolist()]
-    shares = [[float(threshold(ratio, read_delta(delta))) for ratio in ratios] for delta in deltas.tolist()]
-    heights, levels = np.log(shares), np.log(_SHARES)  # g spans orders of magnitude; its logarithm is smooth
-    axes.contourf(epsilons, deltas, heights, levels=[levels[-1], heights.max() + 1], colors=[_BREACH])
-    lines = axes.contour(epsilons, deltas, heights, levels=levels, colors=[_ACCENT], linewidths=1.4, linestyles="solid")
+    shares = [
+        [float(threshold(ratio, read_delta(delta))) for ratio in ratios]
+        for delta in deltas.tolist()
+    ]
+    heights, levels = (
+        np.log(shares),
+        np.log(_SHARES),
+    )  # g spans orders of magnitude; its logarithm is smooth
+    axes.contourf(
+        epsilons,
+        deltas,
+        heights,
+        levels=[levels[-1], heights.max() + 1],
+        colors=[_BREACH],
+    )
+    lines = axes.contour(
+        epsilons,
+        deltas,
+        heights,
+        levels=levels,
+        colors=[_ACCENT],
+        linewidths=1.4,
+        linestyles="solid",
+    )
     for share, parts in zip(_SHARES, lines.allsegs, strict=True):
         ends = [(float(x), float(y)) for part in parts for x, y in (part[0], part[-1])]
         if ends:
             right = [end for end in ends if end[0] == epsilons[-1]]
             top = max(ends, key=lambda end: end[1])
-            _label_end(axes, right[0] if right else top, formats.fixed_percent(share, 0), at_right=bool(right))
+            _label_end(
+                axes,
+                right[0] if right else top,
+                formats.fixed_percent(share, 0),
+                at_right=bool(right),
+            )
     axes.set_xlim(epsilons[0], epsilons[-1])
     axes.set_xlabel("ε", color=INK)
     axes.set_ylabel("δ", color=INK)
     plain(axes)
 
 
-def _label_end(axes: Axes, end: tuple[float, float], text: str, *, at_right: bool) -> None:
+def _label_end(
+    axes: Axes, end: tuple[float, float], text: str, *, at_right: bool
+) -> None:
     """Write a level where its line leaves the picture: beside it at the right border, else above it."""
     axes.annotate(
         text,
@@ -287,7 +386,10 @@ _THIRD = 1 / 3
 
 
 def rr3_region(
-    family: str = "rr3_dagger", *, epsilons: Sequence[exact.Rational] = ("1/2", 1, 2), q: exact.Rational | None = None
+    family: str = "rr3_dagger",
+    *,
+    epsilons: Sequence[exact.Rational] = ("1/2", 1, 2),
+    q: exact.Rational | None = None,
 ) -> Figure:
     """Draw the (p1, p2) that keep to each ε, and the member with the smallest total variance at even shares.
 
@@ -302,7 +404,10 @@ def rr3_region(
     from matplotlib.figure import Figure
 
     if len(find(family).parameters) == 3 and q is None:
-        raise InvalidRequest("rr3_club has three parameters; expected a q at which to cut.", "For example q=0.75.")
+        raise InvalidRequest(
+            "rr3_club has three parameters; expected a q at which to cut.",
+            "For example q=0.75.",
+        )
     figure = Figure(figsize=(6.2, 6.4), layout="constrained")
     axes = figure.add_subplot()
     values = sorted(map(exact.positive_epsilon, epsilons), reverse=True)
@@ -316,11 +421,22 @@ def rr3_region(
             p1, p2 = optimum(family, gamma).parameters
             last = depth == len(values) - 1
             axes.plot(
-                float(p1), float(p2), "o", color=INK, markersize=5, label="smallest total variance" if last else None
+                float(p1),
+                float(p2),
+                "o",
+                color=INK,
+                markersize=5,
+                label="smallest total variance" if last else None,
             )
     what = {"rr3_dagger": "RR3†", "rr3_ddagger": "RR3‡", "rr3_club": "RR3♣"}[family]
-    _dress(axes, f"{what}: probabilities that keep to ε" + ("" if q is None else f", cut at q = {q}"))
-    figure.legend(loc="outside lower center", ncols=len(values) + 1, frameon=False, fontsize=9)
+    _dress(
+        axes,
+        f"{what}: probabilities that keep to ε"
+        + ("" if q is None else f", cut at q = {q}"),
+    )
+    figure.legend(
+        loc="outside lower center", ncols=len(values) + 1, frameon=False, fontsize=9
+    )
     return figure
 
 
@@ -338,7 +454,12 @@ def rr3_omega(epsilon: exact.Rational = 1) -> Figure:
     best, bend = (_floats(point) for point in (star(gamma), kink(gamma)))
     edge = x / (x + 2)
     printed = 1 - 2 / (3 * x) if x > 1 else _THIRD
-    _fill(one, [(_THIRD, _THIRD), (edge, edge), (_THIRD, edge)], 0.5, "Ω†(1): 2p2 ≤ γ(1 − p2)")
+    _fill(
+        one,
+        [(_THIRD, _THIRD), (edge, edge), (_THIRD, edge)],
+        0.5,
+        "Ω†(1): 2p2 ≤ γ(1 − p2)",
+    )
     one.fill(
         *np.transpose([(_THIRD, edge), (edge, edge), (_THIRD, printed)]),
         facecolor="none", edgecolor=_WRONG, hatch="///", linewidth=0.8, label="2p1 ≤ γ(1 − p2) alone: ε is larger here",
@@ -354,21 +475,38 @@ def rr3_omega(epsilon: exact.Rational = 1) -> Figure:
         label="kink: the least variance of the first share, if that is large",
     )
     for axes, title in ((one, "(a) p1 < p2"), (two, "(b) p2 < p1")):
-        axes.plot(*best, "o", color=INK, markersize=6, zorder=5, label="star: p1 = p2 = γ/(γ + 2)")
+        axes.plot(
+            *best,
+            "o",
+            color=INK,
+            markersize=6,
+            zorder=5,
+            label="star: p1 = p2 = γ/(γ + 2)",
+        )
         axes.plot([_THIRD, 1], [_THIRD, 1], "--", color=INK, linewidth=0.8)
         _dress(axes, f"{title}, ε = {formats.epsilon(exact.rational(epsilon))}")
         axes.set_xlim(0.25, 1)
         axes.set_ylim(0.25, 1)
-        axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=9)
+        axes.legend(
+            loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=9
+        )
     return figure
 
 
-def outline(family: str, gamma: Fraction, *, q: exact.Rational | None = None) -> Outline:
+def outline(
+    family: str, gamma: Fraction, *, q: exact.Rational | None = None
+) -> Outline:
     """Return the border of a family's region in the (p1, p2) plane as points, in order."""
     points = [corner.point for corner in corners(family, gamma, q=q)]
-    middle = [sum(each, Fraction(0)) / len(points) for each in zip(*points, strict=True)]
+    middle = [
+        sum(each, Fraction(0)) / len(points) for each in zip(*points, strict=True)
+    ]
     # Along (a, u + v/7) no two points of a slice fall together, whichever slice it is.
-    points.sort(key=lambda p: math.atan2(p[1] + p[2] / 7 - middle[1] - middle[2] / 7, p[0] - middle[0]))
+    points.sort(
+        key=lambda p: math.atan2(
+            p[1] + p[2] / 7 - middle[1] - middle[2] / 7, p[0] - middle[0]
+        )
+    )
     border = []
     for start, end in zip(points, [*points[1:], points[0]], strict=True):
         for step in range(_STEPS):
@@ -386,8 +524,20 @@ def _lower(x: float) -> list[tuple[float, float]]:
     return [*ends, (edge, edge)]
 
 
-def _fill(axes: Axes, border: Outline | Sequence[tuple[float, float]], strength: float, label: str) -> None:
-    axes.fill(*np.transpose(border), facecolor=_ACCENT, alpha=strength, edgecolor=_ACCENT, linewidth=1, label=label)
+def _fill(
+    axes: Axes,
+    border: Outline | Sequence[tuple[float, float]],
+    strength: float,
+    label: str,
+) -> None:
+    axes.fill(
+        *np.transpose(border),
+        facecolor=_ACCENT,
+        alpha=strength,
+        edgecolor=_ACCENT,
+        linewidth=1,
+        label=label,
+    )
 
 
 def _dress(axes: Axes, title: str) -> None:
@@ -425,35 +575,68 @@ def card_chart(people: int, epsilon: exact.Rational, middle: exact.Rational) -> 
     axes = figure.add_subplot()
     _shade(axes, people, epsilon, middle)
     shares = np.linspace(0, 1, 201)
-    axes.axhline(variance(warner(epsilon), people, population="census"), color=_WARNER, label="Warner's design")
+    axes.axhline(
+        variance(warner(epsilon), people, population="census"),
+        color=_WARNER,
+        label="Warner's design",
+    )
     back = ideal_deck_variance(people, epsilon, middle, 0.5, replaced=True)
     axes.axhline(back, color=_BACK, linestyle="--", label="cards put back")
-    dealt = [ideal_deck_variance(people, epsilon, middle, share) for share in shares.tolist()]
-    axes.plot(shares, dealt, color=_DEALT, label="cards dealt, none to spare, in ideal proportions")
+    dealt = [
+        ideal_deck_variance(people, epsilon, middle, share) for share in shares.tolist()
+    ]
+    axes.plot(
+        shares,
+        dealt,
+        color=_DEALT,
+        label="cards dealt, none to spare, in ideal proportions",
+    )
     _dot_printed(axes, people, epsilon, middle)
     _dress_cards(axes, people, epsilon, middle)
     return figure
 
 
-def _shade(axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational) -> None:
+def _shade(
+    axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational
+) -> None:
     low, high = crossing(people, epsilon, middle)
-    axes.axvspan(low, high, color=_SHADE, zorder=0, label=f"Warner better than dealt: {low:.3f} … {high:.3f}")
+    axes.axvspan(
+        low,
+        high,
+        color=_SHADE,
+        zorder=0,
+        label=f"Warner better than dealt: {low:.3f} … {high:.3f}",
+    )
     low, high = crossing_independent(people)
-    axes.axvspan(low, high, color="#c9d6e4", zorder=0, label=f"put back better than dealt: {low:.3f} … {high:.3f}")
+    axes.axvspan(
+        low,
+        high,
+        color="#c9d6e4",
+        zorder=0,
+        label=f"put back better than dealt: {low:.3f} … {high:.3f}",
+    )
 
 
-def _dot_printed(axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational) -> None:
+def _dot_printed(
+    axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational
+) -> None:
     try:
         deck = integer_deck(people, epsilon, middle)
     except InvalidDesign:
         axes.plot([], [], " ", label="(no deck of whole cards keeps this ε)")
         return
     shares = np.arange(people + 1)[:: max(1, people // 25)] / people
-    values = [deck_variance(deck, share, population=people) for share in shares.tolist()]
-    axes.plot(shares, values, ".", color=_DEALT, label=f"the printed deck {deck.counts}")
+    values = [
+        deck_variance(deck, share, population=people) for share in shares.tolist()
+    ]
+    axes.plot(
+        shares, values, ".", color=_DEALT, label=f"the printed deck {deck.counts}"
+    )
 
 
-def _dress_cards(axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational) -> None:
+def _dress_cards(
+    axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational
+) -> None:
     axes.set_title(
         f"Three ways to use cards: {people:,} people, ε = {formats.epsilon(exact.rational(epsilon))} for a "
         "reader of one "
@@ -469,4 +652,10 @@ def _dress_cards(axes: Axes, people: int, epsilon: exact.Rational, middle: exact
     axes.set_ylim(bottom=0)
     axes.xaxis.set_major_formatter(lambda value, _: formats.fixed_percent(value, 0))
     plain(axes)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, frameon=False, fontsize=9)
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=(0.5, -0.14),
+        ncols=2,
+        frameon=False,
+        fontsize=9,
+    )

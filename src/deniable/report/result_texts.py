@@ -106,7 +106,11 @@ def about(row: Row, label: str = "") -> str:
         formats.fixed_percent(row.high, decimals, math.ceil),
     )
     if row.high <= 0 or row.low >= 1:
-        who, end = ("Hardly anybody", "below 0%") if row.high <= 0 else ("Nearly everybody", "above 100%")
+        who, end = (
+            ("Hardly anybody", "below 0%")
+            if row.high <= 0
+            else ("Nearly everybody", "above 100%")
+        )
         return f"{who} answers “{name}”, and the interval lies {end}: look at the responses."
     if row.estimate < _NOBODY and row.low <= 0:
         return f"Hardly anybody answers “{name}”: at most {high}."
@@ -117,7 +121,11 @@ def about(row: Row, label: str = "") -> str:
         return f"{share}, but the responses are too few: any share would fit them."
     if row.high >= 1:
         return f"{share}: at least {low}."
-    return f"{share}: at most {high}." if row.low <= 0 else f"{share}: between {low} and {high}."
+    return (
+        f"{share}: at most {high}."
+        if row.low <= 0
+        else f"{share}: between {low} and {high}."
+    )
 
 
 def _decimals(width: float) -> int:

@@ -36,8 +36,12 @@ def sheet_of(thing: Any) -> Sheet:
     """
     design = getattr(thing, "design", thing)
     if getattr(design, "asks", None) not in FOLDERS:
-        raise InvalidRequest(f"there is no table of a {type(thing).__name__}; expected a design, a tally or a result.")
-    table: Sheet = operation(design, "tally_sheet" if hasattr(thing, "respondents") else "sheet")(thing)
+        raise InvalidRequest(
+            f"there is no table of a {type(thing).__name__}; expected a design, a tally or a result."
+        )
+    table: Sheet = operation(
+        design, "tally_sheet" if hasattr(thing, "respondents") else "sheet"
+    )(thing)
     return table
 
 
@@ -57,7 +61,11 @@ def _groups_sheet(tally: GroupedTally) -> Sheet:
         tally_title(tally),
         heads=("group", "responses", *weight, "sent nothing"),
         cells=tuple(
-            tuple(f"{cell:,.10g}" if isinstance(cell, float) else formats.cell(cell) for cell in row) for row in values
+            tuple(
+                f"{cell:,.10g}" if isinstance(cell, float) else formats.cell(cell)
+                for cell in row
+            )
+            for row in values
         ),
         names=("group", "responses", *weight, "missing"),
         values=values,
@@ -67,11 +75,17 @@ def _groups_sheet(tally: GroupedTally) -> Sheet:
 
 @sheet_of.register
 def _order_sheet(order: Order) -> Sheet:
-    directions = {"second from first": order.second_from_first, "first from second": order.first_from_second}
+    directions = {
+        "second from first": order.second_from_first,
+        "first from second": order.first_from_second,
+    }
     return Sheet(
         _RELATIONS[order.relation],
         heads=("made", "possible", "how, or why not"),
-        cells=tuple((name, "yes" if proof else "no", _reason(proof)) for name, proof in directions.items()),
+        cells=tuple(
+            (name, "yes" if proof else "no", _reason(proof))
+            for name, proof in directions.items()
+        ),
         names=("made", "possible", "how"),
     )
 

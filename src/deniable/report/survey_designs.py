@@ -74,7 +74,10 @@ def cost(design: Design, share: Fraction = SHARE) -> Cost:
         >>> found.factors, found.posteriors, round(found.multiplier, 6)
         ((Fraction(0, 1), Fraction(3, 1)), (Fraction(0, 1), Fraction(1, 4)), 6.0)
     """
-    factors = tuple(design.bayes_factors(symbol, design.categories[1])[0] for symbol in design.symbols)
+    factors = tuple(
+        design.bayes_factors(symbol, design.categories[1])[0]
+        for symbol in design.symbols
+    )
     shares = [float(1 - share), float(share)]
     best, mean = (
         covariance(design, shares, 1, guess=shares),
@@ -82,16 +85,31 @@ def cost(design: Design, share: Fraction = SHARE) -> Cost:
     )
     posteriors = tuple(_posterior(factor, share) for factor in factors)
     direct = float(share * (1 - share))
-    return Cost(design.epsilon, factors, posteriors, float(best[1, 1]) / direct, float(mean[1, 1]) / direct)
+    return Cost(
+        design.epsilon,
+        factors,
+        posteriors,
+        float(best[1, 1]) / direct,
+        float(mean[1, 1]) / direct,
+    )
 
 
 def _posterior(factor: exact.Ratio, share: Fraction) -> Fraction:
-    return Fraction(1) if factor == math.inf else Fraction(factor) * share / (Fraction(factor) * share + 1 - share)
+    return (
+        Fraction(1)
+        if factor == math.inf
+        else Fraction(factor) * share / (Fraction(factor) * share + 1 - share)
+    )
 
 
 def page() -> str:
     """Return the page with the table, in Markdown."""
-    return _HEAD + "\n".join(_line(name, settings) for name, settings in EXAMPLES) + "\n" + _FOOT
+    return (
+        _HEAD
+        + "\n".join(_line(name, settings) for name, settings in EXAMPLES)
+        + "\n"
+        + _FOOT
+    )
 
 
 def _line(name: str, settings: dict[str, object]) -> str:
@@ -104,7 +122,8 @@ def _line(name: str, settings: dict[str, object]) -> str:
         ", ".join(design.symbols),
         ", ".join(map(format_factor, found.factors)),
         ", ".join(formats.percent(each) for each in found.posteriors),
-        f"{found.multiplier:.2f}" + (f" ({found.by_mean:.2f})" if len(design.symbols) > 2 else ""),
+        f"{found.multiplier:.2f}"
+        + (f" ({found.by_mean:.2f})" if len(design.symbols) > 2 else ""),
     )
     return f"| {' | '.join(cells)} |"
 

@@ -11,7 +11,9 @@ from deniable.documents import Response
 __all__ = ["respond"]
 
 
-def respond(design: Design, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> Response:
+def respond(
+    design: Design, answer: str | Mapping[str, str], *, source: Source = SYSTEM
+) -> Response:
     """Draw the response to a true answer; only the response leaves this function.
 
     Guarantee: drawn with exactly the integer weights from which the design's ε is derived.

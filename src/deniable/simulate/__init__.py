@@ -16,6 +16,12 @@ and a response may not: what is drawn here protects nobody, and never stands for
 from __future__ import annotations
 
 from deniable.simulate.drawn_studies import studies
-from deniable.simulate.simulated_tallies import noisy_samples, noisy_shares, shares, stages, tallies
+from deniable.simulate.simulated_tallies import (
+    noisy_samples,
+    noisy_shares,
+    shares,
+    stages,
+    tallies,
+)
 
 __all__ = ["noisy_samples", "noisy_shares", "shares", "stages", "studies", "tallies"]

@@ -56,7 +56,14 @@ class _Study:
     def drawn(self, repetitions: int, draws: np.random.Generator) -> Counts:
         shares = np.array(shares_around(self.design, self.category, self.share))
         people = np.round(shares * _PEOPLE).astype(np.int64)
-        return tallies(self.design, people, repetitions, respondents=self.n, replaced=True, draws=draws)
+        return tallies(
+            self.design,
+            people,
+            repetitions,
+            respondents=self.n,
+            replaced=True,
+            draws=draws,
+        )
 
     def estimated(self, counts: Counts) -> tuple[Numbers, Numbers]:
         """Return the estimate and its estimated variance, for each study."""
@@ -64,7 +71,9 @@ class _Study:
         number = self.design.category_number(self.category)
         if self.counted is not None:
             yes, gap = response_shares[:, number], self.counted.gap
-            return (yes - self.counted.stray) / gap, yes * (1 - yes) / (gap**2 * (self.n - 1))
+            return (yes - self.counted.stray) / gap, yes * (1 - yes) / (
+                gap**2 * (self.n - 1)
+            )
         linear = left_inverse(self.design.channel)
         if not isinstance(linear, Written):
             raise InvalidRequest(
@@ -78,23 +87,44 @@ class _Study:
     def rejected(self, counts: Counts, values: Numbers) -> NDArray[np.bool_]:
         """Say in which studies the null is rejected: by the p-value of the count, or by the normal test."""
         up = self._above(counts, values, above=self.share > self.null)
-        return up | self._above(counts, values, above=self.share < self.null) if self.two_sided else up
+        return (
+            up | self._above(counts, values, above=self.share < self.null)
+            if self.two_sided
+            else up
+        )
 
-    def _above(self, counts: Counts, values: Numbers, *, above: bool) -> NDArray[np.bool_]:
+    def _above(
+        self, counts: Counts, values: Numbers, *, above: bool
+    ) -> NDArray[np.bool_]:
         if self.exact and self.counted is not None:
-            yes, chance = counts[:, self.design.category_number(self.category)], self.counted.chance(self.null)
+            yes, chance = (
+                counts[:, self.design.category_number(self.category)],
+                self.counted.chance(self.null),
+            )
             many = above == (self.counted.gap > 0)
-            chances = binom.sf(yes - 1, self.n, chance) if many else binom.cdf(yes, self.n, chance)
+            chances = (
+                binom.sf(yes - 1, self.n, chance)
+                if many
+                else binom.cdf(yes, self.n, chance)
+            )
             return np.asarray(chances <= self.tail)
         if self.exact and has_few_tallies(self.design, self.n):
-            law, chances = law_of_estimate(self.design, self.n, self.category, self.null)
-            first = np.searchsorted(law, values - 1e-8) if above else np.searchsorted(law, values + 1e-8)
+            law, chances = law_of_estimate(
+                self.design, self.n, self.category, self.null
+            )
+            first = (
+                np.searchsorted(law, values - 1e-8)
+                if above
+                else np.searchsorted(law, values + 1e-8)
+            )
             below = np.concatenate([[0.0], np.cumsum(chances)])[
                 first
             ]  # how often a true null gives less, or at most so
             return np.asarray((1 - below if above else below) <= self.tail)
         shares = shares_around(self.design, self.category, self.null)
-        error = math.sqrt(variance(self.design, self.n, shares=shares, category=self.category))
+        error = math.sqrt(
+            variance(self.design, self.n, shares=shares, category=self.category)
+        )
         distance = values - self.null if above else self.null - values
         return np.asarray(distance > quantile(1 - 2 * self.tail) * error)
 
@@ -143,19 +173,35 @@ def studies(
         ['power', 'width', 'coverage']
     """
     name, rows = read_category(design, category), read_repetitions(repetitions)
-    planned = power(design, n, share=share, null=null, alpha=alpha, two_sided=two_sided, category=name, method=method)
-    wide = width(design, n, level=level, shares=shares_around(design, name, share), category=name)
+    planned = power(
+        design,
+        n,
+        share=share,
+        null=null,
+        alpha=alpha,
+        two_sided=two_sided,
+        category=name,
+        method=method,
+    )
+    wide = width(
+        design, n, level=level, shares=shares_around(design, name, share), category=name
+    )
     study = _Study(
         design, read_whole(n, "n", least=2), name, read_share(share, "share"), read_share(null, "null"),
         read_probability(alpha, "alpha") / (2 if two_sided else 1), two_sided, method != "normal",
         deciding_response(design, name),
     )  # fmt: skip
     t_quantile = float(student.ppf((1 + level) / 2, study.n - 1))
-    observed = _run_studies(study, rows, t_quantile, generator() if draws is None else draws, progress)
+    observed = _run_studies(
+        study, rows, t_quantile, generator() if draws is None else draws, progress
+    )
     lines: list[Line] = [
         {"of": label, "planned": planned_value, "simulated": seen}
         for label, planned_value, seen in zip(
-            ("power", "width", "coverage"), (planned, wide, level), observed, strict=True
+            ("power", "width", "coverage"),
+            (planned, wide, level),
+            observed,
+            strict=True,
         )
     ]
     sentence = (
@@ -167,7 +213,11 @@ def studies(
 
 
 def _run_studies(
-    study: _Study, repetitions: int, z: float, draws: np.random.Generator, progress: Callable[[int], None] | None
+    study: _Study,
+    repetitions: int,
+    z: float,
+    draws: np.random.Generator,
+    progress: Callable[[int], None] | None,
 ) -> tuple[float, float, float]:
     """Return how often the null was rejected, the mean width, and how often an interval held the share."""
     sums = np.zeros(3)

@@ -15,7 +15,12 @@ from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.linear import Linear
 from deniable.order.ladders import Ladder
 from deniable.types import operation
-from deniable.types.categories.simulate import Counts, count_cells, draw_multinomial, draw_without_replacement
+from deniable.types.categories.simulate import (
+    Counts,
+    count_cells,
+    draw_multinomial,
+    draw_without_replacement,
+)
 from deniable.types.strings.design import NoisySampling
 
 People: TypeAlias = Mapping[str, int] | Sequence[int] | Counts
@@ -31,10 +36,17 @@ def read_people(categories: Sequence[str], people: People) -> Counts:
     labels = list(categories)
     if isinstance(people, Mapping):
         strangers = [name for name in people if name not in labels]
-        counts = np.array([0] if strangers else [people.get(name, 0) for name in labels])
+        counts = np.array(
+            [0] if strangers else [people.get(name, 0) for name in labels]
+        )
     else:
         counts = np.asarray(people)
-    if counts.shape != (len(labels),) or counts.dtype.kind not in "iu" or counts.min() < 0 or counts.sum() < 1:
+    if (
+        counts.shape != (len(labels),)
+        or counts.dtype.kind not in "iu"
+        or counts.min() < 0
+        or counts.sum() < 1
+    ):
         raise InvalidRequest(
             f"these are not numbers of people with each answer; expected {len(labels)} whole numbers, 0 or more.",
             "Give them in the order of the categories, or by name.",
@@ -48,13 +60,24 @@ def read_repetitions(repetitions: int) -> int:
     Raises:
         InvalidRequest: not a whole number, or none.
     """
-    if isinstance(repetitions, bool) or not isinstance(repetitions, int | np.integer) or repetitions < 1:
-        raise InvalidRequest(f"there are {quoted(repetitions)} repetitions; expected a whole number of at least 1.")
+    if (
+        isinstance(repetitions, bool)
+        or not isinstance(repetitions, int | np.integer)
+        or repetitions < 1
+    ):
+        raise InvalidRequest(
+            f"there are {quoted(repetitions)} repetitions; expected a whole number of at least 1."
+        )
     return int(repetitions)
 
 
 def draw_respondents(
-    people: Counts, repetitions: int, respondents: int | None, *, replaced: bool, draws: np.random.Generator
+    people: Counts,
+    repetitions: int,
+    respondents: int | None,
+    *,
+    replaced: bool,
+    draws: np.random.Generator,
 ) -> Counts:
     """Return how many of those who are asked have each answer, in each repetition.
 
@@ -63,15 +86,26 @@ def draw_respondents(
     """
     everybody = int(people.sum())
     n = everybody if respondents is None else respondents
-    if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 1 or (n > everybody and not replaced):
+    if (
+        isinstance(n, bool)
+        or not isinstance(n, int | np.integer)
+        or n < 1
+        or (n > everybody and not replaced)
+    ):
         raise InvalidRequest(
             f"there are {quoted(n)} respondents of {everybody:,} people; expected at least 1, and at most all of them.",
             "With replaced=True the same person may be asked again.",
         )
     if replaced:
-        return np.asarray(draws.multinomial(n, people / everybody, size=repetitions), np.int64)
+        return np.asarray(
+            draws.multinomial(n, people / everybody, size=repetitions), np.int64
+        )
     all_of_them = np.broadcast_to(people, (repetitions, len(people)))
-    return all_of_them if n == everybody else draw_without_replacement(all_of_them, np.full(repetitions, n), draws)
+    return (
+        all_of_them
+        if n == everybody
+        else draw_without_replacement(all_of_them, np.full(repetitions, n), draws)
+    )
 
 
 def tallies(
@@ -111,14 +145,24 @@ def tallies(
     """
     begun, rows = generator() if draws is None else draws, read_repetitions(repetitions)
     respondents_by_answer = draw_respondents(
-        read_people(design.categories, people), rows, respondents, replaced=replaced, draws=begun
+        read_people(design.categories, people),
+        rows,
+        respondents,
+        replaced=replaced,
+        draws=begun,
     )
-    counts: Counts = operation(design, "simulate_tallies")(design, respondents_by_answer, begun)
+    counts: Counts = operation(design, "simulate_tallies")(
+        design, respondents_by_answer, begun
+    )
     return counts
 
 
 def stages(
-    ladder: Ladder, people: People, repetitions: int = 1, *, draws: np.random.Generator | None = None
+    ladder: Ladder,
+    people: People,
+    repetitions: int = 1,
+    *,
+    draws: np.random.Generator | None = None,
 ) -> tuple[Counts, ...]:
     """Draw the tallies of every stage: those of one survey, in the same row of each, belong to the same people.
 
@@ -161,7 +205,9 @@ def stages(
             )
             for answer, response_counts in enumerate(last)
         ]
-        stage_counts.append(count_cells(design.channel, chain.sent[at], np.sum(last, axis=0)))
+        stage_counts.append(
+            count_cells(design.channel, chain.sent[at], np.sum(last, axis=0))
+        )
     return tuple(stage_counts)
 
 
@@ -192,20 +238,28 @@ def noisy_samples(
         (100, 10)
     """
     people_by_bit = read_people(("0", "1"), [zeros, ones])
-    begun, shape = generator() if draws is None else draws, (read_repetitions(repetitions), read_repetitions(rounds))
+    begun, shape = (
+        generator() if draws is None else draws,
+        (read_repetitions(repetitions), read_repetitions(rounds)),
+    )
     alpha = float(noisy.alpha)
     permanent = begun.binomial(people_by_bit[1], alpha, shape[0]) + begun.binomial(
         people_by_bit[0], 1 - alpha, shape[0]
     )
     zeros_sent = int(people_by_bit.sum()) - permanent
     drawn = [
-        begun.binomial(n_bits[:, None], float(p), shape) for n_bits, p in ((permanent, noisy.p), (zeros_sent, noisy.q))
+        begun.binomial(n_bits[:, None], float(p), shape)
+        for n_bits, p in ((permanent, noisy.p), (zeros_sent, noisy.q))
     ]
     return np.asarray(drawn[0] + drawn[1], np.int64)
 
 
 def shares(
-    design: Design | Deck, tallies: Counts, respondents: int, *, method: str = "inversion"
+    design: Design | Deck,
+    tallies: Counts,
+    respondents: int,
+    *,
+    method: str = "inversion",
 ) -> NDArray[np.float64]:
     """Return the unbiased share of each category, a row for each tally: what `estimate` gives for one of them.
 
@@ -228,7 +282,9 @@ def shares(
     return np.array([linear.shares(row) for row in tallies / respondents])
 
 
-def noisy_shares(noisy: NoisySampling, ones: Counts, respondents: int) -> NDArray[np.float64]:
+def noisy_shares(
+    noisy: NoisySampling, ones: Counts, respondents: int
+) -> NDArray[np.float64]:
     """Return the unbiased share of true ones after each round, from all samples so far: what `noisy.share` gives.
 
     Args:

@@ -47,8 +47,14 @@ class SurveyArm:
             UnreadableFile: not an arm.
         """
         names = documents.field(body, "questions", list)
-        questions = tuple(documents.field({"question": name}, "question", str) for name in names)
-        return cls(documents.field(body, "name", str), questions, documents.integer_field(body, "odds"))
+        questions = tuple(
+            documents.field({"question": name}, "question", str) for name in names
+        )
+        return cls(
+            documents.field(body, "name", str),
+            questions,
+            documents.integer_field(body, "odds"),
+        )
 
 
 def read_arms(entries: object) -> tuple[SurveyArm, ...]:
@@ -58,14 +64,27 @@ def read_arms(entries: object) -> tuple[SurveyArm, ...]:
         InvalidRequest: not a list of such tables.
     """
     fields = {"name", "questions", "odds"}
-    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
-        raise InvalidRequest("arms are not as they should be; expected a list of tables, [[arms]].")
+    if not isinstance(entries, list) or not all(
+        isinstance(entry, Mapping) for entry in entries
+    ):
+        raise InvalidRequest(
+            "arms are not as they should be; expected a list of tables, [[arms]]."
+        )
     for entry in entries:
         unknown = sorted(set(entry) - fields)
         if unknown or not isinstance(entry.get("questions"), list | tuple):
-            problem = f"a field {quoted(unknown[0])}" if unknown else "no list of questions"
-            raise InvalidRequest(f"an arm has {problem}; expected {', '.join(sorted(fields))}.")
-    return tuple(SurveyArm(entry.get("name", ""), tuple(entry["questions"]), entry.get("odds", 1)) for entry in entries)
+            problem = (
+                f"a field {quoted(unknown[0])}" if unknown else "no list of questions"
+            )
+            raise InvalidRequest(
+                f"an arm has {problem}; expected {', '.join(sorted(fields))}."
+            )
+    return tuple(
+        SurveyArm(
+            entry.get("name", ""), tuple(entry["questions"]), entry.get("odds", 1)
+        )
+        for entry in entries
+    )
 
 
 def check_arms(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> None:
@@ -82,10 +101,14 @@ def check_arms(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> None
     for arm in arms:
         _check_arm(arm, questions_by_name)
     if len({frozenset(arm.questions) for arm in arms}) < len(arms):
-        raise InvalidRequest("two arms have the same questions; expected arms that differ in what is asked.")
+        raise InvalidRequest(
+            "two arms have the same questions; expected arms that differ in what is asked."
+        )
     for asked_together in arm_questions(arms, questions):
         if all(question.check for question in asked_together):
-            raise InvalidRequest("an arm has comprehension checks alone; expected a question in every arm.")
+            raise InvalidRequest(
+                "an arm has comprehension checks alone; expected a question in every arm."
+            )
 
 
 def _check_arm(arm: SurveyArm, questions_by_name: Mapping[str, Question]) -> None:
@@ -94,7 +117,11 @@ def _check_arm(arm: SurveyArm, questions_by_name: Mapping[str, Question]) -> Non
     check_slug(arm.name, "an arm")
     missing = [name for name in arm.questions if name not in questions_by_name]
     if missing or not arm.questions or len(set(arm.questions)) < len(arm.questions):
-        problem = f"{quoted(missing[0], 50)}, which is no question" if missing else "no questions, or one twice"
+        problem = (
+            f"{quoted(missing[0], 50)}, which is no question"
+            if missing
+            else "no questions, or one twice"
+        )
         raise InvalidRequest(
             f"the arm {arm.name!r} has {problem}; expected some of {', '.join(map(repr, questions_by_name))}."
         )
@@ -104,11 +131,17 @@ def _check_arm(arm: SurveyArm, questions_by_name: Mapping[str, Question]) -> Non
         )
 
 
-def arm_questions(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> tuple[tuple[Question, ...], ...]:
+def arm_questions(
+    arms: Sequence[SurveyArm], questions: Sequence[Question]
+) -> tuple[tuple[Question, ...], ...]:
     """Return what each arm is asked, in the order of the survey: its own questions, and those of everybody."""
     assigned = {name for arm in arms for name in arm.questions}
     return tuple(
-        tuple(question for question in questions if question.name not in assigned or question.name in arm.questions)
+        tuple(
+            question
+            for question in questions
+            if question.name not in assigned or question.name in arm.questions
+        )
         for arm in arms
     )
 
@@ -128,7 +161,9 @@ def draw_arm(arms: Sequence[SurveyArm], source: Source = SYSTEM) -> int:
     raise AssertionError("the draw was below the sum of the odds")
 
 
-def check_compared(questions: Sequence[Question], arm_questions: Sequence[Sequence[Question]]) -> None:
+def check_compared(
+    questions: Sequence[Question], arm_questions: Sequence[Sequence[Question]]
+) -> None:
     """Refuse comparisons of what the same people were asked, or of what has other answers.
 
     Raises:
@@ -150,8 +185,13 @@ def check_compared(questions: Sequence[Question], arm_questions: Sequence[Sequen
                 "different arms.",
                 "Name one of them in one arm, and the other in another.",
             )
-        has_numbers = "numbers" in (question.design.answer_form, compared.design.answer_form)
-        if has_numbers or tuple(question.design.categories) != tuple(compared.design.categories):
+        has_numbers = "numbers" in (
+            question.design.answer_form,
+            compared.design.answer_form,
+        )
+        if has_numbers or tuple(question.design.categories) != tuple(
+            compared.design.categories
+        ):
             raise InvalidRequest(
                 f"{question.name!r} is compared with {compared.name!r}, which has other answers; expected the same "
                 "categories in the same order."

@@ -24,15 +24,22 @@ def make_key(path: str | PathLike[str]) -> str:
         InvalidRequest: there is a file already, or it cannot be written.
     """
     key = Ed25519PrivateKey.generate()
-    text = key.private_bytes(Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    text = key.private_bytes(
+        Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
     try:
-        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+        with open(
+            os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb"
+        ) as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
         sync_folder(Path(path).parent)  # a key that is lost is lost
     except FileExistsError:
-        raise InvalidRequest(f"{path} exists already; expected a new file.", "A key that is lost is lost.") from None
+        raise InvalidRequest(
+            f"{path} exists already; expected a new file.",
+            "A key that is lost is lost.",
+        ) from None
     except OSError as error:
         raise InvalidRequest(f"cannot write {path}: {error.strerror}.") from None
     return _public(key)
@@ -51,7 +58,9 @@ def sign(survey: Survey, path: str | PathLike[str]) -> AuthorSignature:
             "Create the survey, then take its definition from the collector: deniable survey definition NAME.",
         )
     key = _read(Path(path))
-    return AuthorSignature(survey.hash, _public(key), key.sign(signed_definition(survey.hash)).hex())
+    return AuthorSignature(
+        survey.hash, _public(key), key.sign(signed_definition(survey.hash)).hex()
+    )
 
 
 def _read(path: Path) -> Ed25519PrivateKey:
@@ -63,9 +72,14 @@ def _read(path: Path) -> Ed25519PrivateKey:
     except (ValueError, TypeError, UnsupportedAlgorithm):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
-        raise UnreadableFile(f"{path} is no author's key; expected an Ed25519 key in PEM, without a password.")
+        raise UnreadableFile(
+            f"{path} is no author's key; expected an Ed25519 key in PEM, without a password."
+        )
     if mode & 0o077:
-        raise InvalidRequest(f"others can read {path}; expected a file for its owner alone.", f"chmod 600 {path}")
+        raise InvalidRequest(
+            f"others can read {path}; expected a file for its owner alone.",
+            f"chmod 600 {path}",
+        )
     return key
 
 

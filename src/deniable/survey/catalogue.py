@@ -48,7 +48,9 @@ class Locale:
             >>> locale("de").number(100_000), locale("en").number(Decimal("99.96"))
             ('100.000', '99.96')
         """
-        return f"{Decimal(value):,f}".translate({ord(","): self.thousands, ord("."): self.decimal})
+        return f"{Decimal(value):,f}".translate(
+            {ord(","): self.thousands, ord("."): self.decimal}
+        )
 
     def written(self, text: str) -> str:
         """Return a text with the decimals in it as they are written in this language.
@@ -67,7 +69,12 @@ class Locale:
             '1. März 2026'
         """
         day_words = self.words["day"]
-        return fill(day_words["written"], day=day.day, month=day_words["months"][day.month - 1], year=day.year)
+        return fill(
+            day_words["written"],
+            day=day.day,
+            month=day_words["months"][day.month - 1],
+            year=day.year,
+        )
 
 
 @cache
@@ -78,10 +85,19 @@ def locale(language: str) -> Locale:
         >>> locale("de-AT").name, locale("ar").direction, locale("tlh").language
         ('Deutsch', 'rtl', 'en')
     """
-    tag = next((code for code in (language, language.partition("-")[0]) if code in LANGUAGES), LANGUAGES[0])
-    text = files("deniable.survey").joinpath("locales", f"{tag}.toml").read_text(encoding="utf-8")
+    tag = next(
+        (code for code in (language, language.partition("-")[0]) if code in LANGUAGES),
+        LANGUAGES[0],
+    )
+    text = (
+        files("deniable.survey")
+        .joinpath("locales", f"{tag}.toml")
+        .read_text(encoding="utf-8")
+    )
     words = tomllib.loads(text)
-    about = {name: words.pop(name) for name in ("name", "direction", "thousands", "decimal")}
+    about = {
+        name: words.pop(name) for name in ("name", "direction", "thousands", "decimal")
+    }
     return Locale(language=tag, words=words, **about)
 
 

@@ -88,10 +88,19 @@ class Codebook:
         if channel.answers * channel.responses > _MOST_CELLS:
             return ()
         labels = question.labels(self.language)
-        called = question.symbols(self.language) if design is question.design else design.symbols
+        called = (
+            question.symbols(self.language)
+            if design is question.design
+            else design.symbols
+        )
         return tuple(
             CodebookCell(
-                category, labels[x], symbol, called[y], channel.probability(y, given=x), *channel.bayes_factors(y, x)
+                category,
+                labels[x],
+                symbol,
+                called[y],
+                channel.probability(y, given=x),
+                *channel.bayes_factors(y, x),
             )
             for x, category in enumerate(design.categories)
             for y, symbol in enumerate(design.symbols)
@@ -121,8 +130,12 @@ class Codebook:
                     question.name, self._text(question), " ".join(self._arms(question)), question.check,
                     question.compare, question.device, design.name, stage, epsilon_words(design.epsilon),
                 )  # fmt: skip
-                for cell in self.cells(question, design) or [("",) * len(CodebookCell._fields)]:
-                    writer.writerow([safe_cell(_to_text(value)) for value in (*about, *cell)])
+                for cell in self.cells(question, design) or [
+                    ("",) * len(CodebookCell._fields)
+                ]:
+                    writer.writerow(
+                        [safe_cell(_to_text(value)) for value in (*about, *cell)]
+                    )
         return out.getvalue()
 
     def to_markdown(self) -> str:
@@ -188,7 +201,9 @@ class Codebook:
 
     def _arms(self, question: Question) -> tuple[str, ...]:
         """Return the arms that name a question; none where everybody is asked it."""
-        return tuple(arm.name for arm in self.survey.arms if question.name in arm.questions)
+        return tuple(
+            arm.name for arm in self.survey.arms if question.name in arm.questions
+        )
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """Return the codebook with the element names of DDI Codebook 2.5, as JSON.
@@ -206,7 +221,9 @@ class Codebook:
                 "@version": "2.5",
                 "@xml:lang": self.language,
                 "stdyDscr": study,
-                "dataDscr": {"var": [self._variable(question) for question in survey.questions]},
+                "dataDscr": {
+                    "var": [self._variable(question) for question in survey.questions]
+                },
             },
             "deniable": {
                 "survey": survey.name,
@@ -221,8 +238,16 @@ class Codebook:
     def _variable(self, question: Question) -> dict[str, Any]:
         texts, design = question.texts[self.language], question.design
         has_cells = bool(self.cells(question, design))
-        literals = {"qstnLit": texts.text, "preQTxt": texts.help, "ivuInstr": texts.instructions}
-        symbols = zip(design.symbols, question.symbols(self.language), strict=True) if has_cells else ()
+        literals = {
+            "qstnLit": texts.text,
+            "preQTxt": texts.help,
+            "ivuInstr": texts.instructions,
+        }
+        symbols = (
+            zip(design.symbols, question.symbols(self.language), strict=True)
+            if has_cells
+            else ()
+        )
         return {
             "@ID": question.name,
             "@name": question.name,
@@ -234,7 +259,9 @@ class Codebook:
                 "arms": list(self._arms(question)),
                 "check": question.check,
                 "compare": question.compare,
-                "stages": [self._stage(question, design) for design in question.designs],
+                "stages": [
+                    self._stage(question, design) for design in question.designs
+                ],
             },
         }
 
@@ -276,8 +303,14 @@ def _format_probability(share: Fraction) -> str:
 def _escape_markdown(text: str) -> str:
     """Return a text for a page in Markdown, where nothing of it is taken for a mark."""
     line = " ".join(text.split())
-    return "".join(f"\\{letter}" if letter in "\\`*_{}[]<>#|" else letter for letter in line)
+    return "".join(
+        f"\\{letter}" if letter in "\\`*_{}[]<>#|" else letter for letter in line
+    )
 
 
 def _join_label(value: str, label: str) -> str:
-    return _escape_markdown(label) if value == label else f"{_escape_markdown(label)} ({_escape_markdown(value)})"
+    return (
+        _escape_markdown(label)
+        if value == label
+        else f"{_escape_markdown(label)} ({_escape_markdown(value)})"
+    )

@@ -78,7 +78,9 @@ class Disclosure:
             >>> Disclosure.of_response(mangat("2/3")).otherwise
             Fraction(3, 1)
         """
-        return cls(design.parity, least_certain(design) if design.parity == math.inf else None)
+        return cls(
+            design.parity, least_certain(design) if design.parity == math.inf else None
+        )
 
     @classmethod
     def of(cls, designs: Iterable[Design]) -> Disclosure:
@@ -95,7 +97,9 @@ class Disclosure:
     def of_parities(cls, ratios: Collection[exact.Ratio]) -> Disclosure:
         """Return what responses with these parities allow, all of them together: their product."""
         return cls(
-            math.inf if math.inf in ratios else math.prod((Fraction(ratio) for ratio in ratios), start=Fraction(1))
+            math.inf
+            if math.inf in ratios
+            else math.prod((Fraction(ratio) for ratio in ratios), start=Fraction(1))
         )
 
     @property
@@ -154,7 +158,10 @@ class Disclosure:
         words = spoken.words["disclosure"]
         verdict = str(words["response"][self.band])
         if self.band == "certain" and self.otherwise is not None:
-            return verdict, fill(words["otherwise"], after=spoken.number(Disclosure(self.otherwise).after))
+            return verdict, fill(
+                words["otherwise"],
+                after=spoken.number(Disclosure(self.otherwise).after),
+            )
         if self.band in ("nothing", "certain"):
             return (verdict,)
         right, times = map(spoken.number, self.guess)
@@ -169,12 +176,19 @@ class Disclosure:
             return (verdict,)
         return verdict, fill(words["belief_together"], after=spoken.number(self.after))
 
-    def limit_words(self, limit: float, spoken: Locale, question: str = "") -> tuple[str, ...]:
+    def limit_words(
+        self, limit: float, spoken: Locale, question: str = ""
+    ) -> tuple[str, ...]:
         """Warn whoever plans a survey of an ε above a limit, for a question or all together; empty where it is not."""
         if self.within(limit):
             return ()
-        sentence = spoken.words["disclosure"]["limit_question" if question else "limit_together"]
-        facts = {"epsilon": epsilon_words(self.epsilon, spoken), "limit": spoken.number(Decimal(limit))}
+        sentence = spoken.words["disclosure"][
+            "limit_question" if question else "limit_together"
+        ]
+        facts = {
+            "epsilon": epsilon_words(self.epsilon, spoken),
+            "limit": spoken.number(Decimal(limit)),
+        }
         return (fill(sentence, question=question, **facts),)
 
     def line(self, question: str, spoken: Locale) -> str:
@@ -193,21 +207,31 @@ def epsilon_words(epsilon: float, spoken: Locale | None = None) -> str:
     """
     if epsilon == math.inf:
         return "∞" if spoken else "inf"
-    below = math.nextafter(epsilon, 0)  # the logarithm lies between the two: a sum of 10.1 is not called 10.11
+    below = math.nextafter(
+        epsilon, 0
+    )  # the logarithm lies between the two: a sum of 10.1 is not called 10.11
     plain = formats.epsilon(below).replace(",", "")
     return spoken.number(Decimal(plain)) if spoken else plain
 
 
-def check_acknowledged(subject: str, disclosure: Disclosure, limit: float, acknowledged: float | None) -> None:
+def check_acknowledged(
+    subject: str, disclosure: Disclosure, limit: float, acknowledged: float | None
+) -> None:
     """Refuse an ε above a limit that nobody has acknowledged.
 
     Raises:
         InvalidRequest: it is above, and the file does not say so, or acknowledges less.
     """
-    if disclosure.within(limit) or (acknowledged is not None and disclosure.within(acknowledged)):
+    if disclosure.within(limit) or (
+        acknowledged is not None and disclosure.within(acknowledged)
+    ):
         return
     epsilon_text = epsilon_words(disclosure.epsilon)
-    acknowledged_text = "" if acknowledged is None else f", and acknowledges {epsilon_words(acknowledged)}"
+    acknowledged_text = (
+        ""
+        if acknowledged is None
+        else f", and acknowledges {epsilon_words(acknowledged)}"
+    )
     raise InvalidRequest(
         f"{subject} has ε = {epsilon_text}{acknowledged_text}: what was believed of 10 of 100 people can afterwards "
         f"be believed of {disclosure.after} of 100; expected an ε of at most {limit}.",
@@ -225,11 +249,17 @@ def read_acknowledged(entry: object, subject: str) -> float | None:
     if entry is None:
         return None
     try:
-        value = math.nan if isinstance(entry, bool) or not isinstance(entry, int | float | str) else float(entry)
+        value = (
+            math.nan
+            if isinstance(entry, bool) or not isinstance(entry, int | float | str)
+            else float(entry)
+        )
     except (ValueError, OverflowError):
         value = math.nan
     if not value > 0:
-        raise InvalidRequest(f"{subject} acknowledges {quoted(entry)}; expected an ε such as 4, or inf.")
+        raise InvalidRequest(
+            f"{subject} acknowledges {quoted(entry)}; expected an ε such as 4, or inf."
+        )
     return value
 
 

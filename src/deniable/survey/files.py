@@ -34,7 +34,16 @@ _SURVEY = {
     "arms",
     "acknowledge",
 }
-_QUESTION = {"name", "texts", "design", "ladder", "device", "acknowledge", "check", "compare"}
+_QUESTION = {
+    "name",
+    "texts",
+    "design",
+    "ladder",
+    "device",
+    "acknowledge",
+    "check",
+    "compare",
+}
 
 
 def read(path: str | PathLike[str]) -> Survey:
@@ -70,11 +79,15 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
     languages = _list(table.get("languages", ["en"]), "languages")
     questions = _list(table.get("questions", []), "questions", dict)
     options: dict[str, Any] = {
-        name: table[name] for name in ("minimum", "admission", "each", "acknowledge") if name in table
+        name: table[name]
+        for name in ("minimum", "admission", "each", "acknowledge")
+        if name in table
     }
     if "arms" in table:
         options["arms"] = read_arms(table["arms"])
-    options |= {name: _day(table[name], name) for name in ("opens", "closes") if name in table}
+    options |= {
+        name: _day(table[name], name) for name in ("opens", "closes") if name in table
+    }
     return Survey(
         name=table.get("name", ""),
         texts=spoken.from_body(SurveyTexts, table.get("texts"), "the survey"),
@@ -88,7 +101,11 @@ def from_document(document: object, *, folder: Path | None = None) -> Survey:
 def _question(table: Mapping[str, Any], folder: Path | None) -> Question:
     name = f"the question {quoted(table.get('name', ''), 50)}"
     _refuse_unknown(table, _QUESTION, name)
-    options = {name: table[name] for name in ("device", "acknowledge", "check", "compare") if name in table}
+    options = {
+        name: table[name]
+        for name in ("device", "acknowledge", "check", "compare")
+        if name in table
+    }
     try:
         about = _about(table, folder)
     except DeniableError as error:
@@ -107,30 +124,47 @@ def _about(table: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
     if isinstance(ladder, list):
         parameters = dict(_table(table.get("design"), "the design"))
         family = parameters.pop("family", "subset")
-        if not isinstance(family, str) or "categories" not in parameters or "schema" in parameters:
-            raise InvalidRequest("a ladder of ε needs a design with categories, and perhaps a family.")
+        if (
+            not isinstance(family, str)
+            or "categories" not in parameters
+            or "schema" in parameters
+        ):
+            raise InvalidRequest(
+                "a ladder of ε needs a design with categories, and perhaps a family."
+            )
         return family_ladder(family, parameters.pop("categories"), ladder, **parameters)
     if (ladder is None) == (table.get("design") is None):
-        raise InvalidRequest("expected a design, or a ladder; or a design's categories and a ladder of ε.")
+        raise InvalidRequest(
+            "expected a design, or a ladder; or a design's categories and a ladder of ε."
+        )
     if ladder is not None:
         return Ladder.from_json(_read_json(ladder, folder))
     design = table["design"]
     if isinstance(design, str) or "schema" in _table(design, "the design"):
         return Design.from_json(_read_json(design, folder))
-    return _build_design({"family": "direct", **design} if "check" in table else dict(design))
+    return _build_design(
+        {"family": "direct", **design} if "check" in table else dict(design)
+    )
 
 
 def _build_design(parameters: dict[str, Any]) -> Design:
     family = parameters.pop("family", None)
-    builders = {name: family.build for name, family in FAMILIES.items()} | {"number_design": number_design}
+    builders = {name: family.build for name, family in FAMILIES.items()} | {
+        "number_design": number_design
+    }
     if not isinstance(family, str) or family not in builders:
-        raise InvalidRequest(f"the family is {quoted(family)}; expected one of {', '.join(sorted(builders))}.")
+        raise InvalidRequest(
+            f"the family is {quoted(family)}; expected one of {', '.join(sorted(builders))}."
+        )
     if family == "product" and "designs" in parameters:
         parameters["designs"] = _factors(parameters["designs"])
     expected = ", ".join(inspect.signature(builders[family]).parameters)
     try:
         return builders[family](**parameters)
-    except (TypeError, AttributeError):  # a parameter that it does not have, or one of another kind
+    except (
+        TypeError,
+        AttributeError,
+    ):  # a parameter that it does not have, or one of another kind
         raise InvalidRequest(
             f"{family} cannot be built of {', '.join(parameters) or 'nothing'}; expected {expected}."
         ) from None
@@ -140,12 +174,19 @@ def _factors(value: object) -> Any:
     """Return the designs of a product: by attribute, or in a list; each with a family of its own, or written out."""
     if isinstance(value, list):
         return [_factor(entry) for entry in value]
-    return {name: _factor(entry) for name, entry in _table(value, "the designs of the product").items()}
+    return {
+        name: _factor(entry)
+        for name, entry in _table(value, "the designs of the product").items()
+    }
 
 
 def _factor(value: object) -> Design:
     table = _table(value, "a design of the product")
-    return Design.from_json(_read_json(table, None)) if "schema" in table else _build_design(dict(table))
+    return (
+        Design.from_json(_read_json(table, None))
+        if "schema" in table
+        else _build_design(dict(table))
+    )
 
 
 def _read_json(value: object, folder: Path | None) -> str:
@@ -154,7 +195,8 @@ def _read_json(value: object, folder: Path | None) -> str:
         return json.dumps(_table(value, "the design"), ensure_ascii=False)
     if folder is None:
         raise InvalidRequest(
-            "a design is named by a file; expected it written out here.", "Send its whole JSON instead."
+            "a design is named by a file; expected it written out here.",
+            "Send its whole JSON instead.",
         )
     try:
         return (folder / value).read_text(encoding="utf-8")
@@ -166,14 +208,20 @@ def _read_json(value: object, folder: Path | None) -> str:
 
 def _table(value: object, name: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise InvalidRequest(f"{name} is a {type(value).__name__}; expected a table of named fields.")
+        raise InvalidRequest(
+            f"{name} is a {type(value).__name__}; expected a table of named fields."
+        )
     return value
 
 
 def _list(value: object, name: str, kind: type = str) -> list[Any]:
-    if not isinstance(value, list) or not all(isinstance(entry, kind) for entry in value):
+    if not isinstance(value, list) or not all(
+        isinstance(entry, kind) for entry in value
+    ):
         expected = "texts" if kind is str else "tables"
-        raise InvalidRequest(f"{name} is not as it should be; expected a list of {expected}.")
+        raise InvalidRequest(
+            f"{name} is not as it should be; expected a list of {expected}."
+        )
     return value
 
 
@@ -183,10 +231,14 @@ def _day(value: object, name: str) -> date | None:
     try:
         return date.fromisoformat(str(value))
     except ValueError:
-        raise InvalidRequest(f"{name} is {quoted(value)}; expected a day such as 2026-03-31.") from None
+        raise InvalidRequest(
+            f"{name} is {quoted(value)}; expected a day such as 2026-03-31."
+        ) from None
 
 
 def _refuse_unknown(table: Mapping[str, Any], fields: set[str], name: str) -> None:
     unknown = sorted(set(table) - fields)
     if unknown:
-        raise InvalidRequest(f"{name} has a field {quoted(unknown[0])}; expected {', '.join(sorted(fields))}.")
+        raise InvalidRequest(
+            f"{name} has a field {quoted(unknown[0])}; expected {', '.join(sorted(fields))}."
+        )

@@ -55,14 +55,20 @@ class HarmlessQuestion:
         """Return how many times as many people the crosswise model takes, at a share of 10 %."""
         rare = Fraction(1, 10)
         same = (1 - self.share) * (1 - rare) + self.share * rare
-        return float(same * (1 - same) / ((2 * self.share - 1) ** 2 * rare * (1 - rare)))
+        return float(
+            same * (1 - same) / ((2 * self.share - 1) ** 2 * rare * (1 - rare))
+        )
 
 
 def _days(holds: Callable[[date], bool]) -> Fraction:
     """Return the share of days on which something holds, in a whole cycle of the calendar."""
     years = {2001: _YEARS - _LEAPS, 2000: _LEAPS}  # any common year and any leap year
     n_days = sum(
-        times * sum(holds(date(year, month, day)) for day in range(1, calendar.monthrange(year, month)[1] + 1))
+        times
+        * sum(
+            holds(date(year, month, day))
+            for day in range(1, calendar.monthrange(year, month)[1] + 1)
+        )
         for year, times in years.items()
         for month in range(1, 13)
     )
@@ -177,4 +183,6 @@ def harmless_question(name: str) -> HarmlessQuestion:
         if question.name == name:
             return question
     names = ", ".join(question.name for question in HARMLESS)
-    raise InvalidRequest(f"there is no harmless question {quoted(name, 50)}; expected one of {names}.")
+    raise InvalidRequest(
+        f"there is no harmless question {quoted(name, 50)}; expected one of {names}."
+    )

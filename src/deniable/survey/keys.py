@@ -35,7 +35,9 @@ class Keys:
 
     def to_body(self) -> dict[str, Any]:
         """Return the keys for JSON."""
-        tokens = {} if self.tokens is None else {"tokens": json.loads(self.tokens.to_json())}
+        tokens = (
+            {} if self.tokens is None else {"tokens": json.loads(self.tokens.to_json())}
+        )
         return {"receipts": self.receipts, **tokens}
 
     @classmethod
@@ -46,7 +48,11 @@ class Keys:
             UnreadableFile: not the keys of a survey.
             InvalidRequest: well-formed, but no keys that anything could be verified with.
         """
-        tokens = Key.from_json(json.dumps(documents.field(body, "tokens", dict))) if "tokens" in body else None
+        tokens = (
+            Key.from_json(json.dumps(documents.field(body, "tokens", dict)))
+            if "tokens" in body
+            else None
+        )
         return cls(documents.field(body, "receipts", str), tokens)
 
 
@@ -57,4 +63,6 @@ def check_public(text: object, subject: str) -> None:
         InvalidRequest: it is none.
     """
     if not isinstance(text, str) or not _PUBLIC.fullmatch(text):
-        raise InvalidRequest(f"{subject} is not as it should be; expected 64 digits 0 to 9 and a to f.")
+        raise InvalidRequest(
+            f"{subject} is not as it should be; expected 64 digits 0 to 9 and a to f."
+        )

@@ -32,8 +32,13 @@ def read_limit(epsilon: exact.Rational, name: str) -> float:
         >>> read_limit(3, "the ceiling"), read_limit(math.inf, "the ceiling")
         (3.0, inf)
     """
-    if isinstance(epsilon, bool) or not isinstance(epsilon, int | float | str | Fraction | Decimal):
-        raise InvalidRequest(f"{name} is {quoted(epsilon)}; expected an ε.", "For no limit at all, write math.inf.")
+    if isinstance(epsilon, bool) or not isinstance(
+        epsilon, int | float | str | Fraction | Decimal
+    ):
+        raise InvalidRequest(
+            f"{name} is {quoted(epsilon)}; expected an ε.",
+            "For no limit at all, write math.inf.",
+        )
     if epsilon == math.inf:
         return math.inf
     return -exact.float_above(-exact.non_negative_epsilon(epsilon, name=name))

@@ -14,7 +14,11 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 from deniable.errors import Incompatible, InvalidRequest, quoted
 from deniable.survey.survey import Survey
 
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")  # machines to which nothing has to be encrypted
+_LOOPBACK = (
+    "localhost",
+    "127.0.0.1",
+    "::1",
+)  # machines to which nothing has to be encrypted
 _DIGITS = re.compile("[0-9a-f]{64}")
 _BEHIND = ("definition", "author", "invitation")
 
@@ -40,7 +44,15 @@ class Link:
     invitation: str = field(default="", repr=False)
 
     @classmethod
-    def to(cls, survey: Survey, base: str, *, group: str = "", author: str = "", invitation: str = "") -> Link:
+    def to(
+        cls,
+        survey: Survey,
+        base: str,
+        *,
+        group: str = "",
+        author: str = "",
+        invitation: str = "",
+    ) -> Link:
         """Return the link to a survey at a collector.
 
         Raises:
@@ -48,7 +60,14 @@ class Link:
         """
         if group:
             survey.group(group)
-        return cls(base.rstrip("/"), survey.name, survey.hash.removeprefix("sha256:"), group, author, invitation)
+        return cls(
+            base.rstrip("/"),
+            survey.name,
+            survey.hash.removeprefix("sha256:"),
+            group,
+            author,
+            invitation,
+        )
 
     @classmethod
     def read(cls, text: str) -> Link:
@@ -60,7 +79,12 @@ class Link:
         """
         url = urlsplit(text)
         head, _, name = url.path.rpartition("/s/")
-        if url.scheme not in {"http", "https"} or not url.hostname or not name or "/" in name:
+        if (
+            url.scheme not in {"http", "https"}
+            or not url.hostname
+            or not name
+            or "/" in name
+        ):
             raise InvalidRequest(
                 "this is not the link of a survey; expected one such as https://survey.example/s/working-life."
             )
@@ -70,7 +94,12 @@ class Link:
                 "Whoever is on the way could put another survey into the place of this one, with less protection.",
             )
         group = parse_qs(url.query).get("group", [""])[0]
-        return cls(f"{url.scheme}://{url.netloc}{head}", name, group=group, **_parse_fragment(url.fragment))
+        return cls(
+            f"{url.scheme}://{url.netloc}{head}",
+            name,
+            group=group,
+            **_parse_fragment(url.fragment),
+        )
 
     @property
     def text(self) -> str:
@@ -97,8 +126,14 @@ def _parse_fragment(fragment: str) -> dict[str, str]:
     """Read what stands behind the `#`."""
     pairs = parse_qsl(fragment, keep_blank_values=True)
     parameters = dict(pairs)
-    hashes = [parameters[name] for name in ("definition", "author") if name in parameters]
-    if len(parameters) < len(pairs) or not set(parameters) <= set(_BEHIND) or not all(map(_DIGITS.fullmatch, hashes)):
+    hashes = [
+        parameters[name] for name in ("definition", "author") if name in parameters
+    ]
+    if (
+        len(parameters) < len(pairs)
+        or not set(parameters) <= set(_BEHIND)
+        or not all(map(_DIGITS.fullmatch, hashes))
+    ):
         raise InvalidRequest(
             "what stands behind the # of this link cannot be read; expected definition=…&author=…&invitation=…, "
             "each at most once, with 64 digits 0 to 9 and a to f for the first two.",

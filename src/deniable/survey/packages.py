@@ -38,7 +38,9 @@ from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest, quoted
 from deniable.rendering import formats
 
-_ROUNDED = Fraction(1, 1000)  # by which probabilities of a device may fail to sum to 1, written with three digits
+_ROUNDED = Fraction(
+    1, 1000
+)  # by which probabilities of a device may fail to sum to 1, written with three digits
 
 
 def survey_design(
@@ -79,12 +81,19 @@ def survey_design(
         inspect.signature(read).bind(**arguments)
     except TypeError as error:
         expected = ", ".join(inspect.signature(read).parameters) or "no parameters"
-        raise InvalidRequest(f"{package} {model}: {error}; expected {expected}.") from None
+        raise InvalidRequest(
+            f"{package} {model}: {error}; expected {expected}."
+        ) from None
     design = read(**arguments)
     if categories is None:
         return design
     uses_categories = design.symbols == design.categories
-    return Design(design.name, categories, categories if uses_categories else design.symbols, design.channel)  # type: ignore[arg-type]  # Design reads labels
+    return Design(
+        design.name,
+        categories,  # type: ignore[arg-type]  # Design reads labels
+        categories if uses_categories else design.symbols,  # type: ignore[arg-type]  # Design reads labels
+        design.channel,
+    )
 
 
 def in_words(design: Design) -> str:
@@ -101,7 +110,11 @@ def in_words(design: Design) -> str:
         f"Whose answer is {quoted(first)} says {quoted(yes_symbol)} with probability {_probability(no)}, whose "
         f"answer is {quoted(second)} with {_probability(yes)}."
     )
-    return f"{sentence} It is {quoted(design.symbols[0])} that speaks for {quoted(second)}." if no > yes else sentence
+    return (
+        f"{sentence} It is {quoted(design.symbols[0])} that speaks for {quoted(second)}."
+        if no > yes
+        else sentence
+    )
 
 
 def _probability(value: Fraction) -> str:
@@ -111,7 +124,9 @@ def _probability(value: Fraction) -> str:
 def _reader(package: str, model: str) -> Callable[..., Design]:
     packages = {name.lower(): name for name in _READERS}
     if not isinstance(package, str) or package.lower() not in packages:
-        raise InvalidRequest(f"the package is {quoted(package)}; expected one of {', '.join(_READERS)}.")
+        raise InvalidRequest(
+            f"the package is {quoted(package)}; expected one of {', '.join(_READERS)}."
+        )
     name = packages[package.lower()]
     models = {known_model.lower(): known_model for known_model in _READERS[name]}
     if not isinstance(model, str) or model.lower() not in models:
@@ -120,7 +135,9 @@ def _reader(package: str, model: str) -> Callable[..., Design]:
                 f"{name} {model} asks two questions, and estimates the innocuous share too: it is no single design.",
                 _TWO_QUESTIONS[str(model).lower()],
             )
-        raise InvalidRequest(f"the model of {name} is {quoted(model)}; expected one of {', '.join(_READERS[name])}.")
+        raise InvalidRequest(
+            f"the model of {name} is {quoted(model)}; expected one of {', '.join(_READERS[name])}."
+        )
     return _READERS[name][models[model.lower()]]
 
 
@@ -131,7 +148,9 @@ def _strip_prefix(name: str) -> str:
 
 def _pair(values: object, subject: str) -> Sequence[exact.Rational]:
     if isinstance(values, str) or not isinstance(values, Sequence) or len(values) != 2:
-        raise InvalidRequest(f"p is {quoted(values, 60)}; expected two numbers: {subject}.")
+        raise InvalidRequest(
+            f"p is {quoted(values, 60)}; expected two numbers: {subject}."
+        )
     return values
 
 
@@ -143,23 +162,32 @@ def _unwrap_single(value: object) -> exact.Rational:
 
 
 def _forced_design(no: exact.Rational, yes: exact.Rational) -> Design:
-    forced = exact.probability(no, name="forced no"), exact.probability(yes, name="forced yes")
+    forced = (
+        exact.probability(no, name="forced no"),
+        exact.probability(yes, name="forced yes"),
+    )
     return forced_response(1 - sum(forced), forced[1], forced[0])
 
 
 def _rrreg_forced(p: Sequence[exact.Rational]) -> Design:
     if isinstance(p, str) or not isinstance(p, Sequence) or len(p) < 2:
-        raise InvalidRequest(f"p is {quoted(p, 60)}; expected the probability of each forced category, no before yes.")
+        raise InvalidRequest(
+            f"p is {quoted(p, 60)}; expected the probability of each forced category, no before yes."
+        )
     return _forced_design(*p) if len(p) == 2 else forced_choice(p)
 
 
 def _rrreg_unrelated(p: object) -> Design:
-    p_sensitive, yes = _pair(p, "that of the sensitive question, and the share that says yes to the other")
+    p_sensitive, yes = _pair(
+        p, "that of the sensitive question, and the share that says yes to the other"
+    )
     return simmons(p=p_sensitive, b=yes)
 
 
 def _rrreg_kuk(p: object, Kukrep: int = 1) -> Design:
-    members, others_share = _pair(p, "the red share of carriers, and that of the others")
+    members, others_share = _pair(
+        p, "the red share of carriers, and that of the others"
+    )
     return kuk(members, others_share, draws=Kukrep)
 
 
@@ -170,7 +198,9 @@ def _rrreg_custom(p: Sequence[Sequence[exact.Rational]]) -> Design:
 def _rr_forced(p: exact.Rational, p1: exact.Rational, p0: exact.Rational) -> Design:
     honest = 1 - exact.probability(p1, name="p1") - exact.probability(p0, name="p0")
     if abs(exact.probability(p, name="p") - honest) > _ROUNDED:
-        raise InvalidRequest(f"p = {p}, p1 = {p1} and p0 = {p0} do not sum to 1; expected that they do.")
+        raise InvalidRequest(
+            f"p = {p}, p1 = {p1} and p0 = {p0} do not sum to 1; expected that they do."
+        )
     return _forced_design(p0, p1)
 
 
@@ -183,7 +213,9 @@ def _glmmrr_first(build: Callable[..., Design]) -> Callable[..., Design]:
 
 def _glmmrr_direct(p1: exact.Rational = 1, p2: exact.Rational = 0) -> Design:
     if exact.rational(p1) != 1 or exact.rational(p2) != 0:
-        raise InvalidRequest(f"a direct question has p1 = {p1} and p2 = {p2}; expected 1 and 0, as GLMMRR writes them.")
+        raise InvalidRequest(
+            f"a direct question has p1 = {p1} and p2 = {p2}; expected 1 and 0, as GLMMRR writes them."
+        )
     return direct(["no", "yes"])
 
 
@@ -194,11 +226,15 @@ READINGS = {
 """What GLMMRR's second number means in its documentation, and in some published files."""
 
 
-def _glmmrr_forced(p1: exact.Rational, p2: exact.Rational, reading: str | None = None) -> Design:
+def _glmmrr_forced(
+    p1: exact.Rational, p2: exact.Rational, reading: str | None = None
+) -> Design:
     honest, yes = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
     readings = {"conditional": (1 - honest) * yes, "unconditional": yes}
     if reading is not None and reading not in readings:
-        raise InvalidRequest(f"the reading is {quoted(reading)}; expected one of {', '.join(readings)}.")
+        raise InvalidRequest(
+            f"the reading is {quoted(reading)}; expected one of {', '.join(readings)}."
+        )
     if reading is None and honest + yes <= 1 and yes:
         raise _ambiguity_error(honest, readings)
     forced = readings[reading or "conditional"]
@@ -210,7 +246,9 @@ def _glmmrr_forced(p1: exact.Rational, p2: exact.Rational, reading: str | None =
     return forced_response(honest, forced)
 
 
-def _ambiguity_error(honest: Fraction, readings: Mapping[str, Fraction]) -> InvalidRequest:
+def _ambiguity_error(
+    honest: Fraction, readings: Mapping[str, Fraction]
+) -> InvalidRequest:
     """Return the question which reading is meant, with what each would give."""
     options = []
     for name, forced in readings.items():
@@ -230,13 +268,24 @@ def _ambiguity_error(honest: Fraction, readings: Mapping[str, Fraction]) -> Inva
 
 def _cards_from_marks(mm: Sequence[int], pm: Sequence[exact.Rational]) -> Design:
     if sorted(mm) != list(range(1, len(mm) + 1)) or len(mm) != len(pm):
-        raise InvalidRequest(f"the marks are {quoted(mm, 60)}; expected 1, 2, 3 …, each once, and a share for each.")
-    return christofides(cards=[share for _, share in sorted(zip(mm, pm, strict=True), key=lambda name: name[0])])
+        raise InvalidRequest(
+            f"the marks are {quoted(mm, 60)}; expected 1, 2, 3 …, each once, and a share for each."
+        )
+    return christofides(
+        cards=[
+            share
+            for _, share in sorted(zip(mm, pm, strict=True), key=lambda name: name[0])
+        ]
+    )
 
 
-def _stata(pwarner: exact.Rational = 1, pyes: exact.Rational = 0, pno: exact.Rational = 0) -> Design:
+def _stata(
+    pwarner: exact.Rational = 1, pyes: exact.Rational = 0, pno: exact.Rational = 0
+) -> Design:
     """Read rrreg's and rrlogit's options: first the forced responses, then Warner's device for all others."""
-    p_truth, yes, no = (exact.probability(option, name="an option") for option in (pwarner, pyes, pno))
+    p_truth, yes, no = (
+        exact.probability(option, name="an option") for option in (pwarner, pyes, pno)
+    )
     if p_truth == 1:
         return _forced_design(no, yes) if yes or no else direct(["no", "yes"])
     if not yes and not no:

@@ -25,7 +25,9 @@ from deniable.types.surfaces import check_surface
 DEVICES = ("browser", "physical")
 """Who draws: the respondent's own browser or program, or a physical device such as dice or cards."""
 
-WORDS = frozenset({"no", "yes", "different", "same", "neither", "at least one", "black", "red"})
+WORDS = frozenset(
+    {"no", "yes", "different", "same", "neither", "at least one", "black", "red"}
+)
 """Categories and responses that designs bring along, and the catalogue translates."""
 
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
@@ -63,9 +65,13 @@ class Question:
         check_slug(self.name, "a question")
         check_surface(self.about, "survey file")
         if self.device not in DEVICES:
-            raise InvalidRequest(f"the device is {quoted(self.device)}; expected one of {', '.join(DEVICES)}.")
+            raise InvalidRequest(
+                f"the device is {quoted(self.device)}; expected one of {', '.join(DEVICES)}."
+            )
         subject = f"the question {self.name!r}"
-        object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, subject))
+        object.__setattr__(
+            self, "acknowledge", told.read_acknowledged(self.acknowledge, subject)
+        )
         if self.check:
             self._check_comprehension()
         else:
@@ -81,7 +87,14 @@ class Question:
             )
         for texts in self.texts.values():
             self._check_labels(texts)
-        object.__setattr__(self, "texts", {tag: self._translate_texts(tag, texts) for tag, texts in self.texts.items()})
+        object.__setattr__(
+            self,
+            "texts",
+            {
+                tag: self._translate_texts(tag, texts)
+                for tag, texts in self.texts.items()
+            },
+        )
         self._check_instructions()
         for tag in self.texts:
             self.labels(tag)  # whose parts must not hold what separates them
@@ -127,7 +140,11 @@ class Question:
                 return number
         raise Incompatible(
             f"the design {quoted(design, 30)} is not one of {self.name!r}; expected {self.design.hash:.19}…"
-            + (f" or one of its {self.stages - 1} finer stages." if self.ladder else "."),
+            + (
+                f" or one of its {self.stages - 1} finer stages."
+                if self.ladder
+                else "."
+            ),
             "Draw the response with the definition that this survey has now.",
         )
 
@@ -141,13 +158,19 @@ class Question:
     def part_labels(self, language: str) -> tuple[tuple[str, ...], ...]:
         """Return what the answers to each attribute are called in a language, of a question in parts."""
         factors = zip(self.texts[language].parts, self.design.factors, strict=True)
-        return tuple(tuple(texts.labels or factor.categories) for texts, (_, factor) in factors)
+        return tuple(
+            tuple(texts.labels or factor.categories) for texts, (_, factor) in factors
+        )
 
     def symbols(self, language: str) -> Sequence[str]:
         """Return what the responses of the coarsest stage are called in a language."""
         if self.texts[language].symbols:
             return self.texts[language].symbols
-        return self.labels(language) if self.design.symbols == self.design.categories else self.design.symbols
+        return (
+            self.labels(language)
+            if self.design.symbols == self.design.categories
+            else self.design.symbols
+        )
 
     def to_body(self) -> dict[str, Any]:
         """Return the question for JSON. Its design or ladder is whole, with a schema and a hash of its own."""
@@ -171,7 +194,11 @@ class Question:
             InvalidRequest: well-formed, but not one that can be asked.
         """
         kind: type[Design] | type[Ladder] = Ladder if "ladder" in body else Design
-        about = kind.from_json(json.dumps(documents.field(body, kind.__name__.lower(), dict), ensure_ascii=False))
+        about = kind.from_json(
+            json.dumps(
+                documents.field(body, kind.__name__.lower(), dict), ensure_ascii=False
+            )
+        )
         name = documents.field(body, "name", str)
         return cls(
             name=name,
@@ -223,7 +250,9 @@ class Question:
                 "Build the design with the family product, and write a part for each of its attributes.",
             )
         for texts in self.texts.values():
-            for words, (attribute, factor) in zip(texts.parts, self.design.factors, strict=True):
+            for words, (attribute, factor) in zip(
+                texts.parts, self.design.factors, strict=True
+            ):
                 if words.labels and len(words.labels) != factor.channel.answers:
                     raise InvalidRequest(
                         f"the part {attribute!r} of {self.name!r} has {len(words.labels)} labels; expected "
@@ -247,7 +276,10 @@ class Question:
                 )
             return
         missing = sorted(set(self.texts) - set(told_in))
-        if missing and tool_for(self.design, locale(missing[0]).words["device"]) is None:
+        if (
+            missing
+            and tool_for(self.design, locale(missing[0]).words["device"]) is None
+        ):
             raise InvalidRequest(
                 f"{self.name!r} has a physical device that no coins, dice or cards make as usual, and no instructions "
                 f"in {', '.join(missing)}; expected instructions in every language.",
@@ -271,38 +303,70 @@ class Question:
             return self._with_numbers(language, texts)
         design, channel = self.design, self.design.channel
         if texts.parts:
-            return replace(texts, parts=self._translated_parts(language, texts, english=english))
+            return replace(
+                texts, parts=self._translated_parts(language, texts, english=english)
+            )
         labels, symbols = texts.labels, texts.symbols
-        if not labels and not english and channel.answers <= len(WORDS) and WORDS.issuperset(design.categories):
+        if (
+            not labels
+            and not english
+            and channel.answers <= len(WORDS)
+            and WORDS.issuperset(design.categories)
+        ):
             labels = self._words(language, design.categories, "labels")
-        has_symbols = design.symbols != design.categories and not channel.sizes and channel.responses <= _MOST_SHOWN
+        has_symbols = (
+            design.symbols != design.categories
+            and not channel.sizes
+            and channel.responses <= _MOST_SHOWN
+        )
         if not symbols and has_symbols:
-            spoken_symbols = {symbol for symbol in design.symbols if any(letter.isalpha() for letter in symbol)}
-            if spoken_symbols and (not english if spoken_symbols <= WORDS else len(self.texts) > 1):
+            spoken_symbols = {
+                symbol
+                for symbol in design.symbols
+                if any(letter.isalpha() for letter in symbol)
+            }
+            if spoken_symbols and (
+                not english if spoken_symbols <= WORDS else len(self.texts) > 1
+            ):
                 symbols = self._words(language, design.symbols, "symbols")
         return replace(texts, labels=labels, symbols=symbols)
 
-    def _translated_parts(self, language: str, texts: QuestionTexts, *, english: bool) -> tuple[PartTexts, ...]:
+    def _translated_parts(
+        self, language: str, texts: QuestionTexts, *, english: bool
+    ) -> tuple[PartTexts, ...]:
         """Return parts whose answers are called as people of the language do."""
         return tuple(
             words
             if words.labels or english or not WORDS.issuperset(factor.categories)
-            else replace(words, labels=self._words(language, factor.categories, "labels"))
+            else replace(
+                words, labels=self._words(language, factor.categories, "labels")
+            )
             for words, (_, factor) in zip(texts.parts, self.design.factors, strict=True)
         )
 
     def _with_numbers(self, language: str, texts: QuestionTexts) -> QuestionTexts:
         """Return texts in which levels are written as numbers are in the language, where that is otherwise."""
         spoken, design = locale(language), self.design
-        labels, symbols = (tuple(map(spoken.written, label_list)) for label_list in (design.categories, design.symbols))
+        labels, symbols = (
+            tuple(map(spoken.written, label_list))
+            for label_list in (design.categories, design.symbols)
+        )
         plain = labels == tuple(design.categories) and symbols == tuple(design.symbols)
         if plain or texts.labels or texts.symbols:
             return texts
-        return replace(texts, labels=labels, symbols=() if symbols == labels else symbols)
+        return replace(
+            texts, labels=labels, symbols=() if symbols == labels else symbols
+        )
 
-    def _words(self, language: str, labels: Sequence[str], field: str) -> tuple[str, ...]:
+    def _words(
+        self, language: str, labels: Sequence[str], field: str
+    ) -> tuple[str, ...]:
         spoken = locale(language)
-        translations = spoken.words["symbols"] if spoken.language == language.partition("-")[0] else {}
+        translations = (
+            spoken.words["symbols"]
+            if spoken.language == language.partition("-")[0]
+            else {}
+        )
         if not set(labels) <= set(translations):
             raise InvalidRequest(
                 f"{self.name!r} is asked in {language!r}, and nobody has said what {', '.join(map(repr, labels[:4]))} "
@@ -312,7 +376,9 @@ class Question:
         return tuple(translations[label] for label in labels)
 
     def _check_labels(self, texts: QuestionTexts) -> None:
-        if texts.symbols and any(design.symbols != self.design.symbols for design in self.designs):
+        if texts.symbols and any(
+            design.symbols != self.design.symbols for design in self.designs
+        ):
             raise InvalidRequest(
                 f"the stages of {self.name!r} have different responses; expected no symbols in its texts."
             )
@@ -321,7 +387,9 @@ class Question:
             ("symbols", texts.symbols, self.design.channel.responses),
         ):
             if label_texts and len(label_texts) != size:
-                raise InvalidRequest(f"{self.name!r} has {len(label_texts)} {field}; expected {size:,}, one for each.")
+                raise InvalidRequest(
+                    f"{self.name!r} has {len(label_texts)} {field}; expected {size:,}, one for each."
+                )
 
 
 def check_slug(name: object, subject: str) -> None:

@@ -35,15 +35,28 @@ class AuthorSignature(Document):
     signature: str
 
     def __post_init__(self) -> None:
-        if not _is_verified(signed_definition(self.survey), self.signature, self.author):
-            raise UnreadableFile("this is not a signature of that definition by that key; expected one that is.")
+        if not _is_verified(
+            signed_definition(self.survey), self.signature, self.author
+        ):
+            raise UnreadableFile(
+                "this is not a signature of that definition by that key; expected one that is."
+            )
 
     def to_body(self) -> dict[str, Any]:
-        return {"survey": self.survey, "author": self.author, "signature": self.signature}
+        return {
+            "survey": self.survey,
+            "author": self.author,
+            "signature": self.signature,
+        }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> AuthorSignature:
-        return cls(*(documents.field(body, name, str) for name in ("survey", "author", "signature")))
+        return cls(
+            *(
+                documents.field(body, name, str)
+                for name in ("survey", "author", "signature")
+            )
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +78,9 @@ class StoredReceipt(HashedDocument):
     reveals: Mapping[str, Any]
     signature: str
 
-    def check(self, survey: Survey, *, key: bytes | None = None) -> tuple[Mapping[str, str], ...]:
+    def check(
+        self, survey: Survey, *, key: bytes | None = None
+    ) -> tuple[Mapping[str, str], ...]:
         """Return the responses, if the collector of a survey has signed them.
 
         Args:
@@ -81,17 +96,28 @@ class StoredReceipt(HashedDocument):
                 f"this receipt is of the definition {self.survey:.19}…; expected {survey.hash:.19}…, with its keys.",
                 "Take the definition that the link named.",
             )
-        if not _is_verified(signed_receipt(self.unsigned), self.signature, survey.keys.receipts):
-            raise UnreadableFile("this receipt is not signed with the key of the definition; expected one that is.")
+        if not _is_verified(
+            signed_receipt(self.unsigned), self.signature, survey.keys.receipts
+        ):
+            raise UnreadableFile(
+                "this receipt is not signed with the key of the definition; expected one that is."
+            )
         if key is not None and self.key != key_hash(key):
-            raise UnreadableFile("this receipt is of another key; expected one of the key at hand.")
+            raise UnreadableFile(
+                "this receipt is of another key; expected one of the key at hand."
+            )
         return self.responses
 
     @property
     def unsigned(self) -> dict[str, Any]:
         """What is signed."""
         listed = [dict(response) for response in self.responses]
-        return {"survey": self.survey, "key": self.key, "responses": listed, "reveals": dict(self.reveals)}
+        return {
+            "survey": self.survey,
+            "key": self.key,
+            "responses": listed,
+            "reveals": dict(self.reveals),
+        }
 
     def to_body(self) -> dict[str, Any]:
         return {**self.unsigned, "signature": self.signature}
@@ -99,11 +125,18 @@ class StoredReceipt(HashedDocument):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> StoredReceipt:
         responses = tuple(
-            {str(name): documents.field(entry, name, str) for name in documents.field({"it": entry}, "it", dict)}
+            {
+                str(name): documents.field(entry, name, str)
+                for name in documents.field({"it": entry}, "it", dict)
+            }
             for entry in documents.field(body, "responses", list)
         )
-        survey, key, signature = (documents.field(body, name, str) for name in ("survey", "key", "signature"))
-        return cls(survey, key, responses, documents.field(body, "reveals", dict), signature)
+        survey, key, signature = (
+            documents.field(body, name, str) for name in ("survey", "key", "signature")
+        )
+        return cls(
+            survey, key, responses, documents.field(body, "reveals", dict), signature
+        )
 
 
 def signed_definition(survey: str) -> bytes:

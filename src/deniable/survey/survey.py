@@ -15,7 +15,13 @@ from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, NotAllowed, UnreadableFile, quoted
 from deniable.survey import disclosure as told
 from deniable.survey import texts as spoken
-from deniable.survey.arms import SurveyArm, arm_questions, check_arms, check_compared, draw_arm
+from deniable.survey.arms import (
+    SurveyArm,
+    arm_questions,
+    check_arms,
+    check_compared,
+    draw_arm,
+)
 from deniable.survey.catalogue import Locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.keys import Keys
@@ -103,8 +109,15 @@ class Survey(HashedDocument):
         if self.arms:
             check_arms(self.arms, self.questions)
         check_compared(self.questions, self.arm_questions)
-        object.__setattr__(self, "acknowledge", told.read_acknowledged(self.acknowledge, "the survey"))
-        told.check_acknowledged("the survey, all its questions together,", self.disclosure, BUDGET, self.acknowledge)
+        object.__setattr__(
+            self, "acknowledge", told.read_acknowledged(self.acknowledge, "the survey")
+        )
+        told.check_acknowledged(
+            "the survey, all its questions together,",
+            self.disclosure,
+            BUDGET,
+            self.acknowledge,
+        )
         _check_groups(self.groups)
         if type(self.minimum) is not int or self.minimum < 1:
             raise InvalidRequest(
@@ -115,8 +128,12 @@ class Survey(HashedDocument):
                 f"the survey closes on {self.closes}, before it opens; expected {self.opens} or later."
             )
         if self.admission not in ADMISSIONS:
-            raise InvalidRequest(f"the admission is {quoted(self.admission)}; expected one of {', '.join(ADMISSIONS)}.")
-        if self.keys is not None and (self.keys.tokens is not None) != (self.admission == "invitation"):
+            raise InvalidRequest(
+                f"the admission is {quoted(self.admission)}; expected one of {', '.join(ADMISSIONS)}."
+            )
+        if self.keys is not None and (self.keys.tokens is not None) != (
+            self.admission == "invitation"
+        ):
             raise InvalidRequest(
                 f"the admission is {self.admission!r}, and the keys do not fit; expected one for tokens where people "
                 "are invited, and none where everybody may respond."
@@ -130,7 +147,9 @@ class Survey(HashedDocument):
     @property
     def arm_questions(self) -> tuple[tuple[Question, ...], ...]:
         """What the respondents of each arm are asked; all questions, where there are no arms."""
-        return arm_questions(self.arms, self.questions) if self.arms else (self.questions,)
+        return (
+            arm_questions(self.arms, self.questions) if self.arms else (self.questions,)
+        )
 
     @property
     def draws(self) -> bool:
@@ -144,17 +163,31 @@ class Survey(HashedDocument):
         Where there are arms, it is that of the arm that reveals most. Comprehension checks are about the device.
         """
         return self.together(
-            {question.name: question.disclosure.parity for question in self.questions if not question.check}
+            {
+                question.name: question.disclosure.parity
+                for question in self.questions
+                if not question.check
+            }
         )
 
     def together(self, parities: Mapping[str, exact.Ratio]) -> Disclosure:
         """Return what responses with these parities, by question, reveal of one respondent together, at most."""
         parities_by_arm = [
-            sorted((parities[question.name] for question in arm_questions if question.name in parities), reverse=True)
+            sorted(
+                (
+                    parities[question.name]
+                    for question in arm_questions
+                    if question.name in parities
+                ),
+                reverse=True,
+            )
             for arm_questions in self.arm_questions
         ]
         return max(
-            (Disclosure.of_parities(arm_parities[: self.each]) for arm_parities in parities_by_arm),
+            (
+                Disclosure.of_parities(arm_parities[: self.each])
+                for arm_parities in parities_by_arm
+            ),
             key=lambda disclosure: disclosure.parity,
         )
 
@@ -178,7 +211,10 @@ class Survey(HashedDocument):
             return self.arm_questions[draw_arm(self.arms, source)]
         if self.each is None:
             return self.questions
-        return tuple(self.questions[index] for index in pick(len(self.questions), self.each, source))
+        return tuple(
+            self.questions[index]
+            for index in pick(len(self.questions), self.each, source)
+        )
 
     def _check_each(self) -> None:
         if self.each is None:
@@ -217,20 +253,36 @@ class Survey(HashedDocument):
             InvalidRequest: it is one already, or its name is too long to be that of one.
         """
         if self.pilot:
-            raise InvalidRequest(f"{self.name!r} is a pilot; expected the survey that it is a pilot of.")
-        return replace(self, name=self.name + PILOT, pilot=True, opens=None, closes=None, keys=None)
+            raise InvalidRequest(
+                f"{self.name!r} is a pilot; expected the survey that it is a pilot of."
+            )
+        return replace(
+            self, name=self.name + PILOT, pilot=True, opens=None, closes=None, keys=None
+        )
 
     def warnings(self, spoken: Locale) -> tuple[str, ...]:
         """Tell what is above the limits, and acknowledged."""
         real_questions = [question for question in self.questions if not question.check]
-        sentences = [question.disclosure.limit_words(CEILING, spoken, question.name) for question in real_questions]
-        return (*chain.from_iterable(sentences), *self.disclosure.limit_words(BUDGET, spoken))
+        sentences = [
+            question.disclosure.limit_words(CEILING, spoken, question.name)
+            for question in real_questions
+        ]
+        return (
+            *chain.from_iterable(sentences),
+            *self.disclosure.limit_words(BUDGET, spoken),
+        )
 
     @property
     def placeholders(self) -> tuple[str, ...]:
         """What a template left to be filled in and still stands there, such as "<why> in texts.en.intro"."""
-        by_question = (spoken.placeholders(question.texts, f"{question.name}.texts") for question in self.questions)
-        return (*spoken.placeholders(self.texts, "texts"), *chain.from_iterable(by_question))
+        by_question = (
+            spoken.placeholders(question.texts, f"{question.name}.texts")
+            for question in self.questions
+        )
+        return (
+            *spoken.placeholders(self.texts, "texts"),
+            *chain.from_iterable(by_question),
+        )
 
     def check_filled(self) -> None:
         """Refuse texts in which something was left to be filled in, unless it is a pilot.
@@ -257,7 +309,9 @@ class Survey(HashedDocument):
             if candidate.name == question:
                 return number
         names = ", ".join(repr(candidate.name) for candidate in self.questions[:8])
-        raise InvalidRequest(f"there is no question {quoted(question, 50)} in this survey; expected one of {names}.")
+        raise InvalidRequest(
+            f"there is no question {quoted(question, 50)} in this survey; expected one of {names}."
+        )
 
     def question(self, name: str) -> Question:
         """Return a question by its name.
@@ -274,14 +328,20 @@ class Survey(HashedDocument):
             InvalidRequest: there is no such group.
         """
         if name not in self.groups:
-            groups = ", ".join(map(repr, self.groups[:8])) or "none: this survey has no groups"
-            raise InvalidRequest(f"there is no group {quoted(name, 50)} in this survey; expected one of {groups}.")
+            groups = (
+                ", ".join(map(repr, self.groups[:8]))
+                or "none: this survey has no groups"
+            )
+            raise InvalidRequest(
+                f"there is no group {quoted(name, 50)} in this survey; expected one of {groups}."
+            )
         return self.groups.index(name)
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Survey:
         questions = [
-            documents.field({"question": entry}, "question", dict) for entry in documents.field(body, "questions", list)
+            documents.field({"question": entry}, "question", dict)
+            for entry in documents.field(body, "questions", list)
         ]
         return cls(
             name=documents.field(body, "name", str),
@@ -296,10 +356,14 @@ class Survey(HashedDocument):
             each=documents.integer_field(body, "each") if "each" in body else None,
             arms=tuple(
                 SurveyArm.from_body(documents.field({"arm": entry}, "arm", dict))
-                for entry in (documents.field(body, "arms", list) if "arms" in body else ())
+                for entry in (
+                    documents.field(body, "arms", list) if "arms" in body else ()
+                )
             ),
             acknowledge=told.read_acknowledged(body.get("acknowledge"), "the survey"),
-            keys=Keys.from_body(documents.field(body, "keys", dict)) if "keys" in body else None,
+            keys=Keys.from_body(documents.field(body, "keys", dict))
+            if "keys" in body
+            else None,
             pilot=body.get("pilot") is True,
         )
 
@@ -346,37 +410,53 @@ class Survey(HashedDocument):
         }
 
     def __repr__(self) -> str:
-        return f"Survey({self.name!r}; {len(self.questions)} questions; {self.hash:.19}…)"
+        return (
+            f"Survey({self.name!r}; {len(self.questions)} questions; {self.hash:.19}…)"
+        )
 
 
 def worst_of(questions: Sequence[Question]) -> Question:
     """Return the question whose responses reveal most, the first of several; comprehension checks are none of them."""
     return max(
-        (question for question in questions if not question.check), key=lambda question: question.disclosure.parity
+        (question for question in questions if not question.check),
+        key=lambda question: question.disclosure.parity,
     )
 
 
-def _check_questions(questions: tuple[Question, ...], languages: tuple[str, ...]) -> None:
+def _check_questions(
+    questions: tuple[Question, ...], languages: tuple[str, ...]
+) -> None:
     if not 1 <= len(questions) <= _MOST_QUESTIONS:
-        raise InvalidRequest(f"there are {len(questions)} questions; expected 1 to {_MOST_QUESTIONS}.")
+        raise InvalidRequest(
+            f"there are {len(questions)} questions; expected 1 to {_MOST_QUESTIONS}."
+        )
     names = [question.name for question in questions]
     if len(set(names)) < len(names):
         raise InvalidRequest("two questions have one name; expected a name for each.")
     if all(question.check for question in questions):
-        raise InvalidRequest("all questions are comprehension checks; expected one that is asked of respondents.")
+        raise InvalidRequest(
+            "all questions are comprehension checks; expected one that is asked of respondents."
+        )
     for question in questions:
-        spoken.check_spoken(question.texts, languages, f"the question {question.name!r}")
+        spoken.check_spoken(
+            question.texts, languages, f"the question {question.name!r}"
+        )
 
 
 def _check_groups(groups: tuple[str, ...]) -> None:
     if len(groups) > _MOST_GROUPS or len(set(groups)) < len(groups):
-        raise InvalidRequest(f"the groups repeat, or are more than {_MOST_GROUPS}; expected a few different ones.")
+        raise InvalidRequest(
+            f"the groups repeat, or are more than {_MOST_GROUPS}; expected a few different ones."
+        )
     for group in groups:
         spoken.check_text(group, "a group")
 
 
 def _strings(body: Mapping[str, Any], name: str) -> tuple[str, ...]:
-    return tuple(documents.field({name: entry}, name, str) for entry in documents.field(body, name, list))
+    return tuple(
+        documents.field({name: entry}, name, str)
+        for entry in documents.field(body, name, list)
+    )
 
 
 def _day(body: Mapping[str, Any], name: str) -> date | None:
@@ -384,4 +464,6 @@ def _day(body: Mapping[str, Any], name: str) -> date | None:
     try:
         return date.fromisoformat(text) if text else None
     except ValueError:
-        raise UnreadableFile(f"the field {name!r} is no day; expected a date such as 2026-03-31.") from None
+        raise UnreadableFile(
+            f"the field {name!r} is no day; expected a date such as 2026-03-31."
+        ) from None

@@ -10,7 +10,14 @@ from importlib.resources import files
 
 from deniable.errors import InvalidRequest, quoted
 
-TEMPLATES = ("yes-no", "three-questions", "dice", "crosswise", "unrelated", "validation")
+TEMPLATES = (
+    "yes-no",
+    "three-questions",
+    "dice",
+    "crosswise",
+    "unrelated",
+    "validation",
+)
 """The surveys that there are to start from."""
 
 _TEXTS = re.compile(r"\[(?:questions\.)?texts\.([A-Za-z-]+)\]")
@@ -53,8 +60,14 @@ def template_title(name: str) -> str:
 @cache
 def _text(name: str) -> str:
     if name not in TEMPLATES:
-        raise InvalidRequest(f"there is no template {quoted(name)}; expected one of {', '.join(TEMPLATES)}.")
-    return files("deniable.survey").joinpath("templates", f"{name}.toml").read_text(encoding="utf-8")
+        raise InvalidRequest(
+            f"there is no template {quoted(name)}; expected one of {', '.join(TEMPLATES)}."
+        )
+    return (
+        files("deniable.survey")
+        .joinpath("templates", f"{name}.toml")
+        .read_text(encoding="utf-8")
+    )
 
 
 def _keep_languages(text: str, languages: Sequence[str]) -> str:
@@ -66,5 +79,12 @@ def _keep_languages(text: str, languages: Sequence[str]) -> str:
             blocks.append(paragraph)
     listed = ", ".join(f'"{tag}"' for tag in dict.fromkeys(languages))
     return (
-        re.sub(r"^languages = .*$", f"languages = [{listed}]", "\n\n".join(blocks), count=1, flags=re.M).rstrip() + "\n"
+        re.sub(
+            r"^languages = .*$",
+            f"languages = [{listed}]",
+            "\n\n".join(blocks),
+            count=1,
+            flags=re.M,
+        ).rstrip()
+        + "\n"
     )

@@ -92,7 +92,9 @@ class QuestionTexts:
             object.__setattr__(self, name, _labels(getattr(self, name), name))
         object.__setattr__(self, "parts", tuple(self.parts))
         if self.parts and self.labels:
-            raise InvalidRequest("a question in parts has labels of its own; expected labels in its parts alone.")
+            raise InvalidRequest(
+                "a question in parts has labels of its own; expected labels in its parts alone."
+            )
 
 
 def _labels(label_texts: Sequence[str], name: str) -> tuple[str, ...]:
@@ -100,7 +102,9 @@ def _labels(label_texts: Sequence[str], name: str) -> tuple[str, ...]:
     for label in labels:
         check_text(label, name)
     if len(set(labels)) < len(labels):
-        raise InvalidRequest(f"{name} holds one of its texts twice; expected different ones.")
+        raise InvalidRequest(
+            f"{name} holds one of its texts twice; expected different ones."
+        )
     return labels
 
 
@@ -114,7 +118,9 @@ def check_text(text: object, name: str, *, empty: bool = False) -> None:
         raise InvalidRequest(f"{name} is a {type(text).__name__}; expected text.")
     broken = any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text)
     if broken or len(text) > _MOST_LETTERS or not (empty or text.strip()):
-        raise InvalidRequest(f"{name} is empty, broken or too long; expected 1 to {_MOST_LETTERS:,} letters.")
+        raise InvalidRequest(
+            f"{name} is empty, broken or too long; expected 1 to {_MOST_LETTERS:,} letters."
+        )
 
 
 def check_languages(languages: tuple[str, ...]) -> None:
@@ -124,13 +130,19 @@ def check_languages(languages: tuple[str, ...]) -> None:
         InvalidRequest: they are not.
     """
     if not languages or len(set(languages)) < len(languages):
-        raise InvalidRequest("the languages are missing or repeat; expected at least one, each once.")
+        raise InvalidRequest(
+            "the languages are missing or repeat; expected at least one, each once."
+        )
     for tag in languages:
         if not isinstance(tag, str) or not _LANGUAGE.fullmatch(tag):
-            raise InvalidRequest(f"{quoted(tag)} is no language; expected a tag such as 'en', 'de' or 'pt-BR'.")
+            raise InvalidRequest(
+                f"{quoted(tag)} is no language; expected a tag such as 'en', 'de' or 'pt-BR'."
+            )
 
 
-def check_spoken(texts: Mapping[str, object], languages: tuple[str, ...], name: str) -> None:
+def check_spoken(
+    texts: Mapping[str, object], languages: tuple[str, ...], name: str
+) -> None:
     """Refuse texts that are not there in every language of the survey.
 
     Raises:
@@ -155,7 +167,9 @@ def placeholders(texts: Mapping[str, Any], name: str) -> list[str]:
         f"<{placeholder}> in {name}.{language}.{field}"
         for language, spoken in to_body(texts).items()
         for field, value in spoken.items()
-        for placeholder in _PLACEHOLDER.findall(value if isinstance(value, str) else str(value))
+        for placeholder in _PLACEHOLDER.findall(
+            value if isinstance(value, str) else str(value)
+        )
     ]
 
 
@@ -165,13 +179,17 @@ def to_body(texts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _body(spoken: Any) -> dict[str, Any]:
-    texts_by_field = {field.name: getattr(spoken, field.name) for field in fields(spoken)}
+    texts_by_field = {
+        field.name: getattr(spoken, field.name) for field in fields(spoken)
+    }
     return {name: _to_value(value) for name, value in texts_by_field.items() if value}
 
 
 def _to_value(value: Any) -> Any:
     if isinstance(value, tuple):
-        return [_body(entry) if isinstance(entry, PartTexts) else entry for entry in value]
+        return [
+            _body(entry) if isinstance(entry, PartTexts) else entry for entry in value
+        ]
     return value
 
 
@@ -181,10 +199,15 @@ def from_body(kind: type[_T], value: object, name: str) -> dict[str, _T]:
     Raises:
         InvalidRequest: not a table of tables, or a field that does not exist.
     """
-    if not isinstance(value, Mapping) or not all(isinstance(entry, Mapping) for entry in value.values()):
-        raise InvalidRequest(f"the texts of {name} are missing; expected a table for each language, such as texts.en.")
+    if not isinstance(value, Mapping) or not all(
+        isinstance(entry, Mapping) for entry in value.values()
+    ):
+        raise InvalidRequest(
+            f"the texts of {name} are missing; expected a table for each language, such as texts.en."
+        )
     return {
-        language: _read_texts(kind, spoken, f"{name} in {quoted(language, 12)}") for language, spoken in value.items()
+        language: _read_texts(kind, spoken, f"{name} in {quoted(language, 12)}")
+        for language, spoken in value.items()
     }
 
 
@@ -193,14 +216,26 @@ def _read_texts(kind: type[_T], table: Mapping[str, Any], name: str) -> _T:
     unknown = set(table) - names
     first = next(iter(fields(kind))).name
     if unknown or first not in table:
-        problem = f"{quoted(sorted(unknown)[0])} is no text" if unknown else f"{first!r} is missing"
-        raise InvalidRequest(f"in the texts of {name} {problem}; expected {', '.join(sorted(names))}.")
+        problem = (
+            f"{quoted(sorted(unknown)[0])} is no text"
+            if unknown
+            else f"{first!r} is missing"
+        )
+        raise InvalidRequest(
+            f"in the texts of {name} {problem}; expected {', '.join(sorted(names))}."
+        )
     for field in ("labels", "symbols", "parts"):
         if field in table and not isinstance(table[field], list | tuple):
-            raise InvalidRequest(f"{field} of {name} is no list; expected a list of texts.")
+            raise InvalidRequest(
+                f"{field} of {name} is no list; expected a list of texts."
+            )
     if "parts" not in table:
         return kind(**table)
     if not all(isinstance(entry, Mapping) for entry in table["parts"]):
-        raise InvalidRequest(f"a part of {name} is no table; expected a text, and perhaps labels and help.")
-    part_texts = tuple(_read_texts(PartTexts, entry, f"a part of {name}") for entry in table["parts"])
+        raise InvalidRequest(
+            f"a part of {name} is no table; expected a text, and perhaps labels and help."
+        )
+    part_texts = tuple(
+        _read_texts(PartTexts, entry, f"a part of {name}") for entry in table["parts"]
+    )
     return kind(**{**table, "parts": part_texts})

@@ -22,7 +22,10 @@ TOOLS = {
 }
 """Equally likely outcomes of what people have at hand."""
 
-_SUITS, _RANKS = "♣♦♥♠", ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
+_SUITS, _RANKS = (
+    "♣♦♥♠",
+    ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +61,22 @@ def tool_for(design: Design, words: Mapping[str, Any]) -> Tool | None:
         >>> tool.name, [(rule.outcomes, rule.symbol) for rule in tool.rules]
         ('a die', [('1', 0), ('2', 1), ('3', 2), ('4 to 6', None)])
     """
-    forced = _forced_shares(design.channel) if design.symbols == design.categories else None
+    forced = (
+        _forced_shares(design.channel) if design.symbols == design.categories else None
+    )
     if forced is None:
         return None
     for name, size in sorted(TOOLS.items(), key=lambda rule: rule[1]):
         shares = [share * size for share in forced]
         if all(share.denominator == 1 for share in shares):
             rules = _rules(_outcomes(name, words), [int(share) for share in shares])
-            return Tool(name, tuple(Rule(_format_outcomes(outcome, words), symbol) for outcome, symbol in rules))
+            return Tool(
+                name,
+                tuple(
+                    Rule(_format_outcomes(outcome, words), symbol)
+                    for outcome, symbol in rules
+                ),
+            )
     return None
 
 
@@ -76,16 +87,22 @@ def _forced_shares(channel: Channel) -> list[Fraction] | None:
         return None
     forced = []
     for y in answers:
-        other_probabilities = {channel.probability(y, given=x) for x in answers if x != y}
+        other_probabilities = {
+            channel.probability(y, given=x) for x in answers if x != y
+        }
         if len(other_probabilities) > 1:
             return None
         forced.append(other_probabilities.pop())
     truth = 1 - sum(forced)
-    fits = truth > 0 and all(channel.probability(y, given=y) == forced[y] + truth for y in answers)
+    fits = truth > 0 and all(
+        channel.probability(y, given=y) == forced[y] + truth for y in answers
+    )
     return forced if fits else None
 
 
-def _rules(outcomes: Sequence[str], counts: Sequence[int]) -> Iterator[tuple[Sequence[str], int | None]]:
+def _rules(
+    outcomes: Sequence[str], counts: Sequence[int]
+) -> Iterator[tuple[Sequence[str], int | None]]:
     position = 0
     for symbol, count in enumerate(counts):
         if count:
@@ -105,7 +122,10 @@ def _outcomes(name: str, words: Mapping[str, Any]) -> list[str]:
     """Return the outcomes of a device in an order that people can follow."""
     if name in ("two coins", "three coins"):
         coin_sides = (words["heads"], words["tails"])
-        return [" + ".join(tosses) for tosses in product(coin_sides, repeat=2 if name == "two coins" else 3)]
+        return [
+            " + ".join(tosses)
+            for tosses in product(coin_sides, repeat=2 if name == "two coins" else 3)
+        ]
     if name == "two dice of different colours":
         return [f"{first}{second}" for first, second in product(range(1, 7), repeat=2)]
     if name == "a deck of 52 cards":

@@ -5,17 +5,39 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Generic,
+    Protocol,
+    Self,
+    TypeAlias,
+    TypeVar,
+)
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable import documents
 from deniable.documents import HashedDocument, Response, Sealed
-from deniable.errors import Incompatible, IncompatibleTallies, InvalidResponse, UnreadableFile, require
+from deniable.errors import (
+    Incompatible,
+    IncompatibleTallies,
+    InvalidResponse,
+    UnreadableFile,
+    require,
+)
 from deniable.rendering import Rendered, data_frame
 
-__all__ = ["AdditiveTally", "Counts", "count_codes", "count_responses", "read_only", "response_numbers"]
+__all__ = [
+    "AdditiveTally",
+    "Counts",
+    "count_codes",
+    "count_responses",
+    "read_only",
+    "response_numbers",
+]
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,14 +90,20 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
         """
         sheet = self._sheet()
         names = [name or "name" for name in sheet.names or sheet.heads]
-        return data_frame([dict(zip(names, row, strict=True)) for row in sheet.values or sheet.cells])
+        return data_frame(
+            [dict(zip(names, row, strict=True)) for row in sheet.values or sheet.cells]
+        )
 
     def __str__(self) -> str:
         return self.to_text()
 
     @property
     def _parts(self) -> dict[str, Any]:
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "design"}
+        return {
+            each.name: getattr(self, each.name)
+            for each in fields(self)
+            if each.name != "design"
+        }
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, type(self)):
@@ -85,7 +113,9 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
                 f"cannot add a tally of {self.design!r} to one of {other.design!r}; expected one {self.OWNER}.",
                 "Estimate each on its own, then compare or combine the estimates.",
             )
-        return type(self)(self.design, *map(_plus, self._parts.values(), other._parts.values()))
+        return type(self)(
+            self.design, *map(_plus, self._parts.values(), other._parts.values())
+        )
 
     def __radd__(self, other: int) -> Self:
         """Add to 0, with which `sum()` begins."""
@@ -99,12 +129,18 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
         )
 
     def __hash__(self) -> int:
-        parts = (each.tobytes() if isinstance(each, np.ndarray) else each for each in self._parts.values())
+        parts = (
+            each.tobytes() if isinstance(each, np.ndarray) else each
+            for each in self._parts.values()
+        )
         return hash((self.design, *parts))
 
     def to_body(self) -> dict[str, Any]:
         """Return the counts for JSON, with the hash of their design."""
-        return {self.OWNER: self.design.hash, **{name: _plain(part) for name, part in self._parts.items()}}
+        return {
+            self.OWNER: self.design.hash,
+            **{name: _plain(part) for name, part in self._parts.items()},
+        }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any], design: Asking) -> Self:
@@ -115,7 +151,12 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
             IncompatibleTallies: it was counted under another design.
         """
         named = documents.field(body, cls.OWNER, str)
-        require(hasattr(design, "hash"), design, f"the {cls.OWNER}", "what the responses were drawn with")
+        require(
+            hasattr(design, "hash"),
+            design,
+            f"the {cls.OWNER}",
+            "what the responses were drawn with",
+        )
         if named != design.hash:
             raise IncompatibleTallies(
                 f"this tally belongs to the {cls.OWNER} {named:.19}…; expected {design.hash:.19}… ({design!r}).",
@@ -128,9 +169,15 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: Asking) -> dict[str, Any]:  # noqa: ARG003 - some need it
-        named = {each.name: each.type for each in fields(cls) if each.type in ("int", "Counts")}
+        named = {
+            each.name: each.type
+            for each in fields(cls)
+            if each.type in ("int", "Counts")
+        }
         return {
-            name: documents.integer_field(body, name) if kind == "int" else _counts(body, name)
+            name: documents.integer_field(body, name)
+            if kind == "int"
+            else _counts(body, name)
             for name, kind in named.items()
         }
 
@@ -193,7 +240,9 @@ def response_numbers(design: CodedDesign, responses: Any) -> Iterator[int | None
         InvalidResponse: something the design cannot send; the message names the first such row.
         Incompatible: a `Response` that was drawn with another design.
     """
-    if isinstance(responses, str | bytes | Mapping) or not isinstance(responses, Iterable):
+    if isinstance(responses, str | bytes | Mapping) or not isinstance(
+        responses, Iterable
+    ):
         raise InvalidResponse(
             f"the responses are a {type(responses).__name__}; expected a sequence with a response for each respondent."
         )
@@ -216,7 +265,9 @@ def _number(design: CodedDesign, response: Any, row: int) -> int:
         raise InvalidResponse(f"row {row + 1:,}: {error.problem}", error.hint) from None
 
 
-def count_responses(design: CodedDesign, responses: Any, cells: int) -> tuple[Counts, int]:
+def count_responses(
+    design: CodedDesign, responses: Any, cells: int
+) -> tuple[Counts, int]:
     """Return how often each response was sent, by its number, and how many respondents sent nothing.
 
     Args:
@@ -253,7 +304,9 @@ def count_codes(codes: NDArray[Any], responses: int) -> Counts:
         )
     wrong = (codes < 0) | (codes >= responses)
     if wrong.any():
-        raise InvalidResponse(f"row {int(wrong.argmax()) + 1:,} is not below {responses:,}; expected a response.")
+        raise InvalidResponse(
+            f"row {int(wrong.argmax()) + 1:,} is not below {responses:,}; expected a response."
+        )
     return np.bincount(codes.astype(np.intp, copy=False), minlength=responses)
 
 
@@ -264,7 +317,11 @@ def _plus(one: Any, two: Any) -> Any:
 
 
 def _same(one: Any, two: Any) -> bool:
-    return bool(np.array_equal(one, two)) if isinstance(one, np.ndarray) else bool(one == two)
+    return (
+        bool(np.array_equal(one, two))
+        if isinstance(one, np.ndarray)
+        else bool(one == two)
+    )
 
 
 def _plain(part: Any) -> Any:
@@ -280,8 +337,14 @@ def _counts(body: Mapping[str, Any], name: str) -> Counts:
             return np.array(given, np.int64)
     except ValueError:  # rows of different lengths
         pass
-    raise UnreadableFile(f"the {name} are not whole numbers; expected 0 or more, in rows of one length.")
+    raise UnreadableFile(
+        f"the {name} are not whole numbers; expected 0 or more, in rows of one length."
+    )
 
 
 def _all_whole(given: Any) -> bool:
-    return all(map(_all_whole, given)) if isinstance(given, list) else type(given) is int and 0 <= given < 1 << 63
+    return (
+        all(map(_all_whole, given))
+        if isinstance(given, list)
+        else type(given) is int and 0 <= given < 1 << 63
+    )

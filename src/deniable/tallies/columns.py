@@ -16,7 +16,14 @@ from deniable.files.row_names import name_of
 from deniable.tallies.group_labels import group_name, numbered
 from deniable.tallies.responses import Responses
 
-__all__ = ["KnownColumn", "asked_part", "column_of", "known_attributes", "openly_known", "subject"]
+__all__ = [
+    "KnownColumn",
+    "asked_part",
+    "column_of",
+    "known_attributes",
+    "openly_known",
+    "subject",
+]
 
 
 _KNOWN = "openly known"
@@ -61,7 +68,9 @@ def subject(design: Design) -> str:
         >>> subject(product({"smokes": warner(1), "drinks": warner(1)})), subject(warner(1))
         ('smokes by drinks', 'warner')
     """
-    return " by ".join(design.attributes) if len(design.attributes) == 2 else design.name
+    return (
+        " by ".join(design.attributes) if len(design.attributes) == 2 else design.name
+    )
 
 
 class KnownColumn(NamedTuple):
@@ -95,7 +104,10 @@ def column_of(given: object) -> KnownColumn:
         _check_codes(given.design)
         codes = np.asarray(given.columns["response"], np.int64)
         return KnownColumn(
-            given.design, codes if given.missing is None else np.where(given.missing, -1, codes), given.name, False
+            given.design,
+            codes if given.missing is None else np.where(given.missing, -1, codes),
+            given.name,
+            False,
         )
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Design):
         design, column = given
@@ -103,7 +115,8 @@ def column_of(given: object) -> KnownColumn:
         return column_of(Responses.of(design, column))
     if isinstance(given, Design):
         raise InvalidRequest(
-            "a design was given without what was sent; expected both, or responses.", "Write (design, column)."
+            "a design was given without what was sent; expected both, or responses.",
+            "Write (design, column).",
         )
     if hasattr(given, "columns") or isinstance(given, Mapping):
         raise InvalidRequest(
@@ -115,13 +128,26 @@ def column_of(given: object) -> KnownColumn:
     order, numbers = numbered(given)
     known = [each for each in order if each is not None]
     if len(known) < 2:
-        raise InvalidRequest(f"a column holds {len(known)} different values; expected at least two.")
-    places = np.array([known.index(each) if each is not None else -1 for each in order], np.int64)
-    return KnownColumn(openly_known([group_name(each) for each in known]), places[numbers], name_of(given), True)
+        raise InvalidRequest(
+            f"a column holds {len(known)} different values; expected at least two."
+        )
+    places = np.array(
+        [known.index(each) if each is not None else -1 for each in order], np.int64
+    )
+    return KnownColumn(
+        openly_known([group_name(each) for each in known]),
+        places[numbers],
+        name_of(given),
+        True,
+    )
 
 
 def _check_codes(design: Any) -> None:
-    if not isinstance(design, Design) or design.asks != "categories" or design.channel.coding.ndim != 1:
+    if (
+        not isinstance(design, Design)
+        or design.asks != "categories"
+        or design.channel.coding.ndim != 1
+    ):
         raise InvalidRequest(
             f"these are responses to {design!r}; expected a design for categories whose responses are numbered.",
             "For sets and strings use dn.association(first, second).",

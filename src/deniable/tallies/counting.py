@@ -83,7 +83,11 @@ def count_codes(design: Design, codes: NDArray[Any]) -> Tally:
 
 def _add_numpy(running: Running, array: NDArray[Any]) -> None:
     if array.ndim == running.coding.ndim > 1:
-        missing = np.asarray(np.ma.getmaskarray(array).any(axis=1)) if isinstance(array, np.ma.MaskedArray) else None
+        missing = (
+            np.asarray(np.ma.getmaskarray(array).any(axis=1))
+            if isinstance(array, np.ma.MaskedArray)
+            else None
+        )
         if missing is None or not missing.any():
             running.add_rows(np.ma.getdata(array))
         else:
@@ -107,13 +111,19 @@ def _add_numpy(running: Running, array: NDArray[Any]) -> None:
         for start in range(0, len(array), _ROWS):
             running.add_objects(array[start : start + _ROWS].tolist())
     else:
-        raise InvalidResponse(f"the array is of type {array.dtype}; expected labels (text) or codes (integers).")
+        raise InvalidResponse(
+            f"the array is of type {array.dtype}; expected labels (text) or codes (integers)."
+        )
 
 
 def _add_mapping(running: Running, counted: Mapping[Any, Any]) -> None:
     order = list(counted)
     for value, count in counted.items():
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
+        if (
+            isinstance(count, bool)
+            or not isinstance(count, int | np.integer)
+            or count < 0
+        ):
             raise InvalidResponse(
                 f"a response was sent {quoted(count)} times; expected a whole number, 0 or more.",
                 'A mapping gives for each response how often it was sent, such as {"yes": 20, "no": 180}.',
@@ -122,7 +132,9 @@ def _add_mapping(running: Running, counted: Mapping[Any, Any]) -> None:
 
 
 def _add_iterable(running: Running, responses: Iterable[Any]) -> None:
-    if isinstance(responses, str | bytes | bytearray | Set) or not isinstance(responses, Iterable):
+    if isinstance(responses, str | bytes | bytearray | Set) or not isinstance(
+        responses, Iterable
+    ):
         raise InvalidResponse(
             f"the responses are a {type(responses).__name__}; expected a sequence with a response for each respondent.",
             'For example ["yes", "no", "yes"], an array of codes, or a column of a table.',

@@ -41,24 +41,43 @@ class Declared:
 
     def __post_init__(self) -> None:
         given = (self.rows, self.unknown, *(times for _, times in self.reasons))
-        if any(isinstance(each, bool) or not isinstance(each, int) or each < 0 for each in given):
-            raise InvalidResponse("a number of rows is negative or no whole number; expected 0 or more.")
-        object.__setattr__(self, "reasons", tuple(sorted((str(why), times) for why, times in self.reasons if times)))
+        if any(
+            isinstance(each, bool) or not isinstance(each, int) or each < 0
+            for each in given
+        ):
+            raise InvalidResponse(
+                "a number of rows is negative or no whole number; expected 0 or more."
+            )
+        object.__setattr__(
+            self,
+            "reasons",
+            tuple(sorted((str(why), times) for why, times in self.reasons if times)),
+        )
 
     def __add__(self, other: Declared) -> Declared:
         reasons = Counter(dict(self.reasons)) + Counter(dict(other.reasons))
-        return Declared(self.rows + other.rows, self.unknown + other.unknown, tuple(reasons.items()))
+        return Declared(
+            self.rows + other.rows, self.unknown + other.unknown, tuple(reasons.items())
+        )
 
     def to_body(self) -> dict[str, Any]:
         """Return it for JSON."""
-        return {"rows": self.rows, "unknown": self.unknown, "reasons": dict(self.reasons)}
+        return {
+            "rows": self.rows,
+            "unknown": self.unknown,
+            "reasons": dict(self.reasons),
+        }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Declared:
         """Read what `to_body` wrote."""
         reasons = documents.field(body, "reasons", dict)
         counted = tuple((why, documents.integer_field(reasons, why)) for why in reasons)
-        return cls(documents.integer_field(body, "rows"), documents.integer_field(body, "unknown"), counted)
+        return cls(
+            documents.integer_field(body, "rows"),
+            documents.integer_field(body, "unknown"),
+            counted,
+        )
 
     def notes(self) -> tuple[str, ...]:
         """Tell whoever reads an estimate what its numbers rest on."""
@@ -72,7 +91,9 @@ class Declared:
                 f"{self.unknown:,} {rows} a value that is not a response of this design: no part of the estimate."
             )
         if self.reasons:
-            listed = ", ".join(f"{quoted(why)} {times:,}" for why, times in self.reasons)
+            listed = ", ".join(
+                f"{quoted(why)} {times:,}" for why, times in self.reasons
+            )
             told.append(f"Why responses are missing, where the file says so: {listed}.")
         return tuple(told)
 
@@ -102,17 +123,30 @@ class Tally(AdditiveTally[Design]):
     declared: Declared | None = None
 
     def __post_init__(self) -> None:
-        require(isinstance(self.design, Design), self.design, "the design", "one for categories, first")
+        require(
+            isinstance(self.design, Design),
+            self.design,
+            "the design",
+            "one for categories, first",
+        )
         channel = self.design.channel
-        counts = read_only(self.counts, (channel.cells,), "one for each cell of the tally")
+        counts = read_only(
+            self.counts, (channel.cells,), "one for each cell of the tally"
+        )
         for number in (self.missing, self.respondents):
             if isinstance(number, bool) or not isinstance(number, int | np.integer):
-                raise InvalidResponse(f"a number of people is {quoted(number)}; expected a whole number.")
+                raise InvalidResponse(
+                    f"a number of people is {quoted(number)}; expected a whole number."
+                )
         if self.missing < 0:
             raise InvalidResponse("a count is negative; expected 0 or more.")
         object.__setattr__(self, "missing", int(self.missing))
         object.__setattr__(self, "counts", counts)
-        respondents = int(counts.sum()) if channel.own_cells and self.respondents < 0 else self.respondents
+        respondents = (
+            int(counts.sum())
+            if channel.own_cells and self.respondents < 0
+            else self.respondents
+        )
         if not channel.coding.add_up(counts, respondents):
             raise InvalidResponse(
                 f"the counts do not belong to {respondents:,} respondents; expected a number that they add up to.",
@@ -135,7 +169,9 @@ class Tally(AdditiveTally[Design]):
     def _read_parts(cls, body: Mapping[str, Any], design: Design) -> dict[str, Any]:
         parts = super()._read_parts(body, design)
         if "declared" in body:
-            parts["declared"] = Declared.from_body(documents.field(body, "declared", dict))
+            parts["declared"] = Declared.from_body(
+                documents.field(body, "declared", dict)
+            )
         return parts
 
 

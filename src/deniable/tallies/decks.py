@@ -40,7 +40,11 @@ class DeckTally(AdditiveTally[Deck]):
     missing: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", read_only(self.counts, (self.design.numbers,), "one for each number"))
+        object.__setattr__(
+            self,
+            "counts",
+            read_only(self.counts, (self.design.numbers,), "one for each number"),
+        )
         super().__post_init__()
 
     @classmethod
@@ -74,11 +78,21 @@ def tally(deck: Deck, responses: Mapping[Any, int] | Iterable[Any]) -> DeckTally
             f"the responses are a {type(responses).__name__}; expected a number for each respondent.",
             "For example [1, 3, 2], or how often each was sent: {1: 20, 3: 40}.",
         )
-    pairs = responses.items() if isinstance(responses, Mapping) else ((response, 1) for response in responses)
+    pairs = (
+        responses.items()
+        if isinstance(responses, Mapping)
+        else ((response, 1) for response in responses)
+    )
     counts, missing = np.zeros(deck.numbers, np.int64), 0
     for response, count in pairs:
-        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-            raise InvalidResponse("a response was sent a number of times that is no count; expected 0 or more.")
+        if (
+            isinstance(count, bool)
+            or not isinstance(count, int | np.integer)
+            or count < 0
+        ):
+            raise InvalidResponse(
+                "a response was sent a number of times that is no count; expected 0 or more."
+            )
         if response is None:
             missing += int(count)
         else:

@@ -19,7 +19,11 @@ from deniable.tallies.responses import Responses
 
 
 def count_devices(
-    designs: Mapping[Any, Design], responses: Iterable[object], devices: Iterable[object], *, codes: bool | None = None
+    designs: Mapping[Any, Design],
+    responses: Iterable[object],
+    devices: Iterable[object],
+    *,
+    codes: bool | None = None,
 ) -> list[Tally]:
     """Count responses of which each row says the device that it was given with.
 
@@ -51,11 +55,18 @@ def count_devices(
     groups: list[list[object]] = [[] for _ in designs]
     for row, device in zip(rows, device_numbers(designs, asked), strict=True):
         groups[device].append(row)
-    return [tally(design, each, codes=codes) for design, each in zip(designs.values(), groups, strict=True)]
+    return [
+        tally(design, each, codes=codes)
+        for design, each in zip(designs.values(), groups, strict=True)
+    ]
 
 
 def read_devices(
-    designs: Mapping[Any, Design], column: Any, devices: Any, *, codes: bool | None = None
+    designs: Mapping[Any, Design],
+    column: Any,
+    devices: Any,
+    *,
+    codes: bool | None = None,
 ) -> list[Responses[Design]]:
     """Read responses of which each row says the device that it was given with: all rows once for each device.
 
@@ -75,7 +86,9 @@ def read_devices(
     _check_designs(designs)
     rows, asked = to_items(column), to_items(devices)
     if rows is None or asked is None:
-        raise InvalidResponse("the responses and the devices are no columns; expected a row for each respondent.")
+        raise InvalidResponse(
+            "the responses and the devices are no columns; expected a row for each respondent."
+        )
     _check_lengths(rows, asked)
     numbers, found = np.array(device_numbers(designs, asked), np.intp), []
     for number, design in enumerate(designs.values()):
@@ -84,9 +97,14 @@ def read_devices(
         def named(at: int, own: Any = own) -> str:
             return f"row {own[at]:,}"
 
-        sent, absent = read_rows(design, [rows[row] for row in own.tolist()], codes=codes, where=named)
+        sent, absent = read_rows(
+            design, [rows[row] for row in own.tolist()], codes=codes, where=named
+        )
         empty = packed_rows(design, [])
-        whole, missing = np.zeros((len(rows), *empty.shape[1:]), empty.dtype), np.ones(len(rows), np.bool_)
+        whole, missing = (
+            np.zeros((len(rows), *empty.shape[1:]), empty.dtype),
+            np.ones(len(rows), np.bool_),
+        )
         whole[own], missing[own] = sent, absent
         found.append(Responses(design, {"response": whole}, missing))
     return found
@@ -94,7 +112,9 @@ def read_devices(
 
 def _check_designs(designs: Mapping[Any, Design]) -> None:
     if not designs or not all(isinstance(each, Design) for each in designs.values()):
-        raise InvalidRequest("the designs are missing; expected a design for each device, by what the rows call it.")
+        raise InvalidRequest(
+            "the designs are missing; expected a design for each device, by what the rows call it."
+        )
 
 
 def _check_lengths(rows: list[Any], asked: list[Any]) -> None:
@@ -114,6 +134,8 @@ def device_numbers(designs: Mapping[Any, Design], asked: Iterable[object]) -> li
     for row, device in enumerate(asked):
         if device not in places:
             known = format_labels([str(each) for each in designs])
-            raise InvalidResponse(f"row {row + 1:,} was asked with {quoted(device)}; expected one of {known}.")
+            raise InvalidResponse(
+                f"row {row + 1:,} was asked with {quoted(device)}; expected one of {known}."
+            )
         found.append(places[device])
     return found

@@ -19,7 +19,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, UnreadableFile, nearest, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+    nearest,
+    quoted,
+)
 from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
 from deniable.files.office import cell_text
 from deniable.tallies.counting import tally
@@ -40,7 +47,13 @@ _METADATA = "deniable.design"
 _INDEX = re.compile(r"^the response at index ([\d,]+)")
 
 
-def tally_file(design: Design, file: File, format: str | None = None, *, progress: Progress | None = None) -> Tally:
+def tally_file(
+    design: Design,
+    file: File,
+    format: str | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Tally:
     """Count the responses of a file to one question about categories, in constant memory.
 
     Text is read as labels, and whole numbers of a Parquet or Arrow file as codes. A CSV or NDJSON file that breaks off
@@ -68,7 +81,9 @@ def tally_file(design: Design, file: File, format: str | None = None, *, progres
     return total
 
 
-def count_weighted(weights: str, design: AnyDesign, batch: pa.RecordBatch, codes: bool | None) -> WeightedTally:
+def count_weighted(
+    weights: str, design: AnyDesign, batch: pa.RecordBatch, codes: bool | None
+) -> WeightedTally:
     """Count a batch of responses with the weights that stand beside them.
 
     Raises:
@@ -85,11 +100,15 @@ def count_weighted(weights: str, design: AnyDesign, batch: pa.RecordBatch, codes
     try:
         numbers = column.cast(pa.float64()).to_numpy(zero_copy_only=False)
     except pa.ArrowException:
-        raise InvalidResponse(f"a weight in {quoted(weights)} is no number; expected one in each row.") from None
+        raise InvalidResponse(
+            f"a weight in {quoted(weights)} is no number; expected one in each row."
+        ) from None
     return tally_weighted(Responses.of(design, batch.column(0), codes=codes), numbers)
 
 
-def _count_categories(design: AnyDesign, batch: pa.RecordBatch, codes: bool | None) -> Tally:
+def _count_categories(
+    design: AnyDesign, batch: pa.RecordBatch, codes: bool | None
+) -> Tally:
     assert isinstance(design, Design)
     return tally(design, batch.column(0), codes=codes)
 
@@ -134,19 +153,33 @@ def counted_batches(
             raise _no_column(columns, name)
     known = codes if codes is not None or ours is None else True
     rows = sum(columns.pieces[: pieces.start]) if pieces is not None else 0
-    for batch in columns.batches([*wanted, *named], [*beside, *by], pieces=pieces, size=size):
+    for batch in columns.batches(
+        [*wanted, *named], [*beside, *by], pieces=pieces, size=size
+    ):
         for name in named:
             _check_rows(columns, rows, batch.column(name), design)
-        sent = batch.select([*wanted, *beside]).rename_columns([*design.columns, *beside])
+        sent = batch.select([*wanted, *beside]).rename_columns(
+            [*design.columns, *beside]
+        )
         try:
             part = count(design, sent, known)
         except InvalidResponse as error:
             raise _located(error, columns, rows) from None
         rows += len(batch)
-        yield rows, {group: count(design, each, known) for group, each in _apart(batch, sent, by)} if by else part
+        yield (
+            rows,
+            {
+                group: count(design, each, known)
+                for group, each in _apart(batch, sent, by)
+            }
+            if by
+            else part,
+        )
 
 
-def _apart(batch: Any, sent: Any, by: Sequence[str]) -> Iterator[tuple[tuple[str | None, ...], Any]]:
+def _apart(
+    batch: Any, sent: Any, by: Sequence[str]
+) -> Iterator[tuple[tuple[str | None, ...], Any]]:
     """Divide rows by the values of columns."""
     import pyarrow as pa
 
@@ -154,7 +187,9 @@ def _apart(batch: Any, sent: Any, by: Sequence[str]) -> Iterator[tuple[tuple[str
     groups = zip(*(batch.column(name).to_pylist() for name in by), strict=True)
     for number, values in enumerate(groups):
         rows.setdefault(tuple(map(cell_text, values)), []).append(number)
-    yield from ((group, sent.take(pa.array(numbers))) for group, numbers in rows.items())
+    yield from (
+        (group, sent.take(pa.array(numbers))) for group, numbers in rows.items()
+    )
 
 
 def metadata_key(question: str = "") -> str:
@@ -167,16 +202,22 @@ def metadata_key(question: str = "") -> str:
     return f"{_METADATA}.{question}" if question else _METADATA
 
 
-def _located(error: InvalidResponse, columns: ColumnFile, before: int) -> InvalidResponse:
+def _located(
+    error: InvalidResponse, columns: ColumnFile, before: int
+) -> InvalidResponse:
     """Return an error about a response at an index as one about a row of the file."""
     found = _INDEX.match(error.problem)
     if found is None:
-        return InvalidResponse(f"{columns.name}, after row {before:,}: {error.problem}", error.hint)
+        return InvalidResponse(
+            f"{columns.name}, after row {before:,}: {error.problem}", error.hint
+        )
     row = columns.row(before + int(found[1].replace(",", "")))
     return InvalidResponse(row + error.problem[found.end() :], error.hint)
 
 
-def _wanted(columns: ColumnFile, design: AnyDesign, prefix: str, ours: str | None) -> tuple[list[str], list[str]]:
+def _wanted(
+    columns: ColumnFile, design: AnyDesign, prefix: str, ours: str | None
+) -> tuple[list[str], list[str]]:
     """Return which columns to read: those of responses, and the one of the design where it must be looked at."""
     if ours is not None and ours != design.hash:
         raise foreign(columns.name, ours, design)
@@ -199,26 +240,45 @@ def _wanted(columns: ColumnFile, design: AnyDesign, prefix: str, ours: str | Non
 def _no_column(columns: ColumnFile, name: str) -> InvalidRequest:
     assert columns.names is not None
     problem = f"{columns.name} has {columns.names.count(name) or 'no'} columns called {name!r}; expected one."
-    questions = [each.removesuffix(f".{DESIGN}") for each in columns.names if each.endswith(f".{DESIGN}")]
+    questions = [
+        each.removesuffix(f".{DESIGN}")
+        for each in columns.names
+        if each.endswith(f".{DESIGN}")
+    ]
     if questions:
-        return InvalidRequest(problem, f"It holds several questions; name one: --column {questions[0]} or another.")
+        return InvalidRequest(
+            problem,
+            f"It holds several questions; name one: --column {questions[0]} or another.",
+        )
     # Where a header may be missing the columns stay unnamed: in a file of answers they are somebody's answers.
-    there = f"{nearest(name, columns.names)} It has {', '.join(columns.names):.400}. ".lstrip() if columns.named else ""
+    there = (
+        f"{nearest(name, columns.names)} It has {', '.join(columns.names):.400}. ".lstrip()
+        if columns.named
+        else ""
+    )
     return InvalidRequest(
         problem,
         f"{there}Name the column of a file that was collected elsewhere: --column NAME, or deniable.tally_column(…).",
     )
 
 
-def _check_rows(columns: ColumnFile, before: int, named: Any, design: AnyDesign) -> None:
+def _check_rows(
+    columns: ColumnFile, before: int, named: Any, design: AnyDesign
+) -> None:
     import pyarrow as pa
 
-    encoded = named if isinstance(named, pa.DictionaryArray) else named.dictionary_encode()
-    if not encoded.indices.null_count and encoded.dictionary.to_pylist() == [design.hash]:
+    encoded = (
+        named if isinstance(named, pa.DictionaryArray) else named.dictionary_encode()
+    )
+    if not encoded.indices.null_count and encoded.dictionary.to_pylist() == [
+        design.hash
+    ]:
         return
     for offset, each in enumerate(named.to_pylist()):
         if each is None:
-            raise UnreadableFile(f"{columns.row(before + offset)} names no design; expected {design.hash:.19}….")
+            raise UnreadableFile(
+                f"{columns.row(before + offset)} names no design; expected {design.hash:.19}…."
+            )
         if each != design.hash:
             if design.hash.startswith(str(each)):
                 raise columns.damaged(f"row {before + offset + 1:,} breaks off")

@@ -40,11 +40,21 @@ def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
         InvalidRequest: no column, or columns with different numbers of rows.
     """
     given, numbers = _distinct(by)
-    known = getattr(getattr(by, "dtype", None), "categories", None)  # of pandas, or an Enum of Polars
+    known = getattr(
+        getattr(by, "dtype", None), "categories", None
+    )  # of pandas, or an Enum of Polars
     seen = np.bincount(numbers, minlength=len(given)) > 0
-    present = dict.fromkeys(each for each, there in zip(given, seen.tolist(), strict=True) if there)
-    first = [each for each in map(group_label, () if known is None else known) if each in present]
-    order = first + sorted((each for each in present if each not in set(first)), key=group_order)
+    present = dict.fromkeys(
+        each for each, there in zip(given, seen.tolist(), strict=True) if there
+    )
+    first = [
+        each
+        for each in map(group_label, () if known is None else known)
+        if each in present
+    ]
+    order = first + sorted(
+        (each for each in present if each not in set(first)), key=group_order
+    )
     place = {group: number for number, group in enumerate(order)}
     places = np.array([place.get(each, -1) for each in given], np.intp)
     return order, places[numbers] if len(given) else numbers
@@ -55,12 +65,23 @@ def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
     if isinstance(by, Mapping):
         columns = [numbered(each) for each in by.values()]
         if not columns or len({len(rows) for _, rows in columns}) > 1:
-            raise InvalidRequest("the columns of groups have different numbers of rows; expected one for each row.")
+            raise InvalidRequest(
+                "the columns of groups have different numbers of rows; expected one for each row."
+            )
         return _combined(columns)
-    if isinstance(by, np.ndarray) and by.ndim == 1 and by.dtype.kind in "biufUSM" and not np.ma.isMaskedArray(by):
+    if (
+        isinstance(by, np.ndarray)
+        and by.ndim == 1
+        and by.dtype.kind in "biufUSM"
+        and not np.ma.isMaskedArray(by)
+    ):
         values, rows = np.unique(by, return_inverse=True)
-        return [group_label(each) for each in values.tolist()], rows.reshape(-1).astype(np.intp, copy=False)
-    if isinstance(by, str | bytes) or (not hasattr(by, "__iter__") and not arrow.is_column(by)):
+        return [group_label(each) for each in values.tolist()], rows.reshape(-1).astype(
+            np.intp, copy=False
+        )
+    if isinstance(by, str | bytes) or (
+        not hasattr(by, "__iter__") and not arrow.is_column(by)
+    ):
         raise InvalidRequest(
             f"by is a {type(by).__name__}; expected the group of each respondent, row by row.",
             'For example by=frame["region"].',
@@ -88,20 +109,33 @@ def _of_arrow(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
     return [*map(group_label, values), None], rows
 
 
-def _combined(columns: list[tuple[list[Group], NDArray[np.intp]]]) -> tuple[list[Group], NDArray[np.intp]]:
+def _combined(
+    columns: list[tuple[list[Group], NDArray[np.intp]]],
+) -> tuple[list[Group], NDArray[np.intp]]:
     """Return the combinations of several columns that occur, as tuples."""
-    found, rows = np.unique(np.stack([numbers for _, numbers in columns], axis=1), axis=0, return_inverse=True)
-    labels = [order for order, _ in columns]
-    return [tuple(label[at] for label, at in zip(labels, each, strict=True)) for each in found.tolist()], rows.reshape(
-        -1
+    found, rows = np.unique(
+        np.stack([numbers for _, numbers in columns], axis=1),
+        axis=0,
+        return_inverse=True,
     )
+    labels = [order for order, _ in columns]
+    return [
+        tuple(label[at] for label, at in zip(labels, each, strict=True))
+        for each in found.tolist()
+    ], rows.reshape(-1)
 
 
 def group_order(group: Group) -> Any:
     """Return where a group stands: numbers, text, and what is missing last."""
     if isinstance(group, tuple):
         return tuple(map(group_order, group))
-    return (2, "") if group is None else (0, group) if isinstance(group, int | float) else (1, str(group))
+    return (
+        (2, "")
+        if group is None
+        else (0, group)
+        if isinstance(group, int | float)
+        else (1, str(group))
+    )
 
 
 def group_label(group: Any) -> Group:

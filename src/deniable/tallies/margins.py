@@ -30,11 +30,21 @@ def marginal(tally: Tally, *attributes: str) -> Tally:
     design = tally.design
     part = design.part(*attributes)
     axes = [design.attributes.index(attribute) for attribute in attributes]
-    table = tally.counts.reshape([factor.channel.responses for _, factor in design.factors])
-    table = table.sum(axis=tuple(axis for axis in range(table.ndim) if axis not in axes))
+    table = tally.counts.reshape(
+        [factor.channel.responses for _, factor in design.factors]
+    )
+    table = table.sum(
+        axis=tuple(axis for axis in range(table.ndim) if axis not in axes)
+    )
     # What is left stands in the order of the design; it is wanted in the order named.
     counts = np.transpose(table, [sorted(axes).index(axis) for axis in axes]).ravel()
-    return Tally(part, as_cells(part.channel, counts), tally.missing, tally.respondents, tally.declared)
+    return Tally(
+        part,
+        as_cells(part.channel, counts),
+        tally.missing,
+        tally.respondents,
+        tally.declared,
+    )
 
 
 def as_cells(channel: Channel, counts: Counts) -> Counts:

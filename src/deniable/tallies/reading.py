@@ -15,7 +15,11 @@ from deniable.tallies.running import Running, Where, absent, at_index
 
 
 def read_rows(
-    design: AnyDesign, column: Any, *, codes: bool | None = None, where: Where = at_index
+    design: AnyDesign,
+    column: Any,
+    *,
+    codes: bool | None = None,
+    where: Where = at_index,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the rows of `Responses`, with zeros where nothing was sent, and which rows these are.
 
@@ -30,7 +34,12 @@ def read_rows(
         Incompatible: a `Response` that was drawn with another design.
         InvalidRequest: a design whose rows are no single responses.
     """
-    require(hasattr(design, "asks"), design, "the design", "one, first: Responses.of(design, column)")
+    require(
+        hasattr(design, "asks"),
+        design,
+        "the design",
+        "one, first: Responses.of(design, column)",
+    )
     if design.is_numbered and codes is None:
         return _numbered(design, column)
     if not isinstance(design, Design):
@@ -56,7 +65,9 @@ def _numbered(design: Any, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]
     items = to_items(column)
     if items is None:
         raise _no_column(column)
-    numbers = list(response_numbers(design, [None if absent(each) else each for each in items]))
+    numbers = list(
+        response_numbers(design, [None if absent(each) else each for each in items])
+    )
     missing = np.array([each is None for each in numbers], np.bool_)
     return np.array([each or 0 for each in numbers], np.uint32), missing
 
@@ -70,7 +81,11 @@ def _no_column(column: Any) -> InvalidResponse:
 def packed_rows(design: Design, numbers: list[int]) -> NDArray[Any]:
     """Return the rows of `Responses` that hold these responses, by their numbers: codes, or packed bits of sets."""
     coding = design.channel.coding
-    return np.array(numbers, coding.space(0).dtype) if coding.ndim == 1 else coding.pack(numbers)
+    return (
+        np.array(numbers, coding.space(0).dtype)
+        if coding.ndim == 1
+        else coding.pack(numbers)
+    )
 
 
 def read_distinct(
@@ -92,15 +107,25 @@ def read_distinct(
     """
     values, firsts, places = _distinct(column)
     running = Running(design, codes=codes, where=where)
-    return [_number(running, value, row) for value, row in zip(values, firsts, strict=True)], places
+    return [
+        _number(running, value, row) for value, row in zip(values, firsts, strict=True)
+    ], places
 
 
 def _distinct(column: Any) -> tuple[list[Any], list[int], NDArray[np.intp]]:
     """Return the different values of a column as they come, the first row of each, and which of them each row holds."""
     if isinstance(column, np.ndarray) and column.ndim != 1:
-        raise InvalidResponse(f"the array has {column.ndim} dimensions; expected one response in each place.")
-    if isinstance(column, np.ndarray) and column.dtype.kind in "iuf" and not np.ma.isMaskedArray(column):
-        found, firsts, inverse = np.unique(column, return_index=True, return_inverse=True)
+        raise InvalidResponse(
+            f"the array has {column.ndim} dimensions; expected one response in each place."
+        )
+    if (
+        isinstance(column, np.ndarray)
+        and column.dtype.kind in "iuf"
+        and not np.ma.isMaskedArray(column)
+    ):
+        found, firsts, inverse = np.unique(
+            column, return_index=True, return_inverse=True
+        )
         order = firsts.argsort()
         return found[order].tolist(), firsts[order].tolist(), order.argsort()[inverse]
     items = to_items(column)

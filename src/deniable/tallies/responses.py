@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, counted, require
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    counted,
+    require,
+)
 from deniable.files.row_names import index_of, name_of
 from deniable.rendering import data_frame
 from deniable.tallies.base import AdditiveTally
@@ -61,8 +67,18 @@ class Responses(Generic[Asked]):
     name: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
-        require(hasattr(self.design, "columns"), self.design, "the design", "what the responses were drawn with, first")
-        require(isinstance(self.columns, Mapping), self.columns, "the columns", "codes or packed rows by name")
+        require(
+            hasattr(self.design, "columns"),
+            self.design,
+            "the design",
+            "what the responses were drawn with, first",
+        )
+        require(
+            isinstance(self.columns, Mapping),
+            self.columns,
+            "the columns",
+            "codes or packed rows by name",
+        )
         if tuple(self.columns) != self.design.columns:
             raise InvalidResponse(
                 f"there are columns called {', '.join(map(repr, self.columns))}; expected "
@@ -71,11 +87,17 @@ class Responses(Generic[Asked]):
         columns = {name: _read_only(column) for name, column in self.columns.items()}
         object.__setattr__(self, "columns", columns)
         if self.missing is not None:
-            missing = _read_only(np.atleast_1d(np.asarray(self.missing)).astype(np.bool_))
+            missing = _read_only(
+                np.atleast_1d(np.asarray(self.missing)).astype(np.bool_)
+            )
             object.__setattr__(self, "missing", missing if missing.any() else None)
-        lengths = {len(column) for column in columns.values()} | ({len(missing)} if self.missing is not None else set())
+        lengths = {len(column) for column in columns.values()} | (
+            {len(missing)} if self.missing is not None else set()
+        )
         if len(lengths) != 1:
-            raise InvalidResponse(f"the columns have {sorted(lengths)} rows; expected one number of rows for all.")
+            raise InvalidResponse(
+                f"the columns have {sorted(lengths)} rows; expected one number of rows for all."
+            )
 
     @overload
     @classmethod
@@ -83,11 +105,21 @@ class Responses(Generic[Asked]):
     @overload
     @classmethod
     def of(
-        cls, design: Mapping[Any, Design], column: Any, *, devices: Any, codes: bool | None = None
+        cls,
+        design: Mapping[Any, Design],
+        column: Any,
+        *,
+        devices: Any,
+        codes: bool | None = None,
     ) -> list[Responses[Design]]: ...
     @classmethod
     def of(
-        cls, design: Asked | Mapping[Any, Design], column: Any, *, devices: Any = None, codes: bool | None = None
+        cls,
+        design: Asked | Mapping[Any, Design],
+        column: Any,
+        *,
+        devices: Any = None,
+        codes: bool | None = None,
     ) -> Self | list[Responses[Design]]:
         """Read a column of responses to categories, numbers, or what a design numbers: what `tally` counts, row by row.
 
@@ -126,7 +158,9 @@ class Responses(Generic[Asked]):
         if isinstance(design, Mapping):
             return read_devices(design, column, devices, codes=codes)
         rows, missing = read_rows(design, column, codes=codes)
-        return cls(design, {"response": rows}, missing).with_names(index_of(column), name_of(column))
+        return cls(design, {"response": rows}, missing).with_names(
+            index_of(column), name_of(column)
+        )
 
     def with_names(self, index: Any, name: str) -> Self:
         """Return the same responses with the index and the name of the column that they came from.
@@ -137,7 +171,11 @@ class Responses(Generic[Asked]):
         """
         if index is not None and len(index) != len(self):
             index = None
-        return self if index is None and not name else replace(self, index=index, name=name)
+        return (
+            self
+            if index is None and not name
+            else replace(self, index=index, name=name)
+        )
 
     def __len__(self) -> int:
         return len(self.columns[self.design.columns[0]])
@@ -157,7 +195,9 @@ class Responses(Generic[Asked]):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the symbols of all rows, for NumPy and pandas."""
-        symbols = np.array([*self, None], object)[:-1]  # one more, so that rows of one length stay objects
+        symbols = np.array([*self, None], object)[
+            :-1
+        ]  # one more, so that rows of one length stay objects
         return symbols if dtype is None else symbols.astype(dtype)
 
     def present(self) -> dict[str, NDArray[Any]]:
@@ -167,7 +207,10 @@ class Responses(Generic[Asked]):
         return {name: column[~self.missing] for name, column in self.columns.items()}
 
     def __iter__(self) -> Iterator[object]:
-        sent = [self.design.symbols_in(name, column) for name, column in self.present().items()]
+        sent = [
+            self.design.symbols_in(name, column)
+            for name, column in self.present().items()
+        ]
         rows = iter(sent[0]) if len(sent) == 1 else iter(zip(*sent, strict=True))
         absent = np.zeros(len(self), np.bool_) if self.missing is None else self.missing
         return (None if gap else next(rows) for gap in absent.tolist())
@@ -176,13 +219,23 @@ class Responses(Generic[Asked]):
         if not isinstance(other, Responses):
             return NotImplemented
         self.check(other.design)
-        columns = {name: np.concatenate([column, other.columns[name]]) for name, column in self.columns.items()}
-        gaps = [np.zeros(len(each), np.bool_) if each.missing is None else each.missing for each in (self, other)]
+        columns = {
+            name: np.concatenate([column, other.columns[name]])
+            for name, column in self.columns.items()
+        }
+        gaps = [
+            np.zeros(len(each), np.bool_) if each.missing is None else each.missing
+            for each in (self, other)
+        ]
         return replace(
             self,
             columns=columns,
-            missing=None if self.missing is other.missing is None else np.concatenate(gaps),
-            index=None if self.index is None or other.index is None else self.index.append(other.index),
+            missing=None
+            if self.missing is other.missing is None
+            else np.concatenate(gaps),
+            index=None
+            if self.index is None or other.index is None
+            else self.index.append(other.index),
             name=self.name if self.name == other.name else "",
         )
 
@@ -194,15 +247,27 @@ class Responses(Generic[Asked]):
         return (
             isinstance(other, Responses)
             and self.design == other.design
-            and all(np.array_equal(column, other.columns[name]) for name, column in self.columns.items())
-            and (self.missing is other.missing is None or np.array_equal(self.missing, other.missing))  # type: ignore[arg-type]
+            and all(
+                np.array_equal(column, other.columns[name])
+                for name, column in self.columns.items()
+            )
+            and (
+                self.missing is other.missing is None
+                or np.array_equal(self.missing, other.missing)  # type: ignore[arg-type]
+            )
         )
 
     __hash__ = None  # type: ignore[assignment]  # equal by what may be millions of rows
 
     def __reduce__(self) -> tuple[type[Self], tuple[Any, ...]]:
         # What leaves this program names nobody: an index may hold people, or even what they answered.
-        return type(self), (self.design, dict(self.columns), self.missing, None, self.name)
+        return type(self), (
+            self.design,
+            dict(self.columns),
+            self.missing,
+            None,
+            self.name,
+        )
 
     def __repr__(self) -> str:
         gaps = 0 if self.missing is None else int(self.missing.sum())
@@ -230,7 +295,10 @@ class Responses(Generic[Asked]):
         """
         import pyarrow as pa
 
-        arrays: Any = {name: _to_arrow(column, self.missing) for name, column in self.columns.items()}
+        arrays: Any = {
+            name: _to_arrow(column, self.missing)
+            for name, column in self.columns.items()
+        }
         return pa.table(arrays, metadata={_DESIGN: self.design.hash})
 
     @classmethod
@@ -241,7 +309,9 @@ class Responses(Generic[Asked]):
             Incompatible: the table names another design.
             InvalidResponse: it names none, or holds something else.
         """
-        named = (table.schema.metadata or {}).get(_DESIGN, b"").decode("utf-8", "replace")
+        named = (
+            (table.schema.metadata or {}).get(_DESIGN, b"").decode("utf-8", "replace")
+        )
         if named != design.hash:
             kind = Incompatible if named else InvalidResponse
             raise kind(
@@ -252,10 +322,16 @@ class Responses(Generic[Asked]):
             )
         absent = [name for name in design.columns if name not in table.column_names]
         if absent:
-            raise InvalidResponse(f"the table has no column {absent[0]!r}; expected {', '.join(design.columns)}.")
+            raise InvalidResponse(
+                f"the table has no column {absent[0]!r}; expected {', '.join(design.columns)}."
+            )
         columns = {name: table.column(name).combine_chunks() for name in design.columns}
         missing = np.asarray(columns[design.columns[0]].is_null())
-        return cls(design, {name: _from_arrow(column, missing) for name, column in columns.items()}, missing)
+        return cls(
+            design,
+            {name: _from_arrow(column, missing) for name, column in columns.items()},
+            missing,
+        )
 
     def to_frame(self) -> pd.DataFrame:
         """Return a pandas table of symbols, missing where nothing was sent; a column for each attribute or stage.
@@ -267,7 +343,9 @@ class Responses(Generic[Asked]):
             MissingExtra: pandas is not installed.
         """
         absent = np.zeros(len(self), np.bool_) if self.missing is None else self.missing
-        made = data_frame({name: _spread(each, absent) for name, each in self._symbols().items()})
+        made = data_frame(
+            {name: _spread(each, absent) for name, each in self._symbols().items()}
+        )
         return made if self.index is None else made.set_axis(self.index, axis=0)
 
     def _symbols(self) -> dict[str, list[object]]:
@@ -275,7 +353,10 @@ class Responses(Generic[Asked]):
         present = self.present()
         if getattr(self.design, "attributes", ()):
             return self.design.by_attribute(present["response"])  # type: ignore[attr-defined, no-any-return]  # as it has some
-        return {name: list(self.design.symbols_in(name, column)) for name, column in present.items()}
+        return {
+            name: list(self.design.symbols_in(name, column))
+            for name, column in present.items()
+        }
 
 
 def add_missing(tally: Counted, responses: Responses[Any]) -> Counted:
@@ -297,7 +378,9 @@ def _read_only(column: Any) -> NDArray[Any]:
 
 def _spread(present: list[object], absent: Missing) -> NDArray[np.object_]:
     column: NDArray[np.object_] = np.full(len(absent), None, object)
-    column[~absent] = np.array([*present, None], object)[:-1]  # one more, so that rows of one length stay objects
+    column[~absent] = np.array([*present, None], object)[
+        :-1
+    ]  # one more, so that rows of one length stay objects
     return column
 
 
@@ -308,7 +391,9 @@ def _to_arrow(column: NDArray[Any], missing: Missing | None) -> Any:
         return pa.array(column, mask=missing)
     packed = np.ascontiguousarray(column)
     width = packed.shape[1] * packed.itemsize
-    array: Any = pa.FixedSizeBinaryArray.from_buffers(pa.binary(width), len(packed), [None, pa.py_buffer(packed.data)])
+    array: Any = pa.FixedSizeBinaryArray.from_buffers(
+        pa.binary(width), len(packed), [None, pa.py_buffer(packed.data)]
+    )
     if missing is None:
         return array
     import pyarrow.compute as pc
@@ -321,9 +406,13 @@ def _from_arrow(column: Any, missing: Missing) -> NDArray[Any]:
 
     if pa.types.is_fixed_size_binary(column.type):
         width = column.type.byte_width
-        content = np.frombuffer(column.buffers()[1] or b"", np.uint8)[column.offset * width :]
+        content = np.frombuffer(column.buffers()[1] or b"", np.uint8)[
+            column.offset * width :
+        ]
         rows = content[: len(column) * width].reshape(len(column), width)
         return np.where(missing[:, None], np.uint8(0), rows) if missing.any() else rows
     if not pa.types.is_integer(column.type):
-        raise InvalidResponse(f"a column is of type {column.type}; expected codes or packed rows.")
+        raise InvalidResponse(
+            f"a column is of type {column.type}; expected codes or packed rows."
+        )
     return np.asarray(column.fill_null(0))

@@ -45,7 +45,9 @@ class Running:
         where: how a row is called in a message.
     """
 
-    def __init__(self, design: Design, *, codes: bool | None = None, where: Where = at_index) -> None:
+    def __init__(
+        self, design: Design, *, codes: bool | None = None, where: Where = at_index
+    ) -> None:
         self.design = design
         self.rows = 0
         self.missing = 0
@@ -76,7 +78,9 @@ class Running:
         self.add_distinct(Counter(batch).items(), locate=batch.index)
         self.rows += len(batch)
 
-    def add_distinct(self, counted: Iterable[tuple[Any, int]], *, locate: Callable[[Any], int]) -> None:
+    def add_distinct(
+        self, counted: Iterable[tuple[Any, int]], *, locate: Callable[[Any], int]
+    ) -> None:
         """Count values of which each comes with how often it was seen; `locate` finds the first row of a value.
 
         Values come in the order of their first rows, so that an error names the first of all. The rows themselves are
@@ -105,7 +109,9 @@ class Running:
             self.refuse(value, locate(value))
         return number
 
-    def add_numbers(self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None) -> None:
+    def add_numbers(
+        self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None
+    ) -> None:
         """Count an array of whole numbers, stored as integers or as floats in which NaN stands for nothing.
 
         Args:
@@ -116,8 +122,14 @@ class Running:
             batch, present = self._whole(batch, present)
         rows = len(batch) if present is None else len(present)
         self._settle_codes(bool(len(batch)))
-        if self._codes is False or self.coding.ndim > 1 or not self.design.channel.own_cells:
-            values, firsts, counts = np.unique(batch, return_index=True, return_counts=True)
+        if (
+            self._codes is False
+            or self.coding.ndim > 1
+            or not self.design.channel.own_cells
+        ):
+            values, firsts, counts = np.unique(
+                batch, return_index=True, return_counts=True
+            )
             order = firsts.argsort()
             counted = zip(values[order].tolist(), counts[order].tolist(), strict=True)
             self.add_distinct(counted, locate=_locator(batch, present))
@@ -126,7 +138,9 @@ class Running:
         self.missing += rows - len(batch)
         self.rows += rows
 
-    def add_rows(self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None) -> None:
+    def add_rows(
+        self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None
+    ) -> None:
         """Count an array as the channel's coding reads it, such as packed rows of sets.
 
         Args:
@@ -136,7 +150,8 @@ class Running:
         rows = self.coding.read(batch)
         if (first := self.coding.impossible(rows)) is not None:
             self.refuse(
-                self.coding.show(rows[first]), first if present is None else int(np.flatnonzero(present)[first])
+                self.coding.show(rows[first]),
+                first if present is None else int(np.flatnonzero(present)[first]),
             )
         self.coding.count_into(self._counts, rows)
         self._respondents += len(rows)
@@ -154,13 +169,17 @@ class Running:
         symbols = self.design.symbols
         if self.design.channel.sizes:
             sent = value.symbol if isinstance(value, Response) else value
-            raise InvalidResponse(f"{row} is {quoted(sent)}; expected {self.coding.describe()}.")
+            raise InvalidResponse(
+                f"{row} is {quoted(sent)}; expected {self.coding.describe()}."
+            )
         if isinstance(value, numbers.Real) and self._codes is not False:
             raise InvalidResponse(
                 f"{row} is the code {value}; expected {self.coding.describe()}.",
                 f"Codes number the symbols in their order: {format_labels(symbols)}.",
             )
-        raise InvalidResponse(f"{row} is {quoted(value)}; expected one of {format_labels(symbols)}.")
+        raise InvalidResponse(
+            f"{row} is {quoted(value)}; expected one of {format_labels(symbols)}."
+        )
 
     def _add(self, number: int, count: int) -> None:
         self._respondents += count
@@ -182,7 +201,9 @@ class Running:
         label = value
         if isinstance(value, Response):
             if value.design != self.design.hash:
-                raise _foreign(self._where(self.rows + locate(value)), value.design, self.design)
+                raise _foreign(
+                    self._where(self.rows + locate(value)), value.design, self.design
+                )
             label = value.symbol
         elif absent(value):
             return None
@@ -210,7 +231,9 @@ class Running:
             present = present.copy()
             present[present] = filled
         kept = batch[filled]
-        with np.errstate(invalid="ignore"):  # an infinity becomes some integer, and is found by the comparison
+        with np.errstate(
+            invalid="ignore"
+        ):  # an infinity becomes some integer, and is found by the comparison
             whole = kept.astype(np.int64)
         wrong = whole != kept
         if wrong.any():
@@ -218,7 +241,9 @@ class Running:
             self.refuse(float(kept[first]), int(np.flatnonzero(present)[first]))
         return whole, present
 
-    def _add_codes(self, codes: NDArray[Any], present: NDArray[np.bool_] | None) -> None:
+    def _add_codes(
+        self, codes: NDArray[Any], present: NDArray[np.bool_] | None
+    ) -> None:
         try:
             self.coding.count_into(self._counts, codes)
         except OverflowError:
@@ -239,15 +264,23 @@ class Running:
     @cached_property
     def _ambiguous(self) -> bool:
         symbols = self.design.symbols
-        if isinstance(symbols, Computed):  # "0", "1", "2" are their own codes, and other worked-out labels no numbers
+        if isinstance(
+            symbols, Computed
+        ):  # "0", "1", "2" are their own codes, and other worked-out labels no numbers
             return False
-        return any(label != str(code) for code, label in enumerate(symbols) if _is_number(label))
+        return any(
+            label != str(code)
+            for code, label in enumerate(symbols)
+            if _is_number(label)
+        )
 
     def _refuse_kind(self, kind: type, offset: int) -> NoReturn:
         row = self._where(self.rows + offset)
         if "bool" in kind.__name__:
             raise booleans(row, self.design)
-        raise InvalidResponse(f"{row} is a {kind.__name__}; expected a label, a code or a Response.")
+        raise InvalidResponse(
+            f"{row} is a {kind.__name__}; expected a label, a code or a Response."
+        )
 
 
 def booleans(row: str, design: Design) -> InvalidResponse:
@@ -274,14 +307,18 @@ def _countable(kind: type) -> bool:
 
 def absent(value: Any) -> bool:
     """Tell whether a value stands for nothing."""
-    return type(value).__name__ in _ABSENT or (isinstance(value, float | np.floating) and bool(np.isnan(value)))
+    return type(value).__name__ in _ABSENT or (
+        isinstance(value, float | np.floating) and bool(np.isnan(value))
+    )
 
 
 def _is_number(label: str) -> bool:
     return label.isascii() and label.removeprefix("-").isdecimal()
 
 
-def _locator(batch: NDArray[Any], present: NDArray[np.bool_] | None) -> Callable[[Any], int]:
+def _locator(
+    batch: NDArray[Any], present: NDArray[np.bool_] | None
+) -> Callable[[Any], int]:
     def locate(value: Any) -> int:
         first = int((batch == value).argmax())
         return first if present is None else int(np.flatnonzero(present)[first])

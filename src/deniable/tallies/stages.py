@@ -46,7 +46,9 @@ class StageTallies(AdditiveTally[Ladder]):
     def __post_init__(self) -> None:
         for what in (self.seen, self.finest):
             if tuple(each.design for each in what) != self.design.designs:
-                raise Incompatible("the tallies are not those of the ladder's stages, one for each in their order.")
+                raise Incompatible(
+                    "the tallies are not those of the ladder's stages, one for each in their order."
+                )
 
     @classmethod
     def empty(cls, design: Ladder) -> StageTallies:
@@ -63,7 +65,9 @@ class StageTallies(AdditiveTally[Ladder]):
         """How many respondents sent nothing at their last stage."""
         return sum(each.missing for each in self.finest)
 
-    def raised(self, response: Response, previous: Response | None = None) -> StageTallies:
+    def raised(
+        self, response: Response, previous: Response | None = None
+    ) -> StageTallies:
         """Return the counts after somebody has sent a response, in place of the finest one so far, if there is one.
 
         Raises:
@@ -77,8 +81,12 @@ class StageTallies(AdditiveTally[Ladder]):
         if previous is not None:
             old = self.design.stage(previous.design)
             if old >= new:
-                raise InvalidResponse("the response before it is not of a coarser stage; expected one that is.")
-            finest[old] = _without(finest[old], tally(self.design.designs[old], [previous]))
+                raise InvalidResponse(
+                    "the response before it is not of a coarser stage; expected one that is."
+                )
+            finest[old] = _without(
+                finest[old], tally(self.design.designs[old], [previous])
+            )
         return StageTallies(self.design, tuple(seen), tuple(finest))
 
     @classmethod
@@ -86,13 +94,17 @@ class StageTallies(AdditiveTally[Ladder]):
         return {
             name: tuple(
                 Tally.from_body(documents.field({"tally": each}, "tally", dict), stage)
-                for each, stage in zip(documents.field(body, name, list), design, strict=False)
+                for each, stage in zip(
+                    documents.field(body, name, list), design, strict=False
+                )
             )
             for name in ("seen", "finest")
         }
 
 
-def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) -> StageTallies:
+def count_stages(
+    ladder: Ladder, columns: Sequence[Any], reached: Any = None
+) -> StageTallies:
     """Count the columns of all stages, one row for each respondent.
 
     Args:
@@ -114,14 +126,27 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
         ([1, 2], [3, 2])
     """
     if isinstance(columns, str | bytes | Mapping) or not isinstance(columns, Sequence):
-        raise InvalidResponse(f"the responses are a {type(columns).__name__}; expected a column for each stage.")
+        raise InvalidResponse(
+            f"the responses are a {type(columns).__name__}; expected a column for each stage."
+        )
     if all(each is None or _is_history(each) for each in columns):
         columns, reached = _in_columns(ladder, columns)
     if not all(hasattr(column, "__len__") for column in columns):
-        raise InvalidResponse("a column has no length; expected a list or an array for each stage.")
+        raise InvalidResponse(
+            "a column has no length; expected a list or an array for each stage."
+        )
     rows = {len(column) for column in columns}
-    last = np.full(max(rows, default=0), len(ladder)) if reached is None else np.asarray(reached)
-    if len(columns) != len(ladder) or last.ndim != 1 or rows != {len(last)} or last.dtype.kind not in "iu":
+    last = (
+        np.full(max(rows, default=0), len(ladder))
+        if reached is None
+        else np.asarray(reached)
+    )
+    if (
+        len(columns) != len(ladder)
+        or last.ndim != 1
+        or rows != {len(last)}
+        or last.dtype.kind not in "iu"
+    ):
         raise InvalidResponse(
             f"there are {len(columns)} columns of {sorted(rows)} rows, and {last.size} numbers of reached "
             f"stages; expected {len(ladder)} columns, all of them with a row for each respondent."
@@ -133,7 +158,9 @@ def count_stages(ladder: Ladder, columns: Sequence[Any], reached: Any = None) ->
     return StageTallies(ladder, tuple(seen), tuple(finest))
 
 
-def finest_rows(responses: Responses[Ladder], reached: Any = None) -> list[Responses[Design]]:
+def finest_rows(
+    responses: Responses[Ladder], reached: Any = None
+) -> list[Responses[Design]]:
     """Return the responses of each stage, with all rows: those whose finest response is of another one are missing.
 
     Args:
@@ -153,22 +180,31 @@ def finest_rows(responses: Responses[Ladder], reached: Any = None) -> list[Respo
     _check_stages(ladder, last)
     gone = np.zeros(rows, np.bool_) if responses.missing is None else responses.missing
     pairs = enumerate(zip(ladder, responses.columns.values(), strict=True), 1)
-    return [Responses(design, {"response": column}, gone | (last != at)) for at, (design, column) in pairs]
+    return [
+        Responses(design, {"response": column}, gone | (last != at))
+        for at, (design, column) in pairs
+    ]
 
 
 def _check_stages(ladder: Ladder, last: Any) -> None:
     for end in (last.min(initial=0), last.max(initial=0)):
         if not 0 <= end <= len(ladder):
-            raise InvalidResponse(f"{end} stages were reached; expected 0, for none, to {len(ladder)}.")
+            raise InvalidResponse(
+                f"{end} stages were reached; expected 0, for none, to {len(ladder)}."
+            )
 
 
 def _is_history(given: Any) -> bool:
     return isinstance(given, Response) or (
-        isinstance(given, tuple) and bool(given) and all(isinstance(each, Response) for each in given)
+        isinstance(given, tuple)
+        and bool(given)
+        and all(isinstance(each, Response) for each in given)
     )
 
 
-def _in_columns(ladder: Ladder, histories: Sequence[Any]) -> tuple[list[list[str | None]], Counts]:
+def _in_columns(
+    ladder: Ladder, histories: Sequence[Any]
+) -> tuple[list[list[str | None]], Counts]:
     """Return what each respondent sent as a column for each stage, and how many stages each reached."""
     columns: list[list[str | None]] = [[None] * len(histories) for _ in ladder]
     reached = np.full(len(histories), len(ladder), np.int64)
@@ -192,5 +228,12 @@ def _cut(column: Any, rows: Any) -> Any:
 
 def _without(counted: Tally, one: Tally) -> Tally:
     if counted.respondents < 1 or (counted.counts < one.counts).any():
-        raise InvalidResponse("the response before it was not counted at its stage; expected one that was.")
-    return Tally(counted.design, counted.counts - one.counts, counted.missing, counted.respondents - one.respondents)
+        raise InvalidResponse(
+            "the response before it was not counted at its stage; expected one that was."
+        )
+    return Tally(
+        counted.design,
+        counted.counts - one.counts,
+        counted.missing,
+        counted.respondents - one.respondents,
+    )

@@ -63,14 +63,23 @@ class WeightedTally(AdditiveTally[Design]):
                 "Estimate from the rows: dn.estimate(responses, sampling=dn.Sampling(weights)).",
             )
         cells = self.design.channel.cells
-        object.__setattr__(self, "counts", read_only(self.counts, (cells,), "one for each symbol"))
+        object.__setattr__(
+            self, "counts", read_only(self.counts, (cells,), "one for each symbol")
+        )
         for name in ("weights", "squares"):
             sums = tuple(map(Fraction, getattr(self, name)))
             if len(sums) != cells or any(each < 0 for each in sums):
-                raise InvalidResponse(f"the sums of {name} do not fit; expected {cells} numbers of 0 or more.")
+                raise InvalidResponse(
+                    f"the sums of {name} do not fit; expected {cells} numbers of 0 or more."
+                )
             object.__setattr__(self, name, sums)
-        if any(weight and not count for weight, count in zip(self.weights, self.counts.tolist(), strict=True)):
-            raise InvalidResponse("a symbol that nobody sent has weight; expected none.")
+        if any(
+            weight and not count
+            for weight, count in zip(self.weights, self.counts.tolist(), strict=True)
+        ):
+            raise InvalidResponse(
+                "a symbol that nobody sent has weight; expected none."
+            )
         super().__post_init__()
 
     @property
@@ -91,20 +100,41 @@ class WeightedTally(AdditiveTally[Design]):
             "squares": [str(each) for each in self.squares],
             "missing": self.missing,
         }
-        return body if self.declared is None else {**body, "declared": self.declared.to_body()}
+        return (
+            body
+            if self.declared is None
+            else {**body, "declared": self.declared.to_body()}
+        )
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: Design) -> dict[str, Any]:  # noqa: ARG003 - some need it
         counts = documents.field(body, "counts", list)
-        if not all(isinstance(each, int) and not isinstance(each, bool) for each in counts):
-            raise UnreadableFile("the counts are not whole numbers; expected 0 or more.")
+        if not all(
+            isinstance(each, int) and not isinstance(each, bool) for each in counts
+        ):
+            raise UnreadableFile(
+                "the counts are not whole numbers; expected 0 or more."
+            )
         try:
-            sums = {name: tuple(Fraction(str(each)) for each in documents.field(body, name, list)) for name in _SUMS}
-            found = {"counts": np.array(counts, np.int64), **sums, "missing": documents.integer_field(body, "missing")}
+            sums = {
+                name: tuple(
+                    Fraction(str(each)) for each in documents.field(body, name, list)
+                )
+                for name in _SUMS
+            }
+            found = {
+                "counts": np.array(counts, np.int64),
+                **sums,
+                "missing": documents.integer_field(body, "missing"),
+            }
         except (ValueError, ZeroDivisionError, OverflowError):
-            raise UnreadableFile("the weights are not sums of numbers; expected fractions.") from None
+            raise UnreadableFile(
+                "the weights are not sums of numbers; expected fractions."
+            ) from None
         if "declared" in body:
-            found["declared"] = Declared.from_body(documents.field(body, "declared", dict))
+            found["declared"] = Declared.from_body(
+                documents.field(body, "declared", dict)
+            )
         return found
 
 
@@ -138,7 +168,9 @@ def tally_weighted(responses: Responses[Any], weights: Any) -> WeightedTally:
     design, cells = responses.design, responses.design.channel.cells
     if codes.ndim != 1 or not design.channel.own_cells:
         none = (Fraction(0),) * cells
-        return WeightedTally(design, np.zeros(cells, np.int64), none, none)  # which is refused
+        return WeightedTally(
+            design, np.zeros(cells, np.int64), none, none
+        )  # which is refused
     counts = np.bincount(codes, minlength=cells).astype(np.int64)
     missing = 0 if responses.missing is None else int(responses.missing.sum())
     sums, squares = (exact_sums(each, codes, cells) for each in (given, given**2))
@@ -154,9 +186,13 @@ def read_weights(given: Any, rows: int) -> NDArray[np.float64]:
     try:
         found = np.array(given, np.float64)
     except (TypeError, ValueError):
-        raise InvalidResponse("not every weight is a number; expected one in each row.") from None
+        raise InvalidResponse(
+            "not every weight is a number; expected one in each row."
+        ) from None
     if found.shape != (rows,):
-        raise InvalidResponse(f"there are {found.size:,} weights; expected {rows:,}, one for each row.")
+        raise InvalidResponse(
+            f"there are {found.size:,} weights; expected {rows:,}, one for each row."
+        )
     wrong = ~(np.isfinite(found) & (found >= 0))
     if wrong.any():
         raise InvalidResponse(
@@ -173,13 +209,22 @@ def exact_sums(values: NDArray[np.float64], codes: NDArray[Any], size: int) -> S
     """
     total = [Fraction(0)] * size
     for start in range(0, len(values), _MOST_ROWS):
-        piece, own = values[start : start + _MOST_ROWS], codes[start : start + _MOST_ROWS].astype(np.int64)
+        piece, own = (
+            values[start : start + _MOST_ROWS],
+            codes[start : start + _MOST_ROWS].astype(np.int64),
+        )
         digits, powers = np.frexp(piece)
         whole = (digits * 2.0**53).astype(np.int64)
         keys, where = np.unique(own * 4096 + (powers + 2048), return_inverse=True)
         high = np.bincount(where, weights=(whole >> _BITS).astype(np.float64))
-        low = np.bincount(where, weights=(whole & ((1 << _BITS) - 1)).astype(np.float64))
-        for key, above, below in zip(keys.tolist(), high.tolist(), low.tolist(), strict=True):
+        low = np.bincount(
+            where, weights=(whole & ((1 << _BITS) - 1)).astype(np.float64)
+        )
+        for key, above, below in zip(
+            keys.tolist(), high.tolist(), low.tolist(), strict=True
+        ):
             code, power = divmod(key, 4096)
-            total[code] += Fraction((int(above) << _BITS) + int(below)) * Fraction(2) ** (power - 2048 - 53)
+            total[code] += Fraction((int(above) << _BITS) + int(below)) * Fraction(
+                2
+            ) ** (power - 2048 - 53)
     return tuple(total)

@@ -21,7 +21,15 @@ from typing import Any, Protocol
 
 from deniable.documents import HashedDocument
 
-__all__ = ["FILES", "FOLDERS", "Typed", "design_classes", "find_operation", "find_type_operation", "operation"]
+__all__ = [
+    "FILES",
+    "FOLDERS",
+    "Typed",
+    "design_classes",
+    "find_operation",
+    "find_type_operation",
+    "operation",
+]
 
 FOLDERS: dict[str, str] = {
     "categories": "deniable.types.categories",
@@ -149,7 +157,9 @@ def find_operation(design: object, name: str) -> Callable[..., Any] | None:
 
 def find_type_operation(asks: str, name: str) -> Any:
     """Return the operation of this name for a type of question; None where its folder defines none."""
-    return _operation(asks, name) if name in _operation_names(asks, FILES[name]) else None
+    return (
+        _operation(asks, name) if name in _operation_names(asks, FILES[name]) else None
+    )
 
 
 def design_classes() -> list[type[HashedDocument]]:

@@ -45,7 +45,9 @@ NOT_BY_HAND = "no spinner, card, die or coin draws this by hand; expected a desi
 NO_PRECISION = "there is no single share or mean to plan for; expected categories, numbers, a deck or drawn attributes."
 NO_STAGES = "a ledger raises responses in stages; expected a design for categories or numbers, or a ladder."
 NO_QUESTION = "a survey has no such question; expected a design for categories or numbers, or a ladder."
-NOT_FIELDED: dict[str, str] = dict.fromkeys(("survey file", "page", "collector", "client"), NO_QUESTION)
+NOT_FIELDED: dict[str, str] = dict.fromkeys(
+    ("survey file", "page", "collector", "client"), NO_QUESTION
+)
 
 
 def refusals(asks: str) -> Mapping[str, str]:
@@ -72,8 +74,21 @@ def page() -> str:
     for surface, text in SURFACES.items():
         cells = [_cell(refusals(asks).get(surface), reasons) for asks in FOLDERS]
         rows.append(f"| **{surface}**: {text} | {' | '.join(cells)} |")
-    notes = [f"{number}. {_sentence(reason)}" for number, reason in enumerate(reasons, 1)]
-    return "\n".join([_HEAD, *_header(), *rows, "", "## Why a surface refuses a type", "", *notes, ""])
+    notes = [
+        f"{number}. {_sentence(reason)}" for number, reason in enumerate(reasons, 1)
+    ]
+    return "\n".join(
+        [
+            _HEAD,
+            *_header(),
+            *rows,
+            "",
+            "## Why a surface refuses a type",
+            "",
+            *notes,
+            "",
+        ]
+    )
 
 
 _HEAD = """# Types of question and surfaces

@@ -14,14 +14,20 @@ from tests.golden.runner import document, fractions, quantity
 
 
 @quantity("lemma53_step")
-def lemma53_step(A: list[list[float]], gamma: float, row: int, partner: int) -> dict[str, Any]:
-    xi, step = raise_parity(dn.matrix(fractions(A)).channel.dense(), fractions(gamma), row, partner)
+def lemma53_step(
+    A: list[list[float]], gamma: float, row: int, partner: int
+) -> dict[str, Any]:
+    xi, step = raise_parity(
+        dn.matrix(fractions(A)).channel.dense(), fractions(gamma), row, partner
+    )
     return {"xi": xi, "P": [list(cells) for cells in rows_of(step.channel)]}
 
 
 @quantity("lemma55_split")
 def lemma55_split(row: list[float]) -> list[Any]:
-    return [[list(pattern.large), pattern.small] for pattern in split_row(fractions(row))]
+    return [
+        [list(pattern.large), pattern.small] for pattern in split_row(fractions(row))
+    ]
 
 
 @quantity("matrix_ordered")

@@ -11,18 +11,30 @@ import numpy as np
 
 import deniable as dn
 from deniable import plan
-from deniable.estimates import covariance, deck_variance, estimate_deck, left_inverse, mean_inverse
+from deniable.estimates import (
+    covariance,
+    deck_variance,
+    estimate_deck,
+    left_inverse,
+    mean_inverse,
+)
 from deniable.tallies.decks import tally as tally_deck
 from deniable.types.deck.respond import respond as respond_with_card
 from tests.golden.runner import document, fractions, quantity
 
 
 def census(design: dn.Design, people: int, share: float, **options: Any) -> float:
-    return float(covariance(design, [1 - share, share], people, population=people, **options)[1, 1])
+    return float(
+        covariance(design, [1 - share, share], people, population=people, **options)[
+            1, 1
+        ]
+    )
 
 
 def deck_of(cards: dict[str, int], people: int) -> dn.Deck:
-    return dn.Deck(tuple(cards.get(str(k), 0) for k in range(1, max(map(int, cards)) + 1)), people)
+    return dn.Deck(
+        tuple(cards.get(str(k), 0) for k in range(1, max(map(int, cards)) + 1)), people
+    )
 
 
 @quantity("warner_fixed")
@@ -58,7 +70,13 @@ def deck_moments(cards: dict[str, int], xs: list[int]) -> dict[str, float]:
     hands = [k for k, count in enumerate(deck.counts, 1) for _ in range(count)]
     estimates = [
         estimate_deck(
-            tally_deck(deck, [respond_with_card(deck, a, c) for a, c in zip(answers, hand, strict=True)])
+            tally_deck(
+                deck,
+                [
+                    respond_with_card(deck, a, c)
+                    for a, c in zip(answers, hand, strict=True)
+                ],
+            )
         ).exactly
         for hand in permutations(hands, people)
     ]
@@ -99,8 +117,14 @@ def min_sample(
     if k is not None and k > 2:
         return plan.sample_size(dn.subset(k, eps), variance=var)
     if design in ("deck", "improved", "ic"):
-        return plan.deck_sample_size(eps, p2, variance=var, share=0.5 if pi is None else pi, ideal=True)
-    made = dn.christofides(eps, middle=p2) if design in ("christofides", "mc") else dn.warner(eps)
+        return plan.deck_sample_size(
+            eps, p2, variance=var, share=0.5 if pi is None else pi, ideal=True
+        )
+    made = (
+        dn.christofides(eps, middle=p2)
+        if design in ("christofides", "mc")
+        else dn.warner(eps)
+    )
     shares = None if pi is None else [1 - pi, pi]
     return plan.sample_size(made, variance=var, shares=shares, population=population)
 
@@ -111,7 +135,13 @@ def length(entry: dict[str, Any]) -> float:
     return high - low
 
 
-@document("003", "minimum N, warner", "minimum N, christofides", "minimum N, improved", "minimum N, improved, pi=1/2")
+@document(
+    "003",
+    "minimum N, warner",
+    "minimum N, christofides",
+    "minimum N, improved",
+    "minimum N, improved, pi=1/2",
+)
 def minimum(entry: dict[str, Any]) -> int:
     return min_sample(design=entry["topic"].split(",")[1].strip(), **entry["inputs"])
 
@@ -120,7 +150,10 @@ def minimum(entry: dict[str, Any]) -> int:
 def ratio(entry: dict[str, Any]) -> float:
     """The same for all cards."""
     people, share = entry["inputs"]["N"], entry["inputs"]["pi"]
-    dealt, back = (plan.ideal_deck_variance(people, 0.5, 0.01, share, replaced=r) for r in (False, True))
+    dealt, back = (
+        plan.ideal_deck_variance(people, 0.5, 0.01, share, replaced=r)
+        for r in (False, True)
+    )
     return dealt / back
 
 
@@ -143,7 +176,9 @@ def simmons_variance(entry: dict[str, Any]) -> float:
 @document("003", "Simmons variance at eps")
 def simmons_at_epsilon(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
-    return census(dn.simmons(given["eps"], b=fractions(given["pi_b"])), given["N"], given["pi_A"])
+    return census(
+        dn.simmons(given["eps"], b=fractions(given["pi_b"])), given["N"], given["pi_A"]
+    )
 
 
 @document("003", "mean of the estimator")
@@ -162,7 +197,12 @@ def collector_epsilon(entry: dict[str, Any]) -> float:
 @document("003", "variances MW, MC, IC")
 def three_variances(entry: dict[str, Any]) -> dict[str, float]:
     given = entry["inputs"]
-    people, share, eps, p2 = given["N"], float(Fraction(given["pi"])), given["eps"], given["p2"]
+    people, share, eps, p2 = (
+        given["N"],
+        float(Fraction(given["pi"])),
+        given["eps"],
+        given["p2"],
+    )
     return {
         "MW": census(dn.warner(eps), people, share),
         "MC": census(dn.christofides(eps, middle=p2), people, share),

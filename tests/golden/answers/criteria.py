@@ -20,7 +20,9 @@ def posterior_bound(gamma: float, prior: float) -> dict[str, float]:
 def privacy_demand(kind: str, **inputs: Any) -> float:
     match kind:
         case "rho":
-            demand: criteria.Criterion = criteria.RhoToRho(inputs["rho1"], inputs["rho2"])
+            demand: criteria.Criterion = criteria.RhoToRho(
+                inputs["rho1"], inputs["rho2"]
+            )
         case "beta":
             demand = criteria.BetaFactor(inputs["beta"])
         case _:
@@ -38,7 +40,10 @@ def bayes_error(P: list[list[float]], prior: list[float]) -> float:
 def binary_optimal(eps: float, delta: float, pi: float) -> dict[str, float]:
     """The theorem of 002 knows nothing of exposure, so the design that exposes people is asked for by name."""
     choice = dn.optimal_binary(eps, delta, share=pi, expose=True)
-    no, yes = (float(choice.design.probability(name, given=name)) for name in choice.design.categories)
+    no, yes = (
+        float(choice.design.probability(name, given=name))
+        for name in choice.design.categories
+    )
     return {"var": choice.variance, "p00": no, "p11": yes}
 
 
@@ -92,7 +97,9 @@ def normal(entry: dict[str, Any]) -> float:
 
 def exposing(inputs: dict[str, float], *, rare: bool) -> dn.Design:
     """The design (1, δ) or (δ, 1): the one for the rarer answer, or the other one."""
-    return dn.exposing_binary(inputs["delta"], telling="yes" if (inputs["pi"] <= 0.5) is rare else "no")
+    return dn.exposing_binary(
+        inputs["delta"], telling="yes" if (inputs["pi"] <= 0.5) is rare else "no"
+    )
 
 
 def variance(design: dn.Design, share: float) -> float:

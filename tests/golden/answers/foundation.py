@@ -50,12 +50,18 @@ def theoretical_covariance(
     population = {"sampling": None, "census": people, "srswor": people}[model]
     if P is None:
         design = dn.k_ary(m, eps)
-        return np.diagonal(covariance(design, shares, people, population=people)).tolist()
-    return covariance(dn.matrix(fractions(P)), shares, n or people, population=population).tolist()
+        return np.diagonal(
+            covariance(design, shares, people, population=people)
+        ).tolist()
+    return covariance(
+        dn.matrix(fractions(P)), shares, n or people, population=population
+    ).tolist()
 
 
 @quantity("covariance_estimate")
-def covariance_estimate(P: list[list[float]], counts: list[int], f: float) -> list[list[float]]:
+def covariance_estimate(
+    P: list[list[float]], counts: list[int], f: float
+) -> list[list[float]]:
     """A population N gives f = (N − n)/(N − 1); f = 1 is the limit of very many people."""
     people = sum(counts)
     population = None if f == 1 else round((people - f) / (1 - f))
@@ -67,19 +73,26 @@ def covariance_estimate(P: list[list[float]], counts: list[int], f: float) -> li
 def blue_at(P: list[list[float]], pi: list[float]) -> dict[str, Any]:
     design = dn.matrix(fractions(P))
     risk = np.trace(covariance(design, pi, 1, guess=pi))
-    return {"L": left_inverse(design.channel, guess=np.array(pi)).inverse.tolist(), "risk": risk}
+    return {
+        "L": left_inverse(design.channel, guess=np.array(pi)).inverse.tolist(),
+        "risk": risk,
+    }
 
 
 @quantity("mle_gamma_diagonal")
 def mle_gamma_diagonal(k: int, gamma: float, counts: list[int]) -> list[float]:
     design = dn.k_ary(k, p=fractions(gamma) / (fractions(gamma) + k - 1))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImplausibleResponses)  # these counts lie outside on purpose
+        warnings.simplefilter(
+            "ignore", ImplausibleResponses
+        )  # these counts lie outside on purpose
         return dn.estimate(dn.Tally(design, counts), method="likelihood").value.tolist()
 
 
 @quantity("binary_design")
-def binary_design(p00: float, p11: float, pi: float, n: int, N1: int) -> dict[str, float]:
+def binary_design(
+    p00: float, p11: float, pi: float, n: int, N1: int
+) -> dict[str, float]:
     design = dn.binary(p00, p11)
     return {
         "estimate": dn.estimate(dn.Tally(design, [n - N1, N1])).params["yes"],

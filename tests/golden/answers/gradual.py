@@ -39,19 +39,26 @@ def table(entry: dict[str, Any]) -> float:
 @quantity("relax_joint_eps")
 def chain(eps_list: list[float], m: int) -> dict[str, float]:
     stages = ladder(dn.k_ary(m, epsilon=each) for each in eps_list)
-    return {"chain": stages.epsilon, "last_query_alone": stages.relaxations[-1].alone_epsilon}
+    return {
+        "chain": stages.epsilon,
+        "last_query_alone": stages.relaxations[-1].alone_epsilon,
+    }
 
 
 @document("004", "stand-alone eps of the relaxation query")
 def alone(entry: dict[str, Any]) -> float:
     inputs = entry["inputs"]
-    return relax(dn.warner(epsilon=inputs["eps1"]), dn.warner(epsilon=inputs["eps2"])).alone_epsilon
+    return relax(
+        dn.warner(epsilon=inputs["eps1"]), dn.warner(epsilon=inputs["eps2"])
+    ).alone_epsilon
 
 
 @document("004", "eps of the composition")
 def composed(entry: dict[str, Any]) -> float:
     inputs = entry["inputs"]
-    return ladder([dn.warner(epsilon=inputs["eps1"]), dn.warner(epsilon=inputs["eps2"])]).epsilon
+    return ladder(
+        [dn.warner(epsilon=inputs["eps1"]), dn.warner(epsilon=inputs["eps2"])]
+    ).epsilon
 
 
 @document("004", "retention probability (g-1)/(g+m-1), m=3")
@@ -61,7 +68,9 @@ def retention(entry: dict[str, Any]) -> list[float]:
     truth = dn.direct([str(each) for each in range(m)])
     found = []
     for epsilon in entry["inputs"]["eps"]:
-        step = relax(dn.k_ary([str(each) for each in range(m)], epsilon=epsilon), truth).step
+        step = relax(
+            dn.k_ary([str(each) for each in range(m)], epsilon=epsilon), truth
+        ).step
         found.append(float(step.garbling(0, 0) - step.garbling(0, 1)))
     return found
 
@@ -69,27 +78,46 @@ def retention(entry: dict[str, Any]) -> list[float]:
 @document("004", "variance of the relaxed estimate, N=1000")
 def relaxed_variance(entry: dict[str, Any]) -> float:
     n = entry["inputs"]["N"]
-    return float(covariance(dn.warner(epsilon=entry["inputs"]["eps"]), [0.4, 0.6], n, population=n)[1, 1])
+    return float(
+        covariance(
+            dn.warner(epsilon=entry["inputs"]["eps"]), [0.4, 0.6], n, population=n
+        )[1, 1]
+    )
 
 
 @document("004", "smallest attack error")
 def smallest_error(entry: dict[str, Any]) -> float:
     m = entry["inputs"]["m"]
-    return float(least_bayes_error(dn.k_ary(m, epsilon=entry["inputs"]["eps"]).parity, [Fraction(1, m)] * m))
+    return float(
+        least_bayes_error(
+            dn.k_ary(m, epsilon=entry["inputs"]["eps"]).parity, [Fraction(1, m)] * m
+        )
+    )
 
 
 @quantity("relax_tsubset")
-def sets(k: int, t1: int, gamma1: float, t2: int, gamma2: float, o1: list[int], x: int) -> dict[str, Any]:
+def sets(
+    k: int, t1: int, gamma1: float, t2: int, gamma2: float, o1: list[int], x: int
+) -> dict[str, Any]:
     one, two = (
-        dn.subset(k, t=t, p=t * Fraction(str(gamma)) / (t * Fraction(str(gamma)) + k - t))
+        dn.subset(
+            k, t=t, p=t * Fraction(str(gamma)) / (t * Fraction(str(gamma)) + k - t)
+        )
         for t, gamma in ((t1, gamma1), (t2, gamma2))
     )
     step = relax(one, two).step
     assert isinstance(step, KeepOrFresh | Nested)
     beta = step.share if isinstance(step, KeepOrFresh) else step.shares[0].near
     held = sum(1 << j for j in o1)
-    fine = sorted([j for j in range(k) if number >> j & 1] for number in range(1 << k) if number.bit_count() == t2)
-    law = [[members, float(step.kernel(sum(1 << j for j in members), old=held, given=x))] for members in fine]
+    fine = sorted(
+        [j for j in range(k) if number >> j & 1]
+        for number in range(1 << k)
+        if number.bit_count() == t2
+    )
+    law = [
+        [members, float(step.kernel(sum(1 << j for j in members), old=held, given=x))]
+        for members in fine
+    ]
     return {"beta": float(beta), "law": law}
 
 
@@ -105,7 +133,9 @@ def sequence(k: int, gammas: list[float]) -> dict[str, Any]:
 
 
 @quantity("attack_errors")
-def attacks(eps_list: list[float], m: int, weights: list[float] | None = None) -> dict[str, float]:
+def attacks(
+    eps_list: list[float], m: int, weights: list[float] | None = None
+) -> dict[str, float]:
     stages = ladder(dn.k_ary(m, epsilon=each) for each in eps_list)
     rates = dn.attacks.error_rates(stages, weights=weights)
     assert math.isclose(rates["maximum likelihood"], rates["last output"])

@@ -21,15 +21,21 @@ def lpp_eps(eps1: float, eps2: float, fake_weight: float) -> float:
 
 
 @quantity("lpp_moments")
-def lpp_moments(eps1: float, eps2: float, edges: list[float | None], m: int) -> dict[str, float]:
+def lpp_moments(
+    eps1: float, eps2: float, edges: list[float | None], m: int
+) -> dict[str, float]:
     found = moments(lpp_ddagger(m, epsilon1=eps1, epsilon2=eps2), edges)
     return {name: float(getattr(found, name)) for name in NAMES}
 
 
 @quantity("lpp_estimate")
-def lpp_estimate(eps1: float, eps2: float, m: int, n_zero: int, n_plus: int, n_minus: int) -> dict[str, float]:
+def lpp_estimate(
+    eps1: float, eps2: float, m: int, n_zero: int, n_plus: int, n_minus: int
+) -> dict[str, float]:
     counts = [[n_zero, n_plus, n_minus], *([[0, 0, 0]] * (m - 1))]
-    tally = KeyValueTally(lpp_ddagger(m, epsilon1=eps1, epsilon2=eps2), counts, n_zero + n_plus + n_minus)
+    tally = KeyValueTally(
+        lpp_ddagger(m, epsilon1=eps1, epsilon2=eps2), counts, n_zero + n_plus + n_minus
+    )
     found = estimate(tally, scaling="fixed")
     return {"degree": float(found.degree[0]), "weight": float(found.weight[0])}
 
@@ -41,7 +47,9 @@ def pckv_eps(a: float, b: float, p: float, positions: int) -> dict[str, float]:
 
 
 @quantity("pckv_moments")
-def pckv_moments(a: float, b: float, p: float, edges: list[float | None], ell: int) -> dict[str, float]:
+def pckv_moments(
+    a: float, b: float, p: float, edges: list[float | None], ell: int
+) -> dict[str, float]:
     found = moments(pckv_ue(2 * ell, a=a, b=b, p=p, padding=ell), edges)
     return {name: float(getattr(found, name)) for name in NAMES}
 
@@ -61,4 +69,6 @@ def lpp_epsilon(entry: dict[str, Any]) -> float:
 def pckv_epsilon(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
     odds = exp_below(given["eps2"])
-    return pckv_ue(2, a=fractions(given["a"]), b=fractions(given["b"]), p=odds / (odds + 1)).epsilon
+    return pckv_ue(
+        2, a=fractions(given["a"]), b=fractions(given["b"]), p=odds / (odds + 1)
+    ).epsilon

@@ -21,7 +21,13 @@ def noisy_sampling(alpha: float, p: float, q: float, K: int) -> dict[str, float]
 
 
 @quantity("mean_estimation")
-def mean_estimation(values: list[float], l: float, h: float, eps: float, share_h: float) -> dict[str, float]:  # noqa: E741 - as printed
+def mean_estimation(
+    values: list[float],
+    l: float,  # noqa: E741 - as printed
+    h: float,
+    eps: float,
+    share_h: float,
+) -> dict[str, float]:
     range_, design = Range.of(l, h), warner(eps)
     found = moments(range_, values, design)
     return {
@@ -34,7 +40,9 @@ def mean_estimation(values: list[float], l: float, h: float, eps: float, share_h
 @document("004", "eps_ns(K)")
 def epsilon_after(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
-    return NoisySampling.symmetric(given["eps_alpha"], given["eps_beta"]).epsilon(given["K"])
+    return NoisySampling.symmetric(given["eps_alpha"], given["eps_beta"]).epsilon(
+        given["K"]
+    )
 
 
 @document("004", "variance of repeated noisy sampling, N=1000")
@@ -47,7 +55,11 @@ def variance_after(entry: dict[str, Any]) -> float:
 @document("004", "mean of the mean estimator")
 def mean_of_means(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
-    return float(moments(Range.of(given["l"], given["h"]), given["values"], warner(given["eps"])).mean)
+    return float(
+        moments(
+            Range.of(given["l"], given["h"]), given["values"], warner(given["eps"])
+        ).mean
+    )
 
 
 @document("004", "Var(S) of K noisy samples")

@@ -30,7 +30,9 @@ def total(design: dn.Design, shares: list[float], method: str = "inversion") -> 
 def tsubset_design(k: int, t: int, gamma: float) -> dict[str, Any]:
     channel = designed(k, t, gamma).channel
     a = subset_information(k, t, fractions(gamma))
-    sent = [channel.probability(response, given=0) for response in range(channel.responses)]
+    sent = [
+        channel.probability(response, given=0) for response in range(channel.responses)
+    ]
     return {
         "rows": sum(each > 0 for each in sent),
         "small": min(each for each in sent if each),
@@ -50,13 +52,17 @@ def tsubset_best(k: int, gamma: float) -> dict[str, Any]:
 
 
 @quantity("tsubset_estimate")
-def tsubset_estimate(k: int, t: int, gamma: float, column_sums: list[int], n: int) -> list[float]:
+def tsubset_estimate(
+    k: int, t: int, gamma: float, column_sums: list[int], n: int
+) -> list[float]:
     tally = with_sums(designed(k, t, gamma), column_sums, n)
     return dn.estimate(tally).value.tolist()
 
 
 @quantity("tsubset_cov")
-def tsubset_cov(k: int, t: int, gamma: float, pi: list[float], n: int) -> list[list[float]]:
+def tsubset_cov(
+    k: int, t: int, gamma: float, pi: list[float], n: int
+) -> list[list[float]]:
     return covariance(designed(k, t, gamma), pi, n).tolist()
 
 
@@ -66,7 +72,10 @@ def flipped(gamma: float) -> float:
 
 @quantity("rappor_design")
 def rappor_design(k: int, gamma: float, pi: list[float]) -> dict[str, Any]:
-    plain, truncated = dn.rappor(k, f=flipped(gamma)), dn.truncated_rappor(k, f=flipped(gamma))
+    plain, truncated = (
+        dn.rappor(k, f=flipped(gamma)),
+        dn.truncated_rappor(k, f=flipped(gamma)),
+    )
     return {
         "weights": [plain.channel.weight(t) for t in range(k + 1)],
         "parity": plain.parity,
@@ -77,10 +86,14 @@ def rappor_design(k: int, gamma: float, pi: list[float]) -> dict[str, Any]:
 
 
 @quantity("rappor_estimates")
-def rappor_estimates(k: int, gamma: float, reports: list[list[int]]) -> dict[str, list[float]]:
+def rappor_estimates(
+    k: int, gamma: float, reports: list[list[int]]
+) -> dict[str, list[float]]:
     tally = dn.tally(dn.rappor(k, f=flipped(gamma)), np.array(reports))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImplausibleResponses)  # eight responses, made up
+        warnings.simplefilter(
+            "ignore", ImplausibleResponses
+        )  # eight responses, made up
         return {
             "empirical": dn.estimate(tally, method="customary").value.tolist(),
             "minimax": dn.estimate(tally).value.tolist(),
@@ -88,7 +101,9 @@ def rappor_estimates(k: int, gamma: float, reports: list[list[int]]) -> dict[str
 
 
 @quantity("mixture_risk")
-def risk_of_mixture(k: int, gamma: float, weights: list[float], pi: list[float]) -> float:
+def risk_of_mixture(
+    k: int, gamma: float, weights: list[float], pi: list[float]
+) -> float:
     return float(mixture_risk(k, fractions(gamma), weights, shares=pi))
 
 
@@ -97,7 +112,10 @@ def figure7(k: int, gamma: float, pi: str) -> dict[str, float]:
     assert pi == "uniform"
     shares = [1 / k] * k
     q = best_t(k, fractions(gamma))
-    plain, truncated = dn.rappor(k, f=flipped(gamma)), dn.truncated_rappor(k, f=flipped(gamma))
+    plain, truncated = (
+        dn.rappor(k, f=flipped(gamma)),
+        dn.truncated_rappor(k, f=flipped(gamma)),
+    )
     risks = {
         "risk_empirical": total(plain, shares, "customary"),
         "risk_minimax_estimator": total(plain, shares),
@@ -108,7 +126,8 @@ def figure7(k: int, gamma: float, pi: str) -> dict[str, float]:
         "q": q,
         **risks,
         "ratio_q": risks["risk_q_subset"] / risks["risk_empirical"],
-        "ratio_minimax_estimator": risks["risk_minimax_estimator"] / risks["risk_empirical"],
+        "ratio_minimax_estimator": risks["risk_minimax_estimator"]
+        / risks["risk_empirical"],
     }
 
 

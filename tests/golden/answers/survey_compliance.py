@@ -24,22 +24,37 @@ def cheating(found: compliance.Cheating) -> dict[str, Any]:
 
 @quantity("cdm")
 def cdm(p: list[float], yes: list[int], n: list[int]) -> dict[str, Any]:
-    return cheating(compliance.cheating_detection(forced_yes=fractions(p), yes=yes, respondents=n))
+    return cheating(
+        compliance.cheating_detection(forced_yes=fractions(p), yes=yes, respondents=n)
+    )
 
 
 @quantity("cdm_symmetric")
-def cdm_symmetric(forced_yes: list[float], forced_no: list[float], yes: list[int], n: list[int]) -> dict[str, Any]:
+def cdm_symmetric(
+    forced_yes: list[float], forced_no: list[float], yes: list[int], n: list[int]
+) -> dict[str, Any]:
     return cheating(
         compliance.cheating_detection(
-            forced_yes=fractions(forced_yes), forced_no=fractions(forced_no), yes=yes, respondents=n
+            forced_yes=fractions(forced_yes),
+            forced_no=fractions(forced_no),
+            yes=yes,
+            respondents=n,
         )
     )
 
 
 @quantity("cdm_profile")
-def cdm_profile(p: list[float], yes: list[int], n: list[int], level: float = 0.95) -> dict[str, Any]:
-    found = compliance.cheating_detection(forced_yes=fractions(p), yes=yes, respondents=n).conf_int(level=level)
-    return {"pi": found["yes, honest"], "gamma": found["always no"], "pi_or_gamma": found["yes at most"]}
+def cdm_profile(
+    p: list[float], yes: list[int], n: list[int], level: float = 0.95
+) -> dict[str, Any]:
+    found = compliance.cheating_detection(
+        forced_yes=fractions(p), yes=yes, respondents=n
+    ).conf_int(level=level)
+    return {
+        "pi": found["yes, honest"],
+        "gamma": found["always no"],
+        "pi_or_gamma": found["yes at most"],
+    }
 
 
 @quantity("lie_detector")
@@ -71,8 +86,12 @@ def extended_crosswise(p: float, same: list[int], n: list[int]) -> dict[str, Any
 
 
 @quantity("unrelated_cheating")
-def unrelated_cheating(p: list[float], b: float, yes: list[int], n: list[int]) -> dict[str, Any]:
-    found = compliance.unrelated_cheating(p=fractions(p), b=fractions(b), yes=yes, respondents=n)
+def unrelated_cheating(
+    p: list[float], b: float, yes: list[int], n: list[int]
+) -> dict[str, Any]:
+    found = compliance.unrelated_cheating(
+        p=fractions(p), b=fractions(b), yes=yes, respondents=n
+    )
     return {
         "moment": {
             "carriers_honest": found.moments["yes, honest"],
@@ -91,11 +110,21 @@ def unrelated_cheating(p: list[float], b: float, yes: list[int], n: list[int]) -
 
 
 @quantity("anchor_crosswise")
-def anchor_crosswise(p: float, p_anchor: float, n: int | None = None, kappa: float = 0.5, **given: Any) -> Any:
+def anchor_crosswise(
+    p: float, p_anchor: float, n: int | None = None, kappa: float = 0.5, **given: Any
+) -> Any:
     found = compliance.anchored_crosswise(
-        p=fractions(p), anchor=fractions(p_anchor), respondents=n, guess=fractions(kappa), **given
+        p=fractions(p),
+        anchor=fractions(p_anchor),
+        respondents=n,
+        guess=fractions(kappa),
+        **given,
     )
-    likely = {"attentive": found.params["attentive"], "pi": found.params["yes"], "loglik": found.log_likelihood}
+    likely = {
+        "attentive": found.params["attentive"],
+        "pi": found.params["yes"],
+        "loglik": found.log_likelihood,
+    }
     return {
         "naive": found.model.uncorrected,
         "naive_se": found.model.uncorrected_error,
@@ -107,12 +136,22 @@ def anchor_crosswise(p: float, p_anchor: float, n: int | None = None, kappa: flo
 
 @quantity("self_protective")
 def self_protective(
-    designs: list[list[float]], counts: dict[str, int], pi: list[float] | None = None, theta: float = 0.0
+    designs: list[list[float]],
+    counts: dict[str, int],
+    pi: list[float] | None = None,
+    theta: float = 0.0,
 ) -> dict[str, Any]:
     rates = [fractions(each) for each in designs]
-    found = compliance.self_protection(designs=[dn.binary(1 - u, v) for u, v in rates], counts=counts)
+    found = compliance.self_protection(
+        designs=[dn.binary(1 - u, v) for u, v in rates], counts=counts
+    )
     if pi is not None:
-        said = np.array([float(u + (v - u) * fractions(share)) for (u, v), share in zip(rates, pi, strict=True)])
+        said = np.array(
+            [
+                float(u + (v - u) * fractions(share))
+                for (u, v), share in zip(rates, pi, strict=True)
+            ]
+        )
         return {"loglik": found.model._law.height(said, theta)}
     return {
         "pi": [found.params[f"item {number}"] for number in range(1, len(designs) + 1)],
@@ -126,11 +165,15 @@ def self_protective(
 
 @quantity("sum_score_channel")
 def sum_score_channel(items: int, u: float, v: float) -> Any:
-    return compliance.sum_score_channel(dn.binary(1 - fractions(u), fractions(v)), items).tolist()
+    return compliance.sum_score_channel(
+        dn.binary(1 - fractions(u), fractions(v)), items
+    ).tolist()
 
 
 @quantity("sum_score_protective")
-def sum_score_protective(items: int, u: float, v: float, counts: list[int]) -> dict[str, Any]:
+def sum_score_protective(
+    items: int, u: float, v: float, counts: list[int]
+) -> dict[str, Any]:
     found = compliance.sum_scores(dn.binary(1 - fractions(u), fractions(v)), counts)
     assert found.model.items == items
     return {
@@ -143,19 +186,35 @@ def sum_score_protective(items: int, u: float, v: float, counts: list[int]) -> d
 
 
 @quantity("sensitivity")
-def sensitivity(design: str, yes: int, n: int, share: float, kind: str, params: dict[str, Any]) -> dict[str, Any]:
-    found = estimated(named(design, **params), [n - yes, yes]).sensitivity(kind, shares=[share])
+def sensitivity(
+    design: str, yes: int, n: int, share: float, kind: str, params: dict[str, Any]
+) -> dict[str, Any]:
+    found = estimated(named(design, **params), [n - yes, yes]).sensitivity(
+        kind, shares=[share]
+    )
     point = found.curves[0].points[0]
     if kind == "carriers_no":
         return {"pi": point.estimate}
-    return {"among_compliant": point.estimate, "lower": point.lowest, "upper": point.highest}
+    return {
+        "among_compliant": point.estimate,
+        "lower": point.lowest,
+        "upper": point.highest,
+    }
 
 
 @quantity("compare_with_direct")
 def compare_with_direct(
-    design: str, params: dict[str, Any], yes: int, n: int, direct_yes: int, direct_n: int
+    design: str,
+    params: dict[str, Any],
+    yes: int,
+    n: int,
+    direct_yes: int,
+    direct_n: int,
 ) -> dict[str, Any]:
-    arm, direct = dn.Tally(named(design, **params), [n - yes, yes]), [direct_n - direct_yes, direct_yes]
+    arm, direct = (
+        dn.Tally(named(design, **params), [n - yes, yes]),
+        [direct_n - direct_yes, direct_yes],
+    )
     found = compliance.compare_arms(arm, dn.Tally(dn.direct(), direct))
     return {
         "difference": found.params["yes"],

@@ -25,19 +25,28 @@ def channel(design: str, **parameters: Any) -> Any:
 
 
 @quantity("privacy")
-def privacy(design: str, prior: float | None = None, **parameters: Any) -> dict[str, Any]:
+def privacy(
+    design: str, prior: float | None = None, **parameters: Any
+) -> dict[str, Any]:
     """The Bayes factors and posteriors are those of the second of two answers."""
     built = named(design, **parameters)
     found: dict[str, Any] = {"epsilon": built.epsilon}
     if prior is not None and len(built.categories) == 2:
-        factors = [built.bayes_factors(symbol, built.categories[1])[0] for symbol in built.symbols]
+        factors = [
+            built.bayes_factors(symbol, built.categories[1])[0]
+            for symbol in built.symbols
+        ]
         found["bayes_factor"] = factors
         found["posterior"] = [posterior(factor, fractions(prior)) for factor in factors]
     return found
 
 
 def posterior(factor: Any, prior: Fraction) -> float:
-    return 1.0 if factor == math.inf else float(factor * prior / (factor * prior + 1 - prior))
+    return (
+        1.0
+        if factor == math.inf
+        else float(factor * prior / (factor * prior + 1 - prior))
+    )
 
 
 def estimated(design: dn.Design, counts: list[int], **options: Any) -> Estimate:
@@ -49,7 +58,9 @@ def estimated(design: dn.Design, counts: list[int], **options: Any) -> Estimate:
 
 def moments(design: dn.Design) -> Any:
     """The left inverse of the customary estimate, where there are more responses than answers."""
-    return mean_inverse(design) if len(design.symbols) > len(design.categories) else None
+    return (
+        mean_inverse(design) if len(design.symbols) > len(design.categories) else None
+    )
 
 
 @quantity("moment")
@@ -60,7 +71,9 @@ def moment(design: str, counts: list[int], **parameters: Any) -> dict[str, Any]:
     if len(built.categories) > 2:
         return {"pi": found.value} | errors
     alone = {"pi": found.value[1]} | {name: each[1] for name, each in errors.items()}
-    return alone | ({"se_model": rrreg_error(built, found.value[1], n)} if design == "kuk" else {})
+    return alone | (
+        {"se_model": rrreg_error(built, found.value[1], n)} if design == "kuk" else {}
+    )
 
 
 def rrreg_error(built: dn.Design, pi: float, n: int) -> float:
@@ -70,17 +83,25 @@ def rrreg_error(built: dn.Design, pi: float, n: int) -> float:
     """
     draws = len(built.symbols) - 1
     people = (1 - 1 / draws) * pi * (1 - pi) / n
-    cards = float(covariance(built, [1 - pi, pi], n, inverse=moments(built))[1, 1]) - people
+    cards = (
+        float(covariance(built, [1 - pi, pi], n, inverse=moments(built))[1, 1]) - people
+    )
     return math.sqrt(cards * draws * n / (draws * n - 1) + people * n / (n - 1))
 
 
 @quantity("maximum_likelihood")
-def maximum_likelihood(design: str, counts: list[int], **parameters: Any) -> dict[str, Any]:
+def maximum_likelihood(
+    design: str, counts: list[int], **parameters: Any
+) -> dict[str, Any]:
     built, n = named(design, **parameters), sum(counts)
     found = estimated(built, counts, method="likelihood")
     expected = built.channel.floats() @ found.value
     inside = bool((found.value > 1e-9).all())
-    errors = np.sqrt(np.diagonal(covariance(built, found.value, n, guess=found.value))) if inside else None
+    errors = (
+        np.sqrt(np.diagonal(covariance(built, found.value, n, guess=found.value)))
+        if inside
+        else None
+    )
     alone = len(built.categories) == 2
     return {
         "pi": found.value[1] if alone else found.value,
@@ -91,16 +112,26 @@ def maximum_likelihood(design: str, counts: list[int], **parameters: Any) -> dic
 
 @quantity("interval")
 def interval(
-    design: str, yes: int, n: int, method: str, params: dict[str, Any], level: float = 0.95
+    design: str,
+    yes: int,
+    n: int,
+    method: str,
+    params: dict[str, Any],
+    level: float = 0.95,
 ) -> dict[str, float]:
     """All but Wald's interval are cut to [0, 1] in the sheet; that one has a normal quantile, ours Student's."""
     found = estimated(named(design, **params), [n - yes, yes])
     if method == "wald":
         reach = NormalDist().inv_cdf((1 + level) / 2) * found.bse["yes"]
-        return {"lower": found.params["yes"] - reach, "upper": found.params["yes"] + reach}
+        return {
+            "lower": found.params["yes"] - reach,
+            "upper": found.params["yes"] + reach,
+        }
     if method not in INTERVALS:
         raise Uncovered(f"no interval is called {method!r}")
-    low, high = np.clip(found.conf_int(level=level, method=INTERVALS[method])["yes"], 0, 1)
+    low, high = np.clip(
+        found.conf_int(level=level, method=INTERVALS[method])["yes"], 0, 1
+    )
     return {"lower": float(low), "upper": float(high)}
 
 

@@ -10,12 +10,21 @@ import deniable as dn
 from tests.golden.runner import quantity
 
 # What the sheet calls the laws of each model, and what we call them.
-_NAMES = {"W": "factor", "U": "shift", "S1": "factor", "S2": "shift", "beta": "share", "p": "p"}
+_NAMES = {
+    "W": "factor",
+    "U": "shift",
+    "S1": "factor",
+    "S2": "shift",
+    "beta": "share",
+    "p": "p",
+}
 
 
 def _design(model: str, given: dict[str, Any]) -> dn.Scrambling:
     other = {"S": "other" if model == "eriksson" else "factor"}
-    return dn.scrambled(model, **{(_NAMES | other)[name]: value for name, value in given.items()})
+    return dn.scrambled(
+        model, **{(_NAMES | other)[name]: value for name, value in given.items()}
+    )
 
 
 @quantity("scrambled")

@@ -15,8 +15,12 @@ from tests.golden.runner import Uncovered, fractions, quantity
 
 
 @quantity("unrelated_two_sample")
-def unrelated_two_sample(p1: float, p2: float, yes1: int, n1: int, yes2: int, n2: int) -> dict[str, float]:
-    found = dn.unrelated_two_samples(p=fractions([p1, p2]), yes=[yes1, yes2], respondents=[n1, n2])
+def unrelated_two_sample(
+    p1: float, p2: float, yes1: int, n1: int, yes2: int, n2: int
+) -> dict[str, float]:
+    found = dn.unrelated_two_samples(
+        p=fractions([p1, p2]), yes=[yes1, yes2], respondents=[n1, n2]
+    )
     return {
         "pi": found.params["sensitive"],
         "se": found.bse["sensitive"],
@@ -38,10 +42,16 @@ def read_convention(package: str, model: str, params: dict[str, Any]) -> Any:
     reading = None
     if package == "GLMMRR" and model.startswith("Forced"):
         model, _, reading = model.partition("-")
-    given = {name: value if isinstance(value, int) else fractions(value) for name, value in params.items()}
+    given = {
+        name: value if isinstance(value, int) else fractions(value)
+        for name, value in params.items()
+    }
     try:
         design = dn.survey_design(
-            package, model, reading=reading if reading is None else reading or "conditional", **given
+            package,
+            model,
+            reading=reading if reading is None else reading or "conditional",
+            **given,
         )
     except InvalidRequest as error:
         raise Uncovered(str(error)) from None
@@ -49,25 +59,42 @@ def read_convention(package: str, model: str, params: dict[str, Any]) -> Any:
 
 
 @quantity("two_responses_per_person")
-def two_responses_per_person(kind: str, p1: float, p2: float, first: list[int], second: list[int]) -> dict[str, Any]:
+def two_responses_per_person(
+    kind: str, p1: float, p2: float, first: list[int], second: list[int]
+) -> dict[str, Any]:
     """Both boxes answered by everybody: the two-sample estimate of each person alone, whatever the innocuous answer."""
     if kind != "horvitz":
         raise Uncovered(f"no pair of boxes is called {kind!r}")
-    alone = dn.unrelated_two_samples(p=fractions([p1, p2]), yes=[0, 0], respondents=[2, 2])
+    alone = dn.unrelated_two_samples(
+        p=fractions([p1, p2]), yes=[0, 0], respondents=[2, 2]
+    )
     r = np.array([first, second]).T @ alone.model.weights[0]
-    return {"r": r, "v": r * (r - 1), "mean": r.mean(), "se_srs": r.std(ddof=1) / len(r) ** 0.5}
+    return {
+        "r": r,
+        "v": r * (r - 1),
+        "mean": r.mean(),
+        "se_srs": r.std(ddof=1) / len(r) ** 0.5,
+    }
 
 
 @quantity("prevalence_rows")
 def prevalence_rows(z: list[int], u: list[float], v: list[float]) -> dict[str, float]:
     """Rows with the same probabilities were asked with one device. The mean of what rows say is that of strata."""
     devices = list(zip(u, v, strict=True))
-    designs = {pair: dn.binary(1 - fractions(pair[0]), fractions(pair[1])) for pair in dict.fromkeys(devices)}
+    designs = {
+        pair: dn.binary(1 - fractions(pair[0]), fractions(pair[1]))
+        for pair in dict.fromkeys(devices)
+    }
     tallies = dn.tally(designs, z, devices=devices, codes=True)
-    strata, likely = dn.estimate(tallies, method="strata"), dn.estimate(tallies, method="likelihood")
+    strata, likely = (
+        dn.estimate(tallies, method="strata"),
+        dn.estimate(tallies, method="likelihood"),
+    )
     mean = strata.params["yes"]
     squares = [
-        part.tally.counts @ (left_inverse(part.tally.design.channel).inverse[1] - mean) ** 2 for part in strata.parts
+        part.tally.counts
+        @ (left_inverse(part.tally.design.channel).inverse[1] - mean) ** 2
+        for part in strata.parts
     ]
     return {
         "mean_r": mean,

@@ -18,12 +18,20 @@ BUILDERS = {"dagger": dn.rr3_dagger, "ddagger": dn.rr3_ddagger, "club": dn.rr3_c
 
 @quantity("rr3_family")
 def rr3_family(
-    name: str, p1: float, p2: float, counts: list[int], pi: list[float], n: int, q: float | None = None
+    name: str,
+    p1: float,
+    p2: float,
+    counts: list[int],
+    pi: list[float],
+    n: int,
+    q: float | None = None,
 ) -> dict[str, Any]:
     design = BUILDERS[name](*[each for each in (p1, p2, q) if each is not None])
     rows = design.channel.dense()
     return {
-        "P": [[float(rows.probability(i, given=j)) for j in range(3)] for i in range(3)],
+        "P": [
+            [float(rows.probability(i, given=j)) for j in range(3)] for i in range(3)
+        ],
         "eps": design.epsilon,
         "estimate": dn.estimate(dn.Tally(design, counts)).value.tolist(),
         "cov": covariance(design, pi, n).tolist(),
@@ -33,8 +41,17 @@ def rr3_family(
 @quantity("rr3_dagger_optimum")
 def rr3_dagger_optimum(eps: float, pi0: float) -> dict[str, float]:
     others = (1 - fractions(pi0)) / 2
-    best = optimum("rr3_dagger", exp_below(eps), importance=(1, 0, 0), guess=(fractions(pi0), others, others))
-    return {"var": best.risk, "p1": float(best.parameters[0]), "p2": float(best.parameters[1])}
+    best = optimum(
+        "rr3_dagger",
+        exp_below(eps),
+        importance=(1, 0, 0),
+        guess=(fractions(pi0), others, others),
+    )
+    return {
+        "var": best.risk,
+        "p1": float(best.parameters[0]),
+        "p2": float(best.parameters[1]),
+    }
 
 
 @document("000", "EWRRn variance", "EWRR3 variance")
@@ -53,7 +70,13 @@ def rr3_estimate(entry: dict[str, Any]) -> Any:
     return float(value[int(which)]) if which.isdecimal() else value[:2].tolist()
 
 
-@document("000", "RR3-dagger Var(pi0)", "RR3-dagger Var(pi1)", "RR3-ddagger Var(pi0)", "RR3-club Var(pi0)")
+@document(
+    "000",
+    "RR3-dagger Var(pi0)",
+    "RR3-dagger Var(pi1)",
+    "RR3-ddagger Var(pi0)",
+    "RR3-club Var(pi0)",
+)
 def rr3_variance(entry: dict[str, Any]) -> float:
     given = entry["inputs"]
     number = int(entry["topic"][-2])
@@ -67,7 +90,9 @@ def rr3_slope(entry: dict[str, Any]) -> float:
     step = Fraction(1, 10**12)
     shares = (given["pi0"], (1 - given["pi0"]) / 2, (1 - given["pi0"]) / 2)
     up, down = (
-        Club.dagger(given["p1"], given["p2"] + side).covariance(shares)[0][0] / given["N"] for side in (step, -step)
+        Club.dagger(given["p1"], given["p2"] + side).covariance(shares)[0][0]
+        / given["N"]
+        for side in (step, -step)
     )
     return float((up - down) / (2 * step))
 
@@ -87,4 +112,6 @@ def rr3_largest_p1(entry: dict[str, Any]) -> float:
 def built(entry: dict[str, Any]) -> dn.Design:
     given = entry["inputs"]
     family = entry["topic"].split()[0].removeprefix("RR3-")
-    return BUILDERS[family](*[given[name] for name in ("p1", "p2", "q") if name in given])
+    return BUILDERS[family](
+        *[given[name] for name in ("p1", "p2", "q") if name in given]
+    )

@@ -22,7 +22,11 @@ class BearingTally(AdditiveTally[BearingDesign]):
     missing: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "counts", read_only(self.counts, (self.design.responses,), "one for each bearing"))
+        object.__setattr__(
+            self,
+            "counts",
+            read_only(self.counts, (self.design.responses,), "one for each bearing"),
+        )
         super().__post_init__()
 
     @classmethod

@@ -50,7 +50,9 @@ class BearingDesign(AnyDesign):
     def response_number(self, symbol: str) -> int:
         symbols = [self.symbol(number) for number in range(self.responses)]
         if symbol not in symbols:
-            raise InvalidResponse(f"{quoted(symbol)} is no bearing; expected one of {', '.join(symbols)}.")
+            raise InvalidResponse(
+                f"{quoted(symbol)} is no bearing; expected one of {', '.join(symbols)}."
+            )
         return symbols.index(symbol)
 
     def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column

@@ -12,11 +12,17 @@ from tests.support.bearings.design import BearingDesign
 
 
 def respond_all(
-    design: BearingDesign, answers: Any, *, source: Source | None = None, fast: bool | None = None
+    design: BearingDesign,
+    answers: Any,
+    *,
+    source: Source | None = None,
+    fast: bool | None = None,
 ) -> Responses[BearingDesign]:
     sent = columns.respond_all(design.device, answers, source=source, fast=fast)
     return Responses(design, sent.columns, sent.missing)
 
 
 def count_sent(responses: Responses[BearingDesign]) -> BearingTally:
-    return add_missing(tally(responses.design, responses.present()["response"]), responses)
+    return add_missing(
+        tally(responses.design, responses.present()["response"]), responses
+    )

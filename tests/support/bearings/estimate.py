@@ -8,6 +8,8 @@ from deniable.tallies import Tally
 from tests.support.bearings.count import BearingTally
 
 
-def estimate(tally: BearingTally, *, method: str = "inversion", population: int | None = None) -> Estimate:
+def estimate(
+    tally: BearingTally, *, method: str = "inversion", population: int | None = None
+) -> Estimate:
     counts = Tally(tally.design.device, tally.counts, tally.missing)
     return estimates.estimate(counts, method=method, population=population)

@@ -9,6 +9,9 @@ from tests.support.bearings.design import BearingDesign
 
 
 def variance_curve(
-    design: BearingDesign, shares: Shares | None, goal: Goal, inverse: Matrix | None = None
+    design: BearingDesign,
+    shares: Shares | None,
+    goal: Goal,
+    inverse: Matrix | None = None,
 ) -> VarianceCurve:
     return plan.variance_curve(design.device, shares, goal, inverse)

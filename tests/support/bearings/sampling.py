@@ -11,7 +11,11 @@ from tests.support.bearings.design import BearingDesign
 
 
 def estimate_sampled(
-    responses: Responses[BearingDesign], people: Sampling, *, domain: Any = None, by: Any = None
+    responses: Responses[BearingDesign],
+    people: Sampling,
+    *,
+    domain: Any = None,
+    by: Any = None,
 ) -> SampledEstimate:
     rows = Responses(responses.design.device, responses.columns, responses.missing)
     return sampling.estimate(rows, people, domain=domain, by=by)

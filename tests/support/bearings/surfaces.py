@@ -1,6 +1,12 @@
 """The surfaces that refuse bearings, with their reasons."""
 
-from deniable.types.surfaces import NO_REGRESSION, NO_SCRIPT, NO_STAGES, NOT_BY_HAND, NOT_FIELDED
+from deniable.types.surfaces import (
+    NO_REGRESSION,
+    NO_SCRIPT,
+    NO_STAGES,
+    NOT_BY_HAND,
+    NOT_FIELDED,
+)
 
 REFUSED: dict[str, str] = {
     **NOT_FIELDED,

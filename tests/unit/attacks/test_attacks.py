@@ -26,7 +26,11 @@ def test_a_single_design_is_a_chain_of_one() -> None:
 def test_a_design_that_does_not_attain_the_bound() -> None:
     design = dn.subset(4, t=2, p="3/4")
     rates = error_rates(design, exact=True)
-    assert rates.errors["last output"] == bayes_error(design, ["1/4"] * 4) == Fraction(5, 8)
+    assert (
+        rates.errors["last output"]
+        == bayes_error(design, ["1/4"] * 4)
+        == Fraction(5, 8)
+    )
     assert rates.bound == Fraction(1, 2)
 
 
@@ -47,18 +51,36 @@ def test_too_many_responses_are_refused() -> None:
 
 
 def test_weights_must_fit() -> None:
-    for weights in ([1], [1, 0], [1, math.inf], [1, math.nan], [1e-300, 1e-300], [1e300, 1e300]):
+    for weights in (
+        [1],
+        [1, 0],
+        [1, math.inf],
+        [1, math.nan],
+        [1e-300, 1e-300],
+        [1e300, 1e300],
+    ):
         with pytest.raises(InvalidRequest, match="weights"):
             error_rates(ladder([dn.warner(1), dn.warner(2)]), weights=weights)
 
 
 @pytest.mark.parametrize(
-    "name", ["k_ary", "rappor", "mixture", "matrix", "local_hashing", "sets, then single categories"]
+    "name",
+    [
+        "k_ary",
+        "rappor",
+        "mixture",
+        "matrix",
+        "local_hashing",
+        "sets, then single categories",
+    ],
 )
 def test_simulated_rates_are_near_the_exact_ones(name: str) -> None:
     """False alarms: below 1e-8 each, and the bytes are fixed."""
     stages = small()[name]
-    exactly, drawn = error_rates(stages), simulate_attacks(stages, 40_000, source=Seeded(name))
+    exactly, drawn = (
+        error_rates(stages),
+        simulate_attacks(stages, 40_000, source=Seeded(name)),
+    )
     for each in ATTACKS:
         assert abs(exactly[each] - drawn[each]) <= 6 * drawn.standard[each]
     assert drawn.beaten() == ()
@@ -78,7 +100,9 @@ def test_ties_are_split_evenly() -> None:
     """Two responses that contradict each other speak for two answers alike: each is guessed half of the time."""
     stages = ladder([dn.warner(1), dn.warner(2)])
     n = 10_000
-    guess = attack(stages, [np.zeros(n, int), np.ones(n, int)], source=Seeded("ties"))["highest frequency"]
+    guess = attack(stages, [np.zeros(n, int), np.ones(n, int)], source=Seeded("ties"))[
+        "highest frequency"
+    ]
     assert abs(int(guess.sum()) - n / 2) <= 6.2 * math.sqrt(n) / 2  # false alarms: 1e-9
 
 
@@ -104,8 +128,13 @@ def test_a_promise_that_is_broken_is_found_out() -> None:
     n = 40_000
     answers = np.arange(n) % 2
     source = Seeded("broken")
-    columns = [local.draw_all(dn.warner(1), answers, codes=True, source=source, fast=False) for _ in range(3)]
-    error = float((attack(stages, columns, source=source)["highest frequency"] != answers).mean())
+    columns = [
+        local.draw_all(dn.warner(1), answers, codes=True, source=source, fast=False)
+        for _ in range(3)
+    ]
+    error = float(
+        (attack(stages, columns, source=source)["highest frequency"] != answers).mean()
+    )
     bound = float(error_rates(stages).bound)
     assert error < bound - 10 * math.sqrt(error * (1 - error) / n)
 
@@ -113,10 +142,18 @@ def test_a_promise_that_is_broken_is_found_out() -> None:
 def test_bayes_rule_uses_the_prior_and_never_does_worse_than_guessing() -> None:
     prior = ["8/10", "1/10", "1/10"]
     rates = error_rates(dn.k_ary(3, p="3/4"), prior=prior, exact=True)
-    assert rates.errors["last output"] == Fraction(1, 4), "the votes err more often than the blind guess, 1/5"
-    assert rates.errors["Bayes' rule"] == Fraction(1, 5), "no response moves the prior far enough"
+    assert rates.errors["last output"] == Fraction(1, 4), (
+        "the votes err more often than the blind guess, 1/5"
+    )
+    assert rates.errors["Bayes' rule"] == Fraction(1, 5), (
+        "no response moves the prior far enough"
+    )
     telling = error_rates(dn.k_ary(3, p="9/10"), prior=prior, exact=True)
-    assert telling.errors["Bayes' rule"] == bayes_error(dn.k_ary(3, p="9/10"), prior) == Fraction(1, 10)
+    assert (
+        telling.errors["Bayes' rule"]
+        == bayes_error(dn.k_ary(3, p="9/10"), prior)
+        == Fraction(1, 10)
+    )
 
 
 def test_guesses_by_bayes_rule_follow_the_prior() -> None:
@@ -125,4 +162,6 @@ def test_guesses_by_bayes_rule_follow_the_prior() -> None:
     assert guessed["Bayes' rule"].tolist() == [0, 0, 0]
     assert guessed["last output"].tolist() == [0, 1, 2]
     drawn = simulate_attacks(design, 40_000, prior=prior, source=Seeded("bayes"))
-    assert abs(drawn["Bayes' rule"] - 0.2) <= 6 * drawn.standard["Bayes' rule"]  # false alarms: below 1e-8
+    assert (
+        abs(drawn["Bayes' rule"] - 0.2) <= 6 * drawn.standard["Bayes' rule"]
+    )  # false alarms: below 1e-8

@@ -37,7 +37,11 @@ def test_a_command_that_stays_is_one_process_until_it_is_started_afresh() -> Non
     counting = "import sys\nfor n, _ in enumerate(sys.stdin): print(n, flush=True)"
     command = of_command(python(counting), stays=True)
     again = command.fresh()
-    assert [command.responses("ab"), command.responses("c"), again.responses("d")] == [["0", "1"], ["2"], ["0"]]
+    assert [command.responses("ab"), command.responses("c"), again.responses("d")] == [
+        ["0", "1"],
+        ["2"],
+        ["0"],
+    ]
     for each in (command, again):
         each.close()
 
@@ -54,17 +58,27 @@ def test_a_command_takes_more_than_a_pipe_holds() -> None:
     [
         ("print('one')", "wrote 1 lines for 3 answers"),
         ("", "wrote 0 lines for 3 answers"),
-        ("import sys; sys.stdin.readline(); raise SystemExit(3)", "ended with 3|wrote 0 lines"),
+        (
+            "import sys; sys.stdin.readline(); raise SystemExit(3)",
+            "ended with 3|wrote 0 lines",
+        ),
         ("import time; time.sleep(9)", "wrote nothing for 0.5 seconds"),
     ],
 )
-def test_a_command_that_does_not_answer_line_by_line_is_refused(program: str, problem: str, stays: bool) -> None:
+def test_a_command_that_does_not_answer_line_by_line_is_refused(
+    program: str, problem: str, stays: bool
+) -> None:
     with pytest.raises(InvalidRequest, match=problem):
-        of_command(python(program), stays=stays, timeout=0.5 if "sleep" in program else 60).responses(ANSWERS)
+        of_command(
+            python(program), stays=stays, timeout=0.5 if "sleep" in program else 60
+        ).responses(ANSWERS)
 
 
 def test_lines_that_nobody_asked_for_are_noticed_at_the_next_call() -> None:
-    chatty = of_command(python("import sys\nfor line in sys.stdin: print('x\\ny', flush=True)"), stays=True)
+    chatty = of_command(
+        python("import sys\nfor line in sys.stdin: print('x\\ny', flush=True)"),
+        stays=True,
+    )
     with pytest.raises(InvalidRequest, match="wrote"):
         [chatty.responses(["a"]) for _ in range(50)]
 
@@ -74,11 +88,15 @@ def test_a_command_that_reads_no_more_is_ended_without_a_trace() -> None:
     deaf = of_command(python(program), stays=True)
     deaf.responses(["a"])
     with pytest.raises(InvalidRequest, match="wrote 0 lines for 1 answers"):
-        deaf.responses(["a"])  # what could not be sent is still there when the pipe is closed
+        deaf.responses(
+            ["a"]
+        )  # what could not be sent is still there when the pipe is closed
 
 
 def test_a_command_that_ended_between_two_calls_is_not_waited_for() -> None:
-    brief = of_command(python("import sys; print(sys.stdin.readline().strip())"), stays=True)
+    brief = of_command(
+        python("import sys; print(sys.stdin.readline().strip())"), stays=True
+    )
     before = set(threading.enumerate())
     assert brief.responses(["a"]) == ["a"]
     for thread in set(threading.enumerate()) - before:
@@ -157,13 +175,22 @@ def test_an_endpoint_follows_no_redirect_and_takes_no_failure_for_a_response() -
 def test_an_audit_of_an_endpoint_closes_its_connection() -> None:
     with serving() as address:
         Service.ended.clear()
-        found = audit(address, ["a", "b"], epsilon=1, draws=1_000, checks=["worst event", "repeats"])
+        found = audit(
+            address,
+            ["a", "b"],
+            epsilon=1,
+            draws=1_000,
+            checks=["worst event", "repeats"],
+        )
         assert Service.ended.wait(30)
     assert found.verdict == "violated"
 
 
 def test_an_audit_of_a_command_that_stays_ends_it() -> None:
-    numbered = of_command(python("import sys\nfor n, _ in enumerate(sys.stdin): print(n, flush=True)"), stays=True)
+    numbered = of_command(
+        python("import sys\nfor n, _ in enumerate(sys.stdin): print(n, flush=True)"),
+        stays=True,
+    )
     audit(numbered, ["a", "b"], draws=1_000, checks=["worst event"])
     assert numbered.responses(["a"]) == ["0"]  # of a process that was started anew
     numbered.close()
@@ -182,18 +209,32 @@ def test_other_machines_are_refused_before_anything_is_sent(address: str) -> Non
 
 
 def written(folder: Path, kind: str) -> Path:
-    path, rows = folder / f"pairs.{kind}", [("a", "x"), ("b", "y"), ("a", "z"), (None, "y"), ("b", None)]
+    path, rows = (
+        folder / f"pairs.{kind}",
+        [("a", "x"), ("b", "y"), ("a", "z"), (None, "y"), ("b", None)],
+    )
     if kind == "parquet":
-        pq.write_table(pa.table({"answer": [a for a, _ in rows], "response": [r for _, r in rows]}), path)
+        pq.write_table(
+            pa.table(
+                {"answer": [a for a, _ in rows], "response": [r for _, r in rows]}
+            ),
+            path,
+        )
     elif kind == "csv":
-        path.write_text("answer,response\n" + "".join(f"{a or ''},{r or ''}\n" for a, r in rows))
+        path.write_text(
+            "answer,response\n" + "".join(f"{a or ''},{r or ''}\n" for a, r in rows)
+        )
     else:
-        path.write_text("".join(json.dumps({"answer": a, "response": r}) + "\n" for a, r in rows))
+        path.write_text(
+            "".join(json.dumps({"answer": a, "response": r}) + "\n" for a, r in rows)
+        )
     return path
 
 
 @pytest.mark.parametrize("kind", ["parquet", "csv", "ndjson"])
-def test_pairs_are_handed_out_once_and_in_their_order(tmp_path: Path, kind: str) -> None:
+def test_pairs_are_handed_out_once_and_in_their_order(
+    tmp_path: Path, kind: str
+) -> None:
     pairs = of_pairs(written(tmp_path, kind))
     assert pairs.answers == ("a", "b")
     assert pairs.responses(["a", "b"]) == ["x", "y"]

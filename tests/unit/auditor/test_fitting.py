@@ -47,7 +47,10 @@ OTHERS = {
         dn.ladder([dn.k_ary(3, 1), dn.k_ary(3, "2.3")]),
         dn.ladder([dn.k_ary(3, 1), dn.k_ary(3, 2)]),
     ),
-    "two answers that change places": (dn.binary("9/10", "7/10"), dn.binary("7/10", "9/10")),
+    "two answers that change places": (
+        dn.binary("9/10", "7/10"),
+        dn.binary("7/10", "9/10"),
+    ),
 }
 
 
@@ -64,7 +67,11 @@ def tilted(chance: random.Random, share: float) -> Audit:
     """Let half of 256 responses come up too often by this share."""
 
     def draw(_: str) -> str:
-        return str(chance.randrange(256) if chance.random() > share else chance.randrange(0, 256, 2))
+        return str(
+            chance.randrange(256)
+            if chance.random() > share
+            else chance.randrange(0, 256, 2)
+        )
 
     return fit(draw, ["a", "b"], claimed=EVEN, epsilon=1)
 
@@ -82,7 +89,9 @@ def test_what_came_up_too_often_by_chance_is_not_held_against_it() -> None:
 
 
 def test_what_a_design_never_sends_is_enough() -> None:
-    (finding,) = fit(lambda _: "maybe", ["yes", "no"], claimed=dn.warner(1), draws=1_000).findings
+    (finding,) = fit(
+        lambda _: "maybe", ["yes", "no"], claimed=dn.warner(1), draws=1_000
+    ).findings
     assert finding.violated
     assert "never sends" in finding.sentence
 
@@ -90,7 +99,12 @@ def test_what_a_design_never_sends_is_enough() -> None:
 def test_symbols_of_a_function_are_compared() -> None:
     design = dn.warner(1)
     source = Seeded("scalar")
-    found = fit(lambda answer: dn.respond(design, answer, source=source), ["yes", "no"], claimed=design, draws=8_000)
+    found = fit(
+        lambda answer: dn.respond(design, answer, source=source),
+        ["yes", "no"],
+        claimed=design,
+        draws=8_000,
+    )
     assert found.verdict == "consistent"
 
 

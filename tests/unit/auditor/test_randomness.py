@@ -15,18 +15,38 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.auditor import CheckContext, Finding, mechanism, of_command, of_pairs, of_respondents
+from deniable.auditor import (
+    CheckContext,
+    Finding,
+    mechanism,
+    of_command,
+    of_pairs,
+    of_respondents,
+)
 from deniable.auditor.execution_contexts import PLACES
-from deniable.auditor.randomness import common_run, dependence, digests, low_order_bits, repeats
+from deniable.auditor.randomness import (
+    common_run,
+    dependence,
+    digests,
+    low_order_bits,
+    repeats,
+)
 from tests.support import leaky
 from tests.support.seeded import Seeded
 
 FALSE_ALARM = 1e-9
 
 
-def context(thing: object, answers: Sequence[object] = leaky.FOUR, draws: int = 40_000) -> CheckContext:
+def context(
+    thing: object, answers: Sequence[object] = leaky.FOUR, draws: int = 40_000
+) -> CheckContext:
     return CheckContext(
-        mechanism(thing), tuple(answers), epsilon=1, draws=draws, false_alarm=FALSE_ALARM, source=Seeded("audit")
+        mechanism(thing),
+        tuple(answers),
+        epsilon=1,
+        draws=draws,
+        false_alarm=FALSE_ALARM,
+        source=Seeded("audit"),
     )
 
 
@@ -57,7 +77,10 @@ def test_independent_sequences_share_no_run() -> None:
     """Of 200 pairs of biased coins at a rate of 1/10 no more than twice as many as promised share a run."""
     rng = np.random.default_rng(2)
     drawn = [digests((rng.random(200) < 0.3).tolist()) for _ in range(400)]
-    shared = sum(common_run(a, b, level=0.1) is not None for a, b in zip(drawn[::2], drawn[1::2], strict=True))
+    shared = sum(
+        common_run(a, b, level=0.1) is not None
+        for a, b in zip(drawn[::2], drawn[1::2], strict=True)
+    )
     assert shared <= 40
 
 
@@ -82,10 +105,14 @@ def test_fresh_draws_repeat_nowhere() -> None:
         (leaky.constant_key, {"in forked children", "after restarts"}),
     ],
 )
-def test_stale_and_constant_keys_are_found(leak: Callable[[str], object], places: set[str]) -> None:
+def test_stale_and_constant_keys_are_found(
+    leak: Callable[[str], object], places: set[str]
+) -> None:
     found = told(repeats(context(leak)))
     assert found.violated
-    assert {place for place, figure in found.figures.items() if "repeated" in str(figure)} == places
+    assert {
+        place for place, figure in found.figures.items() if "repeated" in str(figure)
+    } == places
 
 
 def seeded_in_each_call(answers: Sequence[object]) -> list[object]:
@@ -114,7 +141,9 @@ def test_a_generator_for_each_thread_with_one_seed_is_found() -> None:
             kept.rng = random.Random(3)
         return kept.rng.random() < 0.7
 
-    assert "repeated" in str(told(repeats(context(same_in_threads))).figures["in threads"])
+    assert "repeated" in str(
+        told(repeats(context(same_in_threads))).figures["in threads"]
+    )
 
 
 def test_respondents_who_are_all_made_with_one_seed_are_found() -> None:
@@ -122,7 +151,9 @@ def test_respondents_who_are_all_made_with_one_seed_are_found() -> None:
         rng = random.Random(5)
         return lambda _: rng.random() < 0.7
 
-    assert "repeated" in str(told(repeats(context(of_respondents(make)))).figures["after restarts"])
+    assert "repeated" in str(
+        told(repeats(context(of_respondents(make)))).figures["after restarts"]
+    )
 
 
 def test_a_command_with_a_constant_seed_is_found() -> None:
@@ -141,7 +172,9 @@ def test_what_depends_on_the_draw_or_the_answer_before_is_found() -> None:
     assert "the answer before" in found.sentence
 
 
-@pytest.mark.parametrize("design", [dn.warner(1), dn.unary(8, 1), dn.subset(8, 1), dn.k_ary(64, 1)])
+@pytest.mark.parametrize(
+    "design", [dn.warner(1), dn.unary(8, 1), dn.subset(8, 1), dn.k_ary(64, 1)]
+)
 def test_draws_of_ours_depend_on_nothing_before(design: dn.Design) -> None:
     asked = context(design, design.categories)
     assert not told(dependence(asked)).violated

@@ -17,7 +17,13 @@ EVENT = ("--check", "worst event")
 
 @pytest.fixture(scope="module")
 def broken() -> Audit:
-    return audit(lambda answer: answer, ["<yes>", "no"], epsilon=1, draws=2_000, checks=["worst event", "size"])
+    return audit(
+        lambda answer: answer,
+        ["<yes>", "no"],
+        epsilon=1,
+        draws=2_000,
+        checks=["worst event", "size"],
+    )
 
 
 def test_the_verdict_comes_first(broken: Audit) -> None:
@@ -48,25 +54,53 @@ def test_json_comes_back(broken: Audit) -> None:
 
 
 def test_the_command_audits_a_family_and_files_of_every_type(tmp_path: Path) -> None:
-    assert "Consistent" in done("audit", "k_ary", "-c", "3", "-e", "1", "--draws", "4000", *EVENT).stdout
+    assert (
+        "Consistent"
+        in done(
+            "audit", "k_ary", "-c", "3", "-e", "1", "--draws", "4000", *EVENT
+        ).stdout
+    )
     for number, design in enumerate(
-        [dn.warner(1), dn.ladder([dn.warner(1), dn.warner(2)]), dn.lpp_club(["a", "b"], 1)]
+        [
+            dn.warner(1),
+            dn.ladder([dn.warner(1), dn.warner(2)]),
+            dn.lpp_club(["a", "b"], 1),
+        ]
     ):
         path = tmp_path / f"{number}.json"
         path.write_text(design.to_json())
-        told = json.loads(done("audit", path, "--draws", "4000", *EVENT, "--json").stdout)
+        told = json.loads(
+            done("audit", path, "--draws", "4000", *EVENT, "--json").stdout
+        )
         assert told["verdict"] == "consistent"
         assert told["epsilon"] == pytest.approx(design.epsilon)
 
 
-def test_the_command_audits_a_program_and_ends_with_5_if_it_leaks(tmp_path: Path) -> None:
+def test_the_command_audits_a_program_and_ends_with_5_if_it_leaks(
+    tmp_path: Path,
+) -> None:
     program = f"{sys.executable} -c \"import sys; [print(line, end='') for line in sys.stdin]\""
     out = tmp_path / "report.html"
-    told = run("audit", "--command", program, "-a", "yes,no", "-e", "1", "--draws", "2000", *EVENT, "--out", out)
+    told = run(
+        "audit",
+        "--command",
+        program,
+        "-a",
+        "yes,no",
+        "-e",
+        "1",
+        "--draws",
+        "2000",
+        *EVENT,
+        "--out",
+        out,
+    )
     assert told.exit_code == 5
     assert told.stdout.startswith("Violated")
     assert out.read_text().startswith("<!doctype html>")
-    again = run("audit", "k_ary", "-c", "2", "-e", "1", "--draws", "2000", *EVENT, "--out", out)
+    again = run(
+        "audit", "k_ary", "-c", "2", "-e", "1", "--draws", "2000", *EVENT, "--out", out
+    )
     assert again.exit_code == 2
     assert "exists" in again.stderr
 
@@ -74,7 +108,9 @@ def test_the_command_audits_a_program_and_ends_with_5_if_it_leaks(tmp_path: Path
 def test_the_command_audits_a_file_of_pairs(tmp_path: Path) -> None:
     file = tmp_path / "pairs.csv"
     file.write_text("answer,response\n" + "yes,yes\nno,no\n" * 1_500)
-    told = run("audit", "--pairs", file, "-e", "1", *EVENT, "--out", tmp_path / "report.json")
+    told = run(
+        "audit", "--pairs", file, "-e", "1", *EVENT, "--out", tmp_path / "report.json"
+    )
     assert told.exit_code == 5
     assert Audit.from_json((tmp_path / "report.json").read_text()).verdict == "violated"
 
@@ -85,11 +121,16 @@ def test_the_command_audits_a_file_of_pairs(tmp_path: Path) -> None:
         (("audit",), "one of"),
         (("audit", "no_such_family"), "no family"),
         (("audit", "matrix", "-e", "1"), "design file"),
-        (("audit", "k_ary", "-c", "2", "-e", "1", "--out", "report.pdf"), "expected one of .html"),
+        (
+            ("audit", "k_ary", "-c", "2", "-e", "1", "--out", "report.pdf"),
+            "expected one of .html",
+        ),
         (("audit", "--endpoint", "http://example.org/", "-a", "a,b"), "machine"),
     ],
 )
-def test_the_command_refuses_what_it_cannot_do(words: tuple[str, ...], said: str) -> None:
+def test_the_command_refuses_what_it_cannot_do(
+    words: tuple[str, ...], said: str
+) -> None:
     told = run(*words)
     assert told.exit_code == 2
     assert said in told.stderr

@@ -12,7 +12,13 @@ import pytest
 
 import deniable as dn
 from deniable.auditor import Audit, audit, jointly, of_callable, of_design
-from deniable.auditor.bounds import Counted, delta_at_least, draws_to_refute, epsilon_at_least, ranges
+from deniable.auditor.bounds import (
+    Counted,
+    delta_at_least,
+    draws_to_refute,
+    epsilon_at_least,
+    ranges,
+)
 from deniable.auditor.features import facts
 from deniable.errors import InvalidRequest
 from tests.support.seeded import Seeded
@@ -22,23 +28,33 @@ FALSE_ALARM = 1e-9
 LEVEL = 1 - FALSE_ALARM
 
 
-def search(thing: Any, answers: Sequence[object] | None = None, **options: Any) -> Audit:
+def search(
+    thing: Any, answers: Sequence[object] | None = None, **options: Any
+) -> Audit:
     options = {"draws": 20_000, "level": LEVEL, "source": Seeded("search"), **options}
     return audit(thing, answers, checks=["worst event"], **options)
 
 
 def keeps(chance: random.Random, share: float) -> Callable[[str], str]:
-    return lambda answer: answer if chance.random() < share else "no" if answer == "yes" else "yes"
+    return lambda answer: (
+        answer if chance.random() < share else "no" if answer == "yes" else "yes"
+    )
 
 
-def subset(chance: random.Random, k: int, epsilon: float, *, ordered: bool = False) -> Callable[[int], list[int]]:
+def subset(
+    chance: random.Random, k: int, epsilon: float, *, ordered: bool = False
+) -> Callable[[int], list[int]]:
     t = round(k / (math.exp(epsilon) + 1))
     within = t * math.exp(epsilon) / (t * math.exp(epsilon) + k - t)
 
     def draw(answer: int) -> list[int]:
         others = [each for each in range(k) if each != answer]
         inside = chance.random() < within
-        drawn = [answer, *chance.sample(others, t - 1)] if inside else chance.sample(others, t)
+        drawn = (
+            [answer, *chance.sample(others, t - 1)]
+            if inside
+            else chance.sample(others, t)
+        )
         if not ordered:
             chance.shuffle(drawn)
         return drawn
@@ -50,7 +66,9 @@ def test_bounds_from_counts() -> None:
     counted = Counted(7_300, 10_000, 2_700, 10_000)
     assert 0.9 < float(epsilon_at_least(counted, 1e-4)[0]) < math.log(73 / 27)
     assert float(epsilon_at_least(counted, 1e-4, delta=0.5)[0]) < 0.01
-    assert float(delta_at_least(counted, 1e-4, 0.5)[0]) == pytest.approx(0.73 - math.exp(0.5) * 0.27, abs=0.05)
+    assert float(delta_at_least(counted, 1e-4, 0.5)[0]) == pytest.approx(
+        0.73 - math.exp(0.5) * 0.27, abs=0.05
+    )
     assert float(epsilon_at_least(Counted(0, 100, 100, 100), 0.01)[0]) == 0
     assert float(epsilon_at_least(Counted(100, 100, 0, 100), 0.01)[0]) > 2
     assert draws_to_refute(Counted(9, 10, 1, 10), 1e-4, 1, 0) is not None
@@ -66,7 +84,9 @@ def test_ends_and_bounds_are_missed_as_seldom_as_they_say() -> None:
     low, high = ranges(counted, 0.05)
     assert np.count_nonzero(low > 0.6) < 640
     assert np.count_nonzero(high < 0.25) < 640
-    assert np.count_nonzero(epsilon_at_least(counted, 0.05) > math.log(0.6 / 0.25)) < 1_200
+    assert (
+        np.count_nonzero(epsilon_at_least(counted, 0.05) > math.log(0.6 / 0.25)) < 1_200
+    )
     low, high = ranges(counted, 0.1)  # twice the rate is found
     assert np.count_nonzero(low > 0.6) > 640
     assert np.count_nonzero(high < 0.25) > 640
@@ -93,11 +113,15 @@ def test_a_sound_mechanism_is_not_refuted(name: str) -> None:
     assert found.delta_at_least == 0
 
 
-def bits(chance: random.Random, k: int, scale: float = 1.0, never: int | None = None) -> Callable[[int], list[int]]:
+def bits(
+    chance: random.Random, k: int, scale: float = 1.0, never: int | None = None
+) -> Callable[[int], list[int]]:
     stray = 1 / (math.exp(scale) + 1)
 
     def draw(answer: int) -> list[int]:
-        sent = [int(chance.random() < (0.5 if at == answer else stray)) for at in range(k)]
+        sent = [
+            int(chance.random() < (0.5 if at == answer else stray)) for at in range(k)
+        ]
         if never is not None:
             sent[never] = int(never == answer)
         return sent
@@ -107,7 +131,11 @@ def bits(chance: random.Random, k: int, scale: float = 1.0, never: int | None = 
 
 LEAKS: dict[str, tuple[Any, Any, str]] = {
     "nothing is random": (lambda answer: answer, ["yes", "no"], "is"),
-    "ε a quarter too large": (keeps(CHANCE, 1 / (1 + math.exp(-1.25))), ["yes", "no"], "is"),
+    "ε a quarter too large": (
+        keeps(CHANCE, 1 / (1 + math.exp(-1.25))),
+        ["yes", "no"],
+        "is",
+    ),
     "a bit never flipped": (bits(CHANCE, 24, never=17), range(24), "in place 17"),
     "the order of a set": (subset(CHANCE, 12, 1, ordered=True), range(12), "in place"),
     "the length of a text": (
@@ -115,19 +143,54 @@ LEAKS: dict[str, tuple[Any, Any, str]] = {
         ["yes", "no"],
         "is 'xxxx'",
     ),
-    "a letter of a text": (lambda answer: f"{CHANCE.random():.9f}{answer[0]}", ["yes", "no"], "in place 11"),
+    "a letter of a text": (
+        lambda answer: f"{CHANCE.random():.9f}{answer[0]}",
+        ["yes", "no"],
+        "in place 11",
+    ),
     "the last bits of a float": (
-        lambda answer: (0.0 if answer == "no" else 1.0) + np.random.default_rng(CHANCE.getrandbits(64)).laplace(),
+        lambda answer: (
+            (0.0 if answer == "no" else 1.0)
+            + np.random.default_rng(CHANCE.getrandbits(64)).laplace()
+        ),
         ["yes", "no"],
         "bit",
     ),
-    "the value of a key": (lambda answer: {"n": 1, "v": answer if CHANCE.random() < 0.9 else "?"}, ["a", "b"], "'v'"),
-    "the order of keys": (lambda answer: {"p": 1, "q": 2} if answer else {"q": 2, "p": 1}, [True, False], "keys"),
-    "no response at times": (lambda answer: None if answer and CHANCE.random() < 0.4 else 3, [True, False], "None"),
-    "what ends a text unseen": (lambda answer: "a\0" if answer else "a", [True, False], "␀"),
-    "bytes": (lambda answer: bytes([CHANCE.randrange(256), answer]), [0, 1], "in place 1"),
-    "a part of a tuple": (lambda answer: ((CHANCE.random(), answer), "x"), ["yes", "no"], "place 0 has"),
-    "an array": (lambda answer: np.array([CHANCE.randrange(3), answer]), [0, 1], "in place 1"),
+    "the value of a key": (
+        lambda answer: {"n": 1, "v": answer if CHANCE.random() < 0.9 else "?"},
+        ["a", "b"],
+        "'v'",
+    ),
+    "the order of keys": (
+        lambda answer: {"p": 1, "q": 2} if answer else {"q": 2, "p": 1},
+        [True, False],
+        "keys",
+    ),
+    "no response at times": (
+        lambda answer: None if answer and CHANCE.random() < 0.4 else 3,
+        [True, False],
+        "None",
+    ),
+    "what ends a text unseen": (
+        lambda answer: "a\0" if answer else "a",
+        [True, False],
+        "␀",
+    ),
+    "bytes": (
+        lambda answer: bytes([CHANCE.randrange(256), answer]),
+        [0, 1],
+        "in place 1",
+    ),
+    "a part of a tuple": (
+        lambda answer: ((CHANCE.random(), answer), "x"),
+        ["yes", "no"],
+        "place 0 has",
+    ),
+    "an array": (
+        lambda answer: np.array([CHANCE.randrange(3), answer]),
+        [0, 1],
+        "in place 1",
+    ),
 }
 
 
@@ -135,7 +198,9 @@ LEAKS: dict[str, tuple[Any, Any, str]] = {
 def test_a_leak_is_found_and_told(name: str) -> None:
     function, answers, told = LEAKS[name]
     CHANCE.seed(name)  # not by the tests that ran before
-    found = search(function, answers, epsilon=1, draws=60_000)  # 39 of 40 seeds show the float; all of 8 the others
+    found = search(
+        function, answers, epsilon=1, draws=60_000
+    )  # 39 of 40 seeds show the float; all of 8 the others
     assert found.verdict == "violated"
     assert found.epsilon_at_least > 1
     assert found.delta_at_least > 0
@@ -144,7 +209,10 @@ def test_a_leak_is_found_and_told(name: str) -> None:
 
 @pytest.mark.statistical
 def test_several_questions_cost_what_they_cost_together() -> None:
-    both = jointly(of_design(dn.warner(1), source=Seeded("a")), of_design(dn.k_ary(3, 1), source=Seeded("b")))
+    both = jointly(
+        of_design(dn.warner(1), source=Seeded("a")),
+        of_design(dn.k_ary(3, 1), source=Seeded("b")),
+    )
     found = search(both)
     assert found.epsilon == pytest.approx(2)
     assert 1.4 < found.epsilon_at_least <= 2
@@ -153,7 +221,9 @@ def test_several_questions_cost_what_they_cost_together() -> None:
 
     def same(answer: tuple[str, str]) -> tuple[str, str]:  # one coin for both questions
         kept = one.random() < 0.731
-        return tuple(each if kept else "no" if each == "yes" else "yes" for each in answer)  # type: ignore[return-value]
+        return tuple(
+            each if kept else "no" if each == "yes" else "yes" for each in answer
+        )  # type: ignore[return-value]
 
     mixed = [(a, b) for a in ("yes", "no") for b in ("yes", "no")]
     assert search(same, mixed, epsilon=2).verdict == "violated"
@@ -191,15 +261,21 @@ def test_a_claimed_delta_is_allowed_and_no_more() -> None:
         return f"truly {answer}" if CHANCE.random() < 0.05 else kept(answer)
 
     for delta, verdict in ((0.0, "violated"), (0.02, "violated"), (0.06, "consistent")):
-        found = search(exposing, ["yes", "no"], epsilon=1.001, delta=delta, draws=60_000)
+        found = search(
+            exposing, ["yes", "no"], epsilon=1.001, delta=delta, draws=60_000
+        )
         assert found.verdict == verdict
         assert 0.02 < found.delta_at_least < 0.05
 
 
-def test_the_rate_of_false_alarms_is_shared_among_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_rate_of_false_alarms_is_shared_among_checks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     seen = []
     probe: Any = lambda context: seen.append(context.false_alarm)  # noqa: E731 - what a check is given
-    monkeypatch.setattr("deniable.auditor.auditing.CHECKS", {"one": probe, "two": probe})
+    monkeypatch.setattr(
+        "deniable.auditor.auditing.CHECKS", {"one": probe, "two": probe}
+    )
     audit(dn.warner(1), level=0.98)
     assert seen == pytest.approx([0.01, 0.01])
 
@@ -208,10 +284,17 @@ ODD: dict[str, Callable[[Any], object]] = {
     "not a number": lambda _: math.nan if CHANCE.random() < 0.3 else CHANCE.random(),
     "infinite": lambda _: math.inf if CHANCE.random() < 0.3 else CHANCE.random(),
     "empty": lambda _: [],
-    "of varying length": lambda _: [CHANCE.randrange(5) for _ in range(CHANCE.randrange(4))],
+    "of varying length": lambda _: [
+        CHANCE.randrange(5) for _ in range(CHANCE.randrange(4))
+    ],
     "very large": lambda _: CHANCE.getrandbits(300),
-    "nested": lambda _: {"a": [CHANCE.randrange(3), {"b": CHANCE.random()}], "c": (None, "x")},
-    "of several types": lambda _: CHANCE.choice([1, "a", None, (1, 2), 2.5, frozenset([1])]),
+    "nested": lambda _: {
+        "a": [CHANCE.randrange(3), {"b": CHANCE.random()}],
+        "c": (None, "x"),
+    },
+    "of several types": lambda _: CHANCE.choice(
+        [1, "a", None, (1, 2), 2.5, frozenset([1])]
+    ),
     "half a letter": lambda _: CHANCE.choice(["\ud800", "b", ""]),
     "an object": lambda _: CHANCE.choice([Counted(1, 2, 3, 4), object]),
     "a table": lambda _: np.array([[CHANCE.randrange(2)] * 3] * 2),
@@ -239,15 +322,22 @@ def test_the_rate_of_false_alarms_is_shared_among_events() -> None:
     events: Any = search(dn.k_ary(4, 1), level=0.99).findings[0].figures["events"]
     assert len(events) > 1
     for event in events:
-        counted = Counted(event["hits"], event["n"], event["other_hits"], event["other_n"])
-        assert event["epsilon_at_least"] == epsilon_at_least(counted, (1 - 0.99) / len(events))[0]
+        counted = Counted(
+            event["hits"], event["n"], event["other_hits"], event["other_n"]
+        )
+        assert (
+            event["epsilon_at_least"]
+            == epsilon_at_least(counted, (1 - 0.99) / len(events))[0]
+        )
 
 
 def test_many_answers_are_narrowed_down() -> None:
     chance = random.Random(11)
 
     def one_of_many(answer: int) -> int:
-        return 1_000 if answer == 77 and chance.random() < 0.5 else chance.randrange(200)
+        return (
+            1_000 if answer == 77 and chance.random() < 0.5 else chance.randrange(200)
+        )
 
     found = search(one_of_many, range(200), epsilon=1, draws=60_000)
     assert found.verdict == "violated"

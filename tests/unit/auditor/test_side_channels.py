@@ -37,10 +37,14 @@ _PCG, _TWISTER = np.random.default_rng(1), random.Random(2)
         (lambda: None, 0),
     ],
 )
-def test_bytes_of_every_source_are_counted(call: Callable[[], object], taken: int) -> None:
+def test_bytes_of_every_source_are_counted(
+    call: Callable[[], object], taken: int
+) -> None:
     meter = Meter(call)
     with meter.watching():
-        assert {meter.taken(call) for _ in range(9)} == {taken}  # from any place in a generator's table
+        assert {meter.taken(call) for _ in range(9)} == {
+            taken
+        }  # from any place in a generator's table
 
 
 def test_nothing_stays_watched() -> None:
@@ -62,7 +66,9 @@ def test_one_more_word_for_one_answer_is_found_and_named() -> None:
 
 def test_one_more_word_of_an_engine_is_found() -> None:
     class Wasteful(Local):
-        def respond_all(self, design: object, answers: object, **options: object) -> object:
+        def respond_all(
+            self, design: object, answers: object, **options: object
+        ) -> object:
             if np.ravel(answers)[0] == "2":
                 options["source"].read(8)  # type: ignore[attr-defined]
             return super().respond_all(design, answers, **options)  # type: ignore[arg-type]
@@ -90,7 +96,11 @@ def test_a_size_that_tells_the_answer_is_found() -> None:
 
 def test_sizes_that_differ_no_more_than_responses_may_are_none() -> None:
     design = dn.k_ary(["no", "certainly"], 1)
-    assert not told(size(context(lambda answer: dn.respond(design, answer).symbol, design.categories))).violated
+    assert not told(
+        size(
+            context(lambda answer: dn.respond(design, answer).symbol, design.categories)
+        )
+    ).violated
 
 
 @pytest.mark.parametrize(("longer", "verdict"), [(3.0, True), (1.3, False)])

@@ -16,7 +16,17 @@ import yaml
 import deniable as dn
 from deniable import documents
 from deniable.certificates import checker
-from deniable.channel import Bits, Channel, Dense, Diagonal, Hadamard, Hashing, Mixture, Product, Subset
+from deniable.channel import (
+    Bits,
+    Channel,
+    Dense,
+    Diagonal,
+    Hadamard,
+    Hashing,
+    Mixture,
+    Product,
+    Subset,
+)
 from deniable.channel.sets import Part
 from deniable.claims.losses import combine_losses, compute_delta, privacy_losses
 from deniable.errors import InvalidRequest, UnreadableFile
@@ -44,40 +54,63 @@ SMALL: list[Channel] = [
 @pytest.mark.parametrize("channel", SMALL, ids=repr)
 def test_the_checkers_closed_forms_are_what_a_table_says(channel: Channel) -> None:
     body = channel.to_body()
-    closed, written = checker.KINDS[body["kind"]](body), checker.dense(channel.dense().to_body())
-    assert (closed["parity"], closed["admissible"]) == (written["parity"], written["admissible"])
-    assert all(checker.delta_of(closed["pairs"])(g) == checker.delta_of(written["pairs"])(g) for g in GAMMAS)
+    closed, written = (
+        checker.KINDS[body["kind"]](body),
+        checker.dense(channel.dense().to_body()),
+    )
+    assert (closed["parity"], closed["admissible"]) == (
+        written["parity"],
+        written["admissible"],
+    )
+    assert all(
+        checker.delta_of(closed["pairs"])(g) == checker.delta_of(written["pairs"])(g)
+        for g in GAMMAS
+    )
     for response in range(closed.get("first", channel.responses)):
         row = [channel.probability(response, given=j) for j in range(channel.answers)]
         told = [closed["likelihood"](response, j) for j in range(channel.answers)]
         assert [each * sum(told) for each in row] == [each * sum(row) for each in told]
 
 
-@pytest.mark.parametrize("channel", [*SMALL, Product((Diagonal(2, 3, 1), Bits(2, 3, 1, 4)))], ids=repr)
+@pytest.mark.parametrize(
+    "channel", [*SMALL, Product((Diagonal(2, 3, 1), Bits(2, 3, 1, 4)))], ids=repr
+)
 def test_losses_are_those_of_a_table(channel: Channel) -> None:
     found, table = privacy_losses(channel), channel.dense()
     assert found is not None
-    assert [compute_delta(found, gamma) for gamma in GAMMAS] == [table.delta(gamma) for gamma in GAMMAS]
+    assert [compute_delta(found, gamma) for gamma in GAMMAS] == [
+        table.delta(gamma) for gamma in GAMMAS
+    ]
 
 
 def test_responses_that_leave_together_have_the_delta_of_their_product() -> None:
     parts: list[Channel] = [
-        Dense.from_rows([[Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 2), Fraction(2, 3)]]),
+        Dense.from_rows(
+            [[Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 2), Fraction(2, 3)]]
+        ),
         Diagonal(3, 2, 1),
     ]
     joint = combine_losses([privacy_losses(part) for part in parts])
     assert joint is not None
     table = Product(tuple(parts)).dense()
-    assert [compute_delta(joint, gamma) for gamma in GAMMAS] == [table.delta(gamma) for gamma in GAMMAS]
+    assert [compute_delta(joint, gamma) for gamma in GAMMAS] == [
+        table.delta(gamma) for gamma in GAMMAS
+    ]
 
 
 @pytest.mark.parametrize("each", [1, 2])
 def test_drawn_parts_have_at_most_the_delta_that_is_claimed(each: int) -> None:
-    designs = {"a": dn.binary("9/10", "7/10"), "b": dn.k_ary(3, p="1/2"), "c": dn.warner(p="3/4")}
+    designs = {
+        "a": dn.binary("9/10", "7/10"),
+        "b": dn.k_ary(3, p="1/2"),
+        "c": dn.warner(p="3/4"),
+    }
     claims = dn.certify(dn.drawn_items(designs, each=each)).claims
     hands = list(combinations(designs.values(), each))
     columns = []
-    for answers in product(*(range(len(design.categories)) for design in designs.values())):
+    for answers in product(
+        *(range(len(design.categories)) for design in designs.values())
+    ):
         given = dict(zip(map(id, designs.values()), answers, strict=True))
         columns.append([
             math.prod(d.channel.probability(i, given=given[id(d)]) for d, i in zip(hand, sent, strict=True))
@@ -89,12 +122,19 @@ def test_drawn_parts_have_at_most_the_delta_that_is_claimed(each: int) -> None:
     assert str(table.parity) == claims["parity"]
     for point in claims["delta"]["curve"]:
         exactly = table.delta(Fraction(point["gamma"]))
-        assert exactly == Fraction(point["delta"]) if each == 1 else exactly <= Fraction(point["delta"])
+        assert (
+            exactly == Fraction(point["delta"])
+            if each == 1
+            else exactly <= Fraction(point["delta"])
+        )
 
 
 def rows(items: int) -> list[dict[int, Fraction]]:
     signs = [None, Fraction(1), Fraction(-1)]
-    return [{i: w for i, w in enumerate(row) if w is not None} for row in product(signs, repeat=items)]
+    return [
+        {i: w for i, w in enumerate(row) if w is not None}
+        for row in product(signs, repeat=items)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +150,8 @@ def rows(items: int) -> list[dict[int, Fraction]]:
 def test_the_parity_of_padded_responses_is_that_of_all_rows(design: Any) -> None:
     assert isinstance(design.scheme, Unary | Direct)
     every = [
-        [design.scheme.probability(i, row) for row in rows(len(design.items))] for i in range(design.scheme.responses)
+        [design.scheme.probability(i, row) for row in rows(len(design.items))]
+        for i in range(design.scheme.responses)
     ]
     brute = max(max(row) / min(row) for row in every)
     own, _ = checker.items(json.loads(design.to_json()), dn.certify(design).claims)
@@ -121,14 +162,22 @@ def test_the_delta_of_a_deck_is_that_of_all_hands() -> None:
     deck = dn.Deck((3, 2, 4), people=5)
     cards = [number for number, count in enumerate(deck.counts) for _ in range(count)]
     point = dn.certify(deck).claims["delta"]["curve"][3]
-    gamma, total, hands = Fraction(point["gamma"]), Fraction(0), list(combinations(cards, deck.cards - deck.people + 1))
+    gamma, total, hands = (
+        Fraction(point["gamma"]),
+        Fraction(0),
+        list(combinations(cards, deck.cards - deck.people + 1)),
+    )
     for hand in hands:
-        total += sum(max(Fraction(0), hand.count(k) - gamma * hand.count(2 - k)) for k in (0, 2)) / len(hand)
+        total += sum(
+            max(Fraction(0), hand.count(k) - gamma * hand.count(2 - k)) for k in (0, 2)
+        ) / len(hand)
     assert Fraction(point["delta"]) == total / len(hands)
 
 
 def test_posteriors_and_factors_follow_bayes() -> None:
-    claims = dn.certify(dn.binary("9/10", "7/10"), prior={"no": "4/5", "yes": "1/5"}).claims
+    claims = dn.certify(
+        dn.binary("9/10", "7/10"), prior={"no": "4/5", "yes": "1/5"}
+    ).claims
     assert claims["prior"] == ["4/5", "1/5"]
     assert claims["table"][1]["posterior"] == ["4/11", "7/11"]
     assert claims["table"][1]["factors"][1] == {"answer": 1, "least": "7", "most": "7"}
@@ -139,7 +188,9 @@ def test_a_survey_is_the_product_of_its_questions() -> None:
     assert found.epsilon == small().disclosure.epsilon
     parities = [Fraction(part["parity"]) for part in found.claims["parts"].values()]
     assert Fraction(found.claims["parity"]) == math.prod(parities)
-    ten = dn.certify(small(questions=tuple(question(f"q{at}", dn.warner("1/2")) for at in range(10))))
+    ten = dn.certify(
+        small(questions=tuple(question(f"q{at}", dn.warner("1/2")) for at in range(10)))
+    )
     assert ten.claims["delta"]["exact"]
 
 
@@ -178,7 +229,9 @@ class Tags(HTMLParser):
 
 
 def test_the_page_needs_nothing_else_and_hides_nothing() -> None:
-    found = dn.certify(dn.k_ary(["<b>never</b>", "once", "often"], 1), prior=["8/10", "1/10", "1/10"])
+    found = dn.certify(
+        dn.k_ary(["<b>never</b>", "once", "often"], 1), prior=["8/10", "1/10", "1/10"]
+    )
     page, seen = found.to_html(), Tags()
     seen.feed(page)
     assert not seen.asked
@@ -206,7 +259,9 @@ def test_a_record_for_the_registry_is_yaml_with_its_fields() -> None:
     record = yaml.safe_load(dn.certify(small()).to_registry())
     assert list(record["deployment"]) == REGISTRY
     assert record["deployment"]["basic"]["name"] == "A small survey"
-    assert record["deployment"]["privacy_loss"]["privacy_parameters"] == {"epsilon": 6.0}
+    assert record["deployment"]["privacy_loss"]["privacy_parameters"] == {
+        "epsilon": 6.0
+    }
     assert record["deployment"]["deployment_model"]["model_name"] == "Local"
     assert record["deployment"]["basic"]["intended_use"] == ""
     plain = yaml.safe_load(dn.certify(dn.direct()).to_registry())
@@ -215,24 +270,44 @@ def test_a_record_for_the_registry_is_yaml_with_its_fields() -> None:
 
 def test_the_command_writes_what_is_checked(tmp_path: Path) -> None:
     design, out = tmp_path / "design.json", tmp_path / "certificate.json"
-    design.write_text(dn.warner(1, categories=["no", "yes"]).to_json(), encoding="utf-8")
-    assert run("certify", str(design), "--prior", "no=9/10,yes=1/10", "--out", str(out)).exit_code == 0
+    design.write_text(
+        dn.warner(1, categories=["no", "yes"]).to_json(), encoding="utf-8"
+    )
+    assert (
+        run(
+            "certify", str(design), "--prior", "no=9/10,yes=1/10", "--out", str(out)
+        ).exit_code
+        == 0
+    )
     assert checker.verify(out.read_bytes())["claims"]["prior"] == ["9/10", "1/10"]
-    assert run("certify", str(design), "--out", str(out)).exit_code == 2  # there is a file
+    assert (
+        run("certify", str(design), "--out", str(out)).exit_code == 2
+    )  # there is a file
     page = tmp_path / "certificate.html"
     assert run("certify", str(design), "--out", str(page)).exit_code == 0
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert "Parity" in run("certify", str(design)).stdout
-    assert run("certify", "--checker").stdout == Path(checker.__file__).read_text(encoding="utf-8")
+    assert run("certify", "--checker").stdout == Path(checker.__file__).read_text(
+        encoding="utf-8"
+    )
     assert "deployment:" in run("certify", str(design), "--registry").stdout
-    assert json.loads(run("certify", str(design), "--json").stdout)["schema"] == "deniable/certificate/1"
+    assert (
+        json.loads(run("certify", str(design), "--json").stdout)["schema"]
+        == "deniable/certificate/1"
+    )
 
 
 def test_the_command_takes_priors_by_part(tmp_path: Path) -> None:
     survey = tmp_path / "survey.json"
     survey.write_text(small().to_json(), encoding="utf-8")
     found = run(
-        "certify", str(survey), "--prior", "smokes:9/10,1/10", "--prior", "colour:red=1/2,green=1/4,blue=1/4", "--json"
+        "certify",
+        str(survey),
+        "--prior",
+        "smokes:9/10,1/10",
+        "--prior",
+        "colour:red=1/2,green=1/4,blue=1/4",
+        "--json",
     )
     parts = json.loads(found.stdout)["claims"]["parts"]
     assert parts["smokes"]["prior"] == ["9/10", "1/10"]

@@ -39,7 +39,11 @@ def test_responses_go_there_and_back(design: Design) -> None:
     coding, numbers = design.channel.coding, responses(design)
     rows = coding.pack(numbers)
     empty = coding.space(len(numbers))
-    assert (rows.dtype, rows.shape, rows.ndim) == (empty.dtype, empty.shape, coding.ndim)
+    assert (rows.dtype, rows.shape, rows.ndim) == (
+        empty.dtype,
+        empty.shape,
+        coding.ndim,
+    )
     assert coding.unpack(rows) == numbers
     assert coding.impossible(rows) is None
     assert np.array_equal(coding.checked(rows), rows)
@@ -48,8 +52,14 @@ def test_responses_go_there_and_back(design: Design) -> None:
     assert [int.from_bytes(each.tobytes(), "little") for each in written] == numbers
     assert coding.unpack(coding.from_bytes(written)) == numbers
     assert coding.unpack(coding.from_arrow(coding.to_arrow(rows))) == numbers
-    assert coding.unpack(coding.from_arrow(pa.chunked_array([coding.to_arrow(rows)]))) == numbers
-    assert coding.unpack(coding.from_arrow(coding.to_arrow(rows).slice(7, 20))) == numbers[7:27]
+    assert (
+        coding.unpack(coding.from_arrow(pa.chunked_array([coding.to_arrow(rows)])))
+        == numbers
+    )
+    assert (
+        coding.unpack(coding.from_arrow(coding.to_arrow(rows).slice(7, 20)))
+        == numbers[7:27]
+    )
 
 
 @every
@@ -58,8 +68,12 @@ def test_labels_are_the_symbols(design: Design) -> None:
     present = np.arange(40) % 3 > 0
     wanted = [design.symbols[number] for number in numbers]
     assert coding.labels(coding.pack(numbers), design.symbols).to_pylist() == wanted
-    gaps = [label if there else None for label, there in zip(wanted, present, strict=True)]
-    assert coding.labels(coding.pack(numbers), design.symbols, present).to_pylist() == gaps
+    gaps = [
+        label if there else None for label, there in zip(wanted, present, strict=True)
+    ]
+    assert (
+        coding.labels(coding.pack(numbers), design.symbols, present).to_pylist() == gaps
+    )
     column = coding.to_arrow(coding.pack(numbers), present)
     assert column.null_count == 14
     assert coding.unpack(coding.from_arrow(column.drop_null())) == [
@@ -70,9 +84,13 @@ def test_labels_are_the_symbols(design: Design) -> None:
 @every
 def test_counts_are_those_of_the_cells(design: Design) -> None:
     coding, numbers = design.channel.coding, responses(design)
-    wanted = Counter(cell for number in numbers for cell in design.channel.cells_of(number))
+    wanted = Counter(
+        cell for number in numbers for cell in design.channel.cells_of(number)
+    )
     counts = coding.count(coding.pack(numbers))
-    assert {cell: count for cell, count in enumerate(counts.tolist()) if count} == wanted
+    assert {
+        cell: count for cell, count in enumerate(counts.tolist()) if count
+    } == wanted
     cells, rises = coding.count_few(coding.pack(numbers))
     assert dict(zip(cells.tolist(), rises.tolist(), strict=True)) == wanted
     twice = counts.copy()
@@ -124,7 +142,10 @@ def test_other_shapes_and_types_are_refused(name: str, given: np.ndarray) -> Non
         DESIGNS[name].channel.coding.read(given)
 
 
-@pytest.mark.parametrize(("name", "column"), [("two answers", pa.array(["a"])), ("five bits", pa.array([b"ab"]))])
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [("two answers", pa.array(["a"])), ("five bits", pa.array([b"ab"]))],
+)
 def test_other_columns_are_refused(name: str, column: pa.Array) -> None:
     with pytest.raises(InvalidResponse, match="the codes are of type"):
         DESIGNS[name].channel.coding.from_arrow(column)
@@ -139,6 +160,12 @@ def test_a_code_of_more_than_64_bits_lies_in_no_array() -> None:
 def test_many_bytes_are_counted_in_pairs() -> None:
     design = dn.k_ary(5, 1)
     rows = np.tile(np.array([0, 1, 1, 4, 4, 4, 2], np.uint8), 30_001)
-    assert design.channel.coding.count(rows).tolist() == [30_001, 60_002, 30_001, 0, 90_003]
+    assert design.channel.coding.count(rows).tolist() == [
+        30_001,
+        60_002,
+        30_001,
+        0,
+        90_003,
+    ]
     with pytest.raises(OverflowError):
         design.channel.coding.count(np.full(1 << 18, 5, np.uint8))

@@ -18,7 +18,9 @@ def test_probabilities_are_weights_over_the_total() -> None:
 
 
 def test_a_table_of_fractions_becomes_weights_in_lowest_terms() -> None:
-    channel = Dense.from_rows([[Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 2), Fraction(2, 3)]])
+    channel = Dense.from_rows(
+        [[Fraction(1, 2), Fraction(1, 3)], [Fraction(1, 2), Fraction(2, 3)]]
+    )
     assert channel == Dense(((3, 2), (3, 4)), 6)
     assert Dense(((30, 20), (30, 40)), 60) == channel
 
@@ -38,21 +40,28 @@ def test_a_table_of_fractions_becomes_weights_in_lowest_terms() -> None:
         (((-1, -1), (0, 0)), -1, "expected a positive total"),
     ],
 )
-def test_what_is_no_channel_is_refused(weights: tuple[tuple[int, ...], ...], total: int, problem: str) -> None:
+def test_what_is_no_channel_is_refused(
+    weights: tuple[tuple[int, ...], ...], total: int, problem: str
+) -> None:
     with pytest.raises(InvalidDesign, match=problem):
         Dense(weights, total)
 
 
 def test_the_missing_share_is_named() -> None:
     with pytest.raises(InvalidDesign) as caught:
-        Dense.from_rows([[Fraction(19, 40), Fraction(1, 2)], [Fraction(19, 40), Fraction(1, 2)]])
+        Dense.from_rows(
+            [[Fraction(19, 40), Fraction(1, 2)], [Fraction(19, 40), Fraction(1, 2)]]
+        )
     assert "sum to 19/20; expected exactly 1" in caught.value.problem
     assert "Add 1/20" in caught.value.hint
 
 
 def test_a_denominator_that_no_file_could_hold_is_refused() -> None:
     tiny = Fraction(1, 3**9000)
-    with pytest.raises(InvalidDesign, match="common denominator of 14,265 bits; expected at most 13,000") as caught:
+    with pytest.raises(
+        InvalidDesign,
+        match="common denominator of 14,265 bits; expected at most 13,000",
+    ) as caught:
         Dense.from_rows([[tiny, 1 - tiny], [1 - tiny, tiny]])
     assert "fewer digits" in caught.value.hint
 

@@ -37,14 +37,22 @@ def test_weights_are_kept_in_lowest_terms() -> None:
     ],
     ids=["one", "none", "no other", "negative", "long weight", "long size"],
 )
-def test_what_is_no_channel_is_refused(size: int, same: int, other: int, problem: str) -> None:
+def test_what_is_no_channel_is_refused(
+    size: int, same: int, other: int, problem: str
+) -> None:
     with pytest.raises(InvalidDesign, match=problem):
         Diagonal(size, same, other)
 
 
 def test_the_draw_goes_through_the_others_first() -> None:
     channel = Diagonal(4, 5, 2)
-    drawn = [[channel.draw(j, ScriptedSource(script(position, 11))) for position in range(11)] for j in range(4)]
+    drawn = [
+        [
+            channel.draw(j, ScriptedSource(script(position, 11)))
+            for position in range(11)
+        ]
+        for j in range(4)
+    ]
     assert drawn == [
         [1, 1, 2, 2, 3, 3, 0, 0, 0, 0, 0],
         [0, 0, 2, 2, 3, 3, 1, 1, 1, 1, 1],
@@ -59,7 +67,9 @@ def test_the_low_side_may_never_send_the_answer() -> None:
     assert channel.witness == Witness(0, 1, 0)
     assert channel.delta(Fraction(7)) == Fraction(1, 2)
     for given in range(3):
-        assert {channel.draw(given, ScriptedSource(script(p, 2))) for p in range(2)} == {0, 1, 2} - {given}
+        assert {
+            channel.draw(given, ScriptedSource(script(p, 2))) for p in range(2)
+        } == {0, 1, 2} - {given}
 
 
 def test_the_witness_is_on_the_side_of_the_larger_weight() -> None:
@@ -86,12 +96,16 @@ def test_a_million_answers_take_no_memory() -> None:
     channel = Diagonal(10**6, 10**6, 1)
     assert (channel @ channel).parity < channel.parity
     assert channel.delta(Fraction(2)) == Fraction(10**6 - 2, 2 * 10**6 - 1)
-    assert channel.draw(77, ScriptedSource(script(channel.total - 1, channel.total))) == 77
+    assert (
+        channel.draw(77, ScriptedSource(script(channel.total - 1, channel.total))) == 77
+    )
     with pytest.raises(InvalidDesign, match="expected at most 10 million"):
         channel.dense()
 
 
-@pytest.mark.parametrize("other", [Diagonal(3, 2, 1), Dense(((1, 0), (0, 1), (0, 0)), 1)])
+@pytest.mark.parametrize(
+    "other", [Diagonal(3, 2, 1), Dense(((1, 0), (0, 1), (0, 0)), 1)]
+)
 def test_sizes_must_fit(other: Diagonal | Dense) -> None:
     with pytest.raises(InvalidDesign, match="expected equal numbers"):
         Diagonal(2, 2, 1) @ other

@@ -11,7 +11,14 @@ from tests.support.positions import drawn, script
 
 
 def test_the_order_is_the_next_power_of_two() -> None:
-    assert [Hadamard(size, 2, 1).order for size in (2, 3, 4, 7, 8, 1_000_000)] == [4, 4, 8, 8, 16, 1 << 20]
+    assert [Hadamard(size, 2, 1).order for size in (2, 3, 4, 7, 8, 1_000_000)] == [
+        4,
+        4,
+        8,
+        8,
+        16,
+        1 << 20,
+    ]
     assert Hadamard(5, 2, 1).responses == 7
 
 
@@ -35,7 +42,10 @@ def test_weights_are_brought_to_lowest_terms() -> None:
     assert Hadamard(4, 6, 2) == Hadamard(4, 3, 1)
 
 
-@pytest.mark.parametrize(("size", "large", "small"), [(1, 2, 1), (3, 1, 1), (3, 1, 2), (3, 1, 0), (3, -1, -2)])
+@pytest.mark.parametrize(
+    ("size", "large", "small"),
+    [(1, 2, 1), (3, 1, 1), (3, 1, 2), (3, 1, 0), (3, -1, -2)],
+)
 def test_what_is_no_channel_is_refused(size: int, large: int, small: int) -> None:
     with pytest.raises(InvalidDesign, match="expected"):
         Hadamard(size, large, small)

@@ -20,14 +20,18 @@ def test_the_last_factor_counts_fastest() -> None:
     assert (both.answers, both.responses) == (4, 6)
     assert both.split_answer(3) == (1, 1)
     assert both.split_response(5) == (1, 2)
-    assert both.probability(5, given=3) == COIN.probability(1, given=1) * DIE.probability(2, given=1)
+    assert both.probability(5, given=3) == COIN.probability(
+        1, given=1
+    ) * DIE.probability(2, given=1)
 
 
 def test_parities_multiply_and_the_witness_attains_it() -> None:
     both = Product((COIN, DIE))
     assert both.parity == 6
     response, likely, unlikely = both.witness
-    assert both.probability(response, given=likely) == 6 * both.probability(response, given=unlikely)
+    assert both.probability(response, given=likely) == 6 * both.probability(
+        response, given=unlikely
+    )
 
 
 def test_an_infinite_factor_makes_the_whole_infinite() -> None:
@@ -58,12 +62,17 @@ def test_a_product_has_at_least_two_factors(factors: tuple[Channel, ...]) -> Non
 def test_a_product_too_large_to_write_out_still_tells_its_parity() -> None:
     large = Product((Diagonal(10_000, 5, 1), Diagonal(10_000, 3, 1), COIN))
     assert large.parity == 45
-    assert large.probability(0, given=0) == Fraction(15, 10_004 * 10_002) * Fraction(3, 4)
+    assert large.probability(0, given=0) == Fraction(15, 10_004 * 10_002) * Fraction(
+        3, 4
+    )
     with pytest.raises(InvalidDesign, match="expected at most 10 million"):
         large.delta(Fraction(2))
 
 
-@pytest.mark.parametrize("body", [{"kind": "product", "factors": [1]}, {"kind": "product"}, {"kind": "spiral"}, {}])
+@pytest.mark.parametrize(
+    "body",
+    [{"kind": "product", "factors": [1]}, {"kind": "product"}, {"kind": "spiral"}, {}],
+)
 def test_what_is_no_channel_is_unreadable(body: dict[str, object]) -> None:
     with pytest.raises(UnreadableFile):
         from_body(body)
@@ -73,4 +82,11 @@ def test_labels_of_combinations_follow_the_numbers() -> None:
     labels = combinations([["a", "b"], ["x", "y", "z"]])
     sizes = [2, 3]
     assert labels[join([1, 2], sizes)] == "b · z"
-    assert [split(number, sizes) for number in range(6)] == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]
+    assert [split(number, sizes) for number in range(6)] == [
+        (0, 0),
+        (0, 1),
+        (0, 2),
+        (1, 0),
+        (1, 1),
+        (1, 2),
+    ]

@@ -27,14 +27,23 @@ MIXED = Mixture(6, (Part(1, 1, 1), Part(4, 1, 1)), 2)
         (lambda: Bits(MOST_CATEGORIES + 1, 1, 0, 2), "16,777,216"),
         (lambda: Bits(3, 3, 1, 2), "the weight hit is 3"),
         (lambda: Bits(3, 1, 3, 2), "the weight stray is 3"),
-        (lambda: Bits(3000, 2, 1, 4, sized=True), "9,006,001 cells; expected at most 4,000,000"),
+        (
+            lambda: Bits(3000, 2, 1, 4, sized=True),
+            "9,006,001 cells; expected at most 4,000,000",
+        ),
         (lambda: Mixture(3, (), 1), "the sizes of sets"),
         (lambda: Mixture(3, (Part(2, 1, 1), Part(1, 1, 1)), 2), "the sizes of sets"),
         (lambda: Mixture(3, (Part(4, 1, 1),), 1), "the sizes of sets"),
         (lambda: Mixture(3, (Part(1, 1, 1), Part(2, 0, 1)), 1), "do not add up"),
         (lambda: Mixture(3, (Part(1, 1, 1),), 2), "do not add up"),
-        (lambda: Mixture(3, (Part(0, 1, 1),), 1), "more or less often than there is room for"),
-        (lambda: Mixture(3, (Part(3, 1, 0),), 1), "more or less often than there is room for"),
+        (
+            lambda: Mixture(3, (Part(0, 1, 1),), 1),
+            "more or less often than there is room for",
+        ),
+        (
+            lambda: Mixture(3, (Part(3, 1, 0),), 1),
+            "more or less often than there is room for",
+        ),
     ],
 )
 def test_what_is_no_channel_is_refused(build: object, problem: str) -> None:
@@ -45,10 +54,15 @@ def test_what_is_no_channel_is_refused(build: object, problem: str) -> None:
 def test_weights_are_held_in_lowest_terms() -> None:
     assert Subset(4, 2, 6, 8) == Subset(4, 2, 3, 4)
     assert Bits(3, 6, 2, 8) == Bits(3, 3, 1, 4)
-    assert Mixture(3, (Part(1, 4, 6), Part(2, 8, 10)), 12) == Mixture(3, (Part(1, 2, 3), Part(2, 4, 5)), 6)
+    assert Mixture(3, (Part(1, 4, 6), Part(2, 8, 10)), 12) == Mixture(
+        3, (Part(1, 2, 3), Part(2, 4, 5)), 6
+    )
 
 
-@pytest.mark.parametrize("channel", [Subset(HUGE, 26_894, TOTAL // 2, TOTAL), Bits(HUGE, TOTAL - 5, 5, TOTAL)])
+@pytest.mark.parametrize(
+    "channel",
+    [Subset(HUGE, 26_894, TOTAL // 2, TOTAL), Bits(HUGE, TOTAL - 5, 5, TOTAL)],
+)
 def test_a_hundred_thousand_categories_are_never_written_out(channel: Channel) -> None:
     assert channel.parity > 1
     assert channel.delta(Fraction(1)) > 0
@@ -61,7 +75,9 @@ def test_a_hundred_thousand_categories_are_never_written_out(channel: Channel) -
         channel.dense()
 
 
-def test_cells_are_sets_or_categories_or_sizes_and_categories(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_are_sets_or_categories_or_sizes_and_categories(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     assert list(Subset(4, 2, 3, 4).cells_of(0b0110)) == [0b0110]
     assert Bits(3, 3, 1, 4, sized=True).cells == 8
     monkeypatch.setattr(sets, "MOST_COUNTED_APART", 1)
@@ -97,9 +113,15 @@ def test_a_short_source_is_noticed() -> None:
 
 
 def test_how_many_words_are_taken_does_not_depend_on_the_answer() -> None:
-    for channel, heads in ((Subset(6, 2, 3, 4), 1), (Subset(6, 5, 3, 4), 1), (MIXED, 2)):
+    for channel, heads in (
+        (Subset(6, 2, 3, 4), 1),
+        (Subset(6, 5, 3, 4), 1),
+        (MIXED, 2),
+    ):
         for script in (bytes(800), b"\xfe" * 800):
-            assert {used(channel, answer, script) for answer in range(6)} == {8 * (heads + channel.steps)}
+            assert {used(channel, answer, script) for answer in range(6)} == {
+                8 * (heads + channel.steps)
+            }
     script = bytes(range(256)) * 8
     assert len({used(Bits(6, 3, 1, 4), answer, script) for answer in range(6)}) == 1
 

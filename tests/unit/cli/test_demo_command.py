@@ -31,8 +31,14 @@ FILES = {
 
 def test_the_demo_fields_a_whole_survey(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "demo"
-    shown = " ".join(done("demo", "--out", folder, "--people", 1000, "--once").stdout.split())
-    assert {path.name for path in folder.iterdir() if not path.name.startswith(f"{DATABASE}-")} == FILES
+    shown = " ".join(
+        done("demo", "--out", folder, "--people", 1000, "--once").stdout.split()
+    )
+    assert {
+        path.name
+        for path in folder.iterdir()
+        if not path.name.startswith(f"{DATABASE}-")
+    } == FILES
     design = Design.from_json((folder / "overtime-design.json").read_bytes())
     counted = Tally.from_json((folder / "overtime-tally.json").read_bytes(), design)
     assert counted.respondents == 1000
@@ -43,7 +49,9 @@ def test_the_demo_fields_a_whole_survey(tmp_path: Path) -> None:
         # Seven standard errors: false alarms at a rate far below 1e-9.
         assert abs(share - true[category]) < 7 * made.errors.max()
     stages = Ladder.from_json((folder / "exhaustion-ladder.json").read_bytes())
-    raised = StageTallies.from_json((folder / "exhaustion-tally.json").read_bytes(), stages)
+    raised = StageTallies.from_json(
+        (folder / "exhaustion-tally.json").read_bytes(), stages
+    )
     assert [each.respondents for each in raised.seen] == [1000, 334, 112]
     assert f"{combine(raised).params['never']:.1%}" in shown
     told = [
@@ -64,12 +72,19 @@ def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> Non
     with start(*words, folder=tmp_path) as running:
         try:
             survey, results, token = reached(running)
-            for address, wanted in ((survey, "Working life"), (f"{results}/working-life", "200 respondents")):
-                request = urllib.request.Request(address, headers={"Authorization": f"Bearer {token}"})
+            for address, wanted in (
+                (survey, "Working life"),
+                (f"{results}/working-life", "200 respondents"),
+            ):
+                request = urllib.request.Request(
+                    address, headers={"Authorization": f"Bearer {token}"}
+                )
                 with urllib.request.urlopen(request) as page:
                     assert wanted in page.read().decode()
         finally:
-            running.send_signal(signal.SIGTERM)  # only to the demo; Ctrl-C reaches the collector as well
+            running.send_signal(
+                signal.SIGTERM
+            )  # only to the demo; Ctrl-C reaches the collector as well
             out, _ = running.communicate(timeout=300)
     assert running.returncode == 0
     told = json.loads(out)
@@ -80,16 +95,27 @@ def test_the_demo_leaves_its_pages_up_until_it_is_stopped(tmp_path: Path) -> Non
         urllib.request.urlopen(survey)
 
 
-def test_a_port_that_is_taken_is_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_a_port_that_is_taken_is_told_before_anything_is_written(
+    tmp_path: Path,
+) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        refused = run("demo", "--out", tmp_path / "demo", "--once", "--port", taken.getsockname()[1])
+        refused = run(
+            "demo",
+            "--out",
+            tmp_path / "demo",
+            "--once",
+            "--port",
+            taken.getsockname()[1],
+        )
     assert refused.exit_code == 2
     assert refused.stderr.count("error:") == 1
     assert "Address already in use" in refused.stderr
     assert not (tmp_path / "demo").exists()
 
 
-@pytest.mark.parametrize("words", [("demo", "--out", "demo"), ("serve", "--database", "demo")])
+@pytest.mark.parametrize(
+    "words", [("demo", "--out", "demo"), ("serve", "--database", "demo")]
+)
 def test_a_missing_package_of_the_collector_is_told_before_anything_is_written(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -119,7 +145,9 @@ def test_the_truth_is_a_population() -> None:
         shares = truth(question, 1000)
         assert sum(shares.values()) == pytest.approx(1)
         assert min(shares.values()) > 0
-        assert all(round(1000 * share, 9) == round(1000 * share) for share in shares.values())
+        assert all(
+            round(1000 * share, 9) == round(1000 * share) for share in shares.values()
+        )
 
 
 def test_the_survey_of_the_demo_is_the_example() -> None:

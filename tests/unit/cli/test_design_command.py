@@ -39,7 +39,17 @@ def test_a_matrix_is_read_from_json(tmp_path: Path) -> None:
     file = tmp_path / "matrix.json"
     for content in (rows, {"rows": rows, "categories": ["a", "b"]}):
         file.write_text(json.dumps(content))
-        words = ("design", "matrix", "--file", file, "--symbols", "x,y,z", "-c", "a,b", "--json")
+        words = (
+            "design",
+            "matrix",
+            "--file",
+            file,
+            "--symbols",
+            "x,y,z",
+            "-c",
+            "a,b",
+            "--json",
+        )
         built = Design.from_json(done(*words).stdout)
         assert built == matrix(rows, categories=["a", "b"], symbols=["x", "y", "z"])
 
@@ -49,14 +59,19 @@ def test_products_take_design_files(tmp_path: Path) -> None:
     files = [tmp_path / "one.json", tmp_path / "two.json"]
     for file, part in zip(files, parts, strict=True):
         file.write_text(part.to_json())
-    assert Design.from_json(done("design", "product", *files, "--json").stdout) == product(parts)
+    assert Design.from_json(
+        done("design", "product", *files, "--json").stdout
+    ) == product(parts)
 
 
 def test_show_tells_the_promise_in_natural_frequencies(tmp_path: Path) -> None:
     file = tmp_path / "design.json"
     file.write_text(warner(epsilon=1).to_json())
     shown = " ".join(done("design", "show", file).stdout.split())
-    assert "Of 100 people whose answer is 'yes', about 73 send 'yes' and about 27 send 'no'." in shown
+    assert (
+        "Of 100 people whose answer is 'yes', about 73 send 'yes' and about 27 send 'no'."
+        in shown
+    )
     assert "change by a factor of at most 2.72 (ε = 1)" in shown
     assert "73.1%" in shown
     assert "Nothing was written" in done("design", "warner", "-e", "1").stderr
@@ -84,8 +99,13 @@ def test_show_for_programs(tmp_path: Path) -> None:
 def test_show_copes_with_a_million_categories(tmp_path: Path) -> None:
     file = tmp_path / "design.json"
     done("design", "k_ary", "-c", "1000000", "-e", "1", "--out", file)
-    assert "each of the 999,999 others" in " ".join(done("design", "show", file).stdout.split())
-    assert json.loads(done("design", "show", file, "--json").stdout)["categories"] == 1_000_000
+    assert "each of the 999,999 others" in " ".join(
+        done("design", "show", file).stdout.split()
+    )
+    assert (
+        json.loads(done("design", "show", file, "--json").stdout)["categories"]
+        == 1_000_000
+    )
 
 
 def test_files_are_overwritten_only_by_force(tmp_path: Path) -> None:
@@ -129,9 +149,18 @@ def test_mistakes_are_told_without_a_traceback(words: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", '{"schema": "deniable/tally/1"}', warner(1).to_json().replace("no", "on")]
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"schema": "deniable/tally/1"}',
+        warner(1).to_json().replace("no", "on"),
+    ],
 )
-def test_a_file_that_is_no_design_has_its_own_exit_code(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_no_design_has_its_own_exit_code(
+    tmp_path: Path, content: str
+) -> None:
     file = tmp_path / "design.json"
     file.write_text(content)
     for words in (("show", file), ("product", file, file)):
@@ -141,7 +170,9 @@ def test_a_file_that_is_no_design_has_its_own_exit_code(tmp_path: Path, content:
 
 
 @pytest.mark.parametrize("content", ["[[1", '"x"', '{"rows": [[1]], "more": 1}'])
-def test_a_file_that_is_no_matrix_has_its_own_exit_code(tmp_path: Path, content: str) -> None:
+def test_a_file_that_is_no_matrix_has_its_own_exit_code(
+    tmp_path: Path, content: str
+) -> None:
     file = tmp_path / "matrix.json"
     file.write_text(content)
     assert run("design", "matrix", "--file", file).exit_code == 4
@@ -151,4 +182,9 @@ def test_a_missing_file_has_its_own_exit_code(tmp_path: Path) -> None:
     result = run("design", "show", tmp_path / "none.json")
     assert result.exit_code == 4
     assert "none.json" in result.stderr.replace("\n", "")
-    assert run("design", "warner", "-e", "1", "--out", tmp_path / "no folder" / "d.json").exit_code == 4
+    assert (
+        run(
+            "design", "warner", "-e", "1", "--out", tmp_path / "no folder" / "d.json"
+        ).exit_code
+        == 4
+    )

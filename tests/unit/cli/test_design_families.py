@@ -16,7 +16,11 @@ from deniable.designs import FAMILIES, Design
 from deniable.plan.chooser import GOALS
 from tests.support.commands import done, run
 
-EXAMPLES = [(name, example) for name, family in sorted(FAMILIES.items()) for example in family.examples]
+EXAMPLES = [
+    (name, example)
+    for name, family in sorted(FAMILIES.items())
+    for example in family.examples
+]
 
 
 def words(settings: dict[str, Any], folder: Path) -> list[str]:
@@ -24,14 +28,26 @@ def words(settings: dict[str, Any], folder: Path) -> list[str]:
     told: list[str] = []
     for name, value in settings.items():
         if name == "designs":
-            named = dict(value) if isinstance(value, dict) else dict.fromkeys(map(str, range(len(value))))
-            for number, (attribute, design) in enumerate(zip(named, named.values(), strict=True)):
+            named = (
+                dict(value)
+                if isinstance(value, dict)
+                else dict.fromkeys(map(str, range(len(value))))
+            )
+            for number, (attribute, design) in enumerate(
+                zip(named, named.values(), strict=True)
+            ):
                 path = folder / f"{number}.json"
                 path.write_text((design or value[number]).to_json())
                 told.append(f"{attribute}={path}" if design else str(path))
         elif isinstance(value, bool):
             flag = name.replace("_", "-")
-            told += [f"--{flag}"] if value else [] if name in ("low", "optimized") else [f"--no-{flag}"]
+            told += (
+                [f"--{flag}"]
+                if value
+                else []
+                if name in ("low", "optimized")
+                else [f"--no-{flag}"]
+            )
         else:
             told += [f"--{name.replace('_', '-')}", text(value)]
     return told
@@ -39,15 +55,27 @@ def words(settings: dict[str, Any], folder: Path) -> list[str]:
 
 def text(value: Any) -> str:
     if isinstance(value, dict):
-        return ",".join(f"{name}={'' if each is None else each}" for name, each in value.items())
+        return ",".join(
+            f"{name}={'' if each is None else each}" for name, each in value.items()
+        )
     if isinstance(value, list | tuple):
-        return (";" if isinstance(value[0], list | tuple) else ",").join(map(text, value))
+        return (";" if isinstance(value[0], list | tuple) else ",").join(
+            map(text, value)
+        )
     return str(value)
 
 
-@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=lambda each: each if isinstance(each, str) else "")
-def test_every_example_is_built_as_in_python(name: str, example: dict[str, Any], tmp_path: Path) -> None:
-    built = Design.from_json(done("design", name, *words(example, tmp_path), "--json").stdout)
+@pytest.mark.parametrize(
+    ("name", "example"),
+    EXAMPLES,
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_every_example_is_built_as_in_python(
+    name: str, example: dict[str, Any], tmp_path: Path
+) -> None:
+    built = Design.from_json(
+        done("design", name, *words(example, tmp_path), "--json").stdout
+    )
     assert built == FAMILIES[name].build(**example)
 
 
@@ -56,7 +84,9 @@ def test_help_tells_every_parameter_in_the_words_of_the_docstring(name: str) -> 
     shown = " ".join(done("design", name, "--help").stdout.split())
     told = parameter_help(FAMILIES[name].build)
     for parameter in inspect.signature(FAMILIES[name].build).parameters:
-        assert told.get(parameter), f"the docstring of {name} says nothing about {parameter}"
+        assert told.get(parameter), (
+            f"the docstring of {name} says nothing about {parameter}"
+        )
         assert told[parameter].text[1:60] in shown
         assert parameter == "designs" or f"--{parameter.replace('_', '-')}" in shown
     assert "<bool>" not in shown
@@ -64,9 +94,19 @@ def test_help_tells_every_parameter_in_the_words_of_the_docstring(name: str) -> 
 
 def test_every_parameter_of_graph_designs_is_told() -> None:
     builders = GraphFamilies(name="design").builders()
-    assert set(builders) == {"lpp", "lpp_club", "lpp_ddagger", "one_edge", "pckv_grr", "pckv_ue", "vpp"}
+    assert set(builders) == {
+        "lpp",
+        "lpp_club",
+        "lpp_ddagger",
+        "one_edge",
+        "pckv_grr",
+        "pckv_ue",
+        "vpp",
+    }
     for name, build in builders.items():
-        assert set(parameter_help(build)) == set(inspect.signature(build).parameters), name
+        assert set(parameter_help(build)) == set(inspect.signature(build).parameters), (
+            name
+        )
         assert "<bool>" not in done("graph", "design", name, "--help").stdout
 
 
@@ -80,23 +120,45 @@ def test_every_family_is_listed() -> None:
 def test_settings_come_from_a_file_and_options_win(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"categories": ["a", "b", "c"], "epsilon": "1/2"}))
-    built = Design.from_json(done("design", "k_ary", "--file", file, "-e", "2", "--json").stdout)
+    built = Design.from_json(
+        done("design", "k_ary", "--file", file, "-e", "2", "--json").stdout
+    )
     assert built == dn.k_ary(["a", "b", "c"], 2)
     (tmp_path / "labels.txt").write_text("a\n\nb\nc\n")
-    named = done("design", "k_ary", "-c", f"@{tmp_path / 'labels.txt'}", "-e", "2", "--json")
+    named = done(
+        "design", "k_ary", "-c", f"@{tmp_path / 'labels.txt'}", "-e", "2", "--json"
+    )
     assert Design.from_json(named.stdout) == built
 
 
 def test_attributes_of_a_product_are_named(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.json").write_text(dn.warner(1).to_json())
-    named = done("design", "product", f"smokes={tmp_path / 'one.json'}", f"drinks={tmp_path / 'two.json'}", "--json")
-    assert Design.from_json(named.stdout) == dn.product({"smokes": dn.warner(1), "drinks": dn.warner(1)})
-    assert run("design", "product", f"smokes={tmp_path / 'one.json'}", tmp_path / "two.json").exit_code == 2
+    named = done(
+        "design",
+        "product",
+        f"smokes={tmp_path / 'one.json'}",
+        f"drinks={tmp_path / 'two.json'}",
+        "--json",
+    )
+    assert Design.from_json(named.stdout) == dn.product(
+        {"smokes": dn.warner(1), "drinks": dn.warner(1)}
+    )
+    assert (
+        run(
+            "design",
+            "product",
+            f"smokes={tmp_path / 'one.json'}",
+            tmp_path / "two.json",
+        ).exit_code
+        == 2
+    )
 
 
 def test_a_decimal_is_read_exactly() -> None:
-    assert Design.from_json(done("design", "warner", "--p", "0.7", "--json").stdout) == dn.warner(p="7/10")
+    assert Design.from_json(
+        done("design", "warner", "--p", "0.7", "--json").stdout
+    ) == dn.warner(p="7/10")
 
 
 def test_mistakes_are_told_in_one_style() -> None:
@@ -123,7 +185,12 @@ def test_the_best_design_is_chosen_with_its_reasons(tmp_path: Path) -> None:
     assert "would need" in told.stdout
     assert Design.from_json(out.read_text()) == dn.optimal(16, 1).design
     body = json.loads(done("design", "optimal", "-c", "16", "-e", "1", "--json").stdout)
-    assert [each["name"] for each in body["candidates"][:2]] == ["local_hashing", "subset, t = 4"], "equally good"
-    assert run("design", "optimal", "-c", "16", "-e", "1", "--goal", "fame").exit_code == 2
+    assert [each["name"] for each in body["candidates"][:2]] == [
+        "local_hashing",
+        "subset, t = 4",
+    ], "equally good"
+    assert (
+        run("design", "optimal", "-c", "16", "-e", "1", "--goal", "fame").exit_code == 2
+    )
     shown = done("design", "optimal", "--help").stdout
     assert all(goal in shown for goal in GOALS)

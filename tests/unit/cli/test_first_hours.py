@@ -30,10 +30,18 @@ def folder(tmp_path: Path) -> Path:
 def test_a_doubt_is_told_once_and_without_a_line_of_source(folder: Path) -> None:
     told = done("estimate", folder / "die.json", folder / "few.json")
     assert told.stderr == ""
-    assert told.stdout.count("standard errors below") + " ".join(told.stdout.split()).count("usually mean") == 2
+    assert (
+        told.stdout.count("standard errors below")
+        + " ".join(told.stdout.split()).count("usually mean")
+        == 2
+    )
     assert "-8.9%" in " ".join(told.stdout.split())
-    assert not re.search(r"-0\.0\d", told.stdout), "shares of one output are all percentages"
-    refused = run("estimate", folder / "die.json", folder / "few.json", "--interval", "nothing")
+    assert not re.search(r"-0\.0\d", told.stdout), (
+        "shares of one output are all percentages"
+    )
+    refused = run(
+        "estimate", folder / "die.json", folder / "few.json", "--interval", "nothing"
+    )
     assert (refused.exit_code, refused.stderr.count("error:")) == (2, 1)
     assert "Implausible" not in refused.stderr
 
@@ -48,7 +56,9 @@ def test_a_doubt_is_told_once_and_without_a_line_of_source(folder: Path) -> None
         (["release", "opne"], "open"),
     ],
 )
-def test_a_word_that_is_no_command_is_answered_with_the_nearest(words: list[str], meant: str) -> None:
+def test_a_word_that_is_no_command_is_answered_with_the_nearest(
+    words: list[str], meant: str
+) -> None:
     refused = run(*words)
     assert refused.exit_code == 2
     assert f"no such command {words[-1]!r}. Did you mean {meant!r}" in refused.stderr
@@ -62,7 +72,9 @@ def test_a_column_is_suggested_and_missing_in_one_way(folder: Path) -> None:
         assert not words or f"Did you mean {words[-1].lower()!r}?" in refused.stderr
 
 
-def test_of_groups_nothing_is_told_twice_and_shares_stay_percentages(folder: Path) -> None:
+def test_of_groups_nothing_is_told_twice_and_shares_stay_percentages(
+    folder: Path,
+) -> None:
     done(
         "tally",
         folder / "die.json",
@@ -87,7 +99,9 @@ def test_every_family_stands_under_one_purpose() -> None:
     assert sorted(listed) == sorted(Families(name="design").builders())
     shown = done("design", "-h").stdout
     assert all(title in shown for title in purposes)
-    assert shown.index("warner") < shown.index("Apps and telemetry") < shown.index("k_ary")
+    assert (
+        shown.index("warner") < shown.index("Apps and telemetry") < shown.index("k_ary")
+    )
 
 
 def test_what_is_the_same_of_every_response_is_told_once() -> None:

@@ -10,7 +10,12 @@ import pytest
 
 from tests.support.commands import done, run
 
-EDGES = [("ann", "tea", "1"), ("ann", "milk", "0.5"), ("bob", "tea", "0"), ("eve", "coffee", "1")]
+EDGES = [
+    ("ann", "tea", "1"),
+    ("ann", "milk", "0.5"),
+    ("bob", "tea", "0"),
+    ("eve", "coffee", "1"),
+]
 
 
 @pytest.fixture
@@ -27,57 +32,145 @@ KINDS = {
     "lpp": ["--epsilon1", "1", "--epsilon2", "1"],
     "vpp": ["--epsilon", "1"],
     "pckv_ue": ["--epsilon", "2", "--padding", "2", "--importance", "mean"],
-    "pckv_grr": ["--epsilon", "2", "--padding", "2", "--importance", "frequency=1,mean=2"],
+    "pckv_grr": [
+        "--epsilon",
+        "2",
+        "--padding",
+        "2",
+        "--importance",
+        "frequency=1,mean=2",
+    ],
 }
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_whole_flow(kind: str, edges: Path, tmp_path: Path) -> None:
-    design, responses, tally = tmp_path / "d.json", tmp_path / "r.parquet", tmp_path / "t.json"
-    shown = done("graph", "design", kind, "--items", "tea,coffee,milk", *KINDS[kind], "--out", design)
-    assert "the odds between any two rows of items and weights" in shown.stdout.replace("\n", " ")
+    design, responses, tally = (
+        tmp_path / "d.json",
+        tmp_path / "r.parquet",
+        tmp_path / "t.json",
+    )
+    shown = done(
+        "graph",
+        "design",
+        kind,
+        "--items",
+        "tea,coffee,milk",
+        *KINDS[kind],
+        "--out",
+        design,
+    )
+    assert "the odds between any two rows of items and weights" in shown.stdout.replace(
+        "\n", " "
+    )
     assert "one after the" in shown.stdout
-    done("graph", "respond", design, "--edges", edges, "--people", "50", "--out", responses)
+    done(
+        "graph",
+        "respond",
+        design,
+        "--edges",
+        edges,
+        "--people",
+        "50",
+        "--out",
+        responses,
+    )
     done("graph", "tally", design, responses, "--out", tally)
-    twice = json.loads(done("graph", "tally", design, responses, tally, "--json").stdout)
+    twice = json.loads(
+        done("graph", "tally", design, responses, tally, "--json").stdout
+    )
     assert twice["respondents"] == 100
     chart = [] if kind == "vpp" else ["--chart", tmp_path / "g.png"]
-    told = done("graph", "estimate", design, tally, "--out", tmp_path / "e.json", *chart)
+    told = done(
+        "graph", "estimate", design, tally, "--out", tmp_path / "e.json", *chart
+    )
     assert "50 respondents" in told.stdout
     assert json.loads((tmp_path / "e.json").read_text())["respondents"] == 50
     assert kind == "vpp" or (tmp_path / "g.png").read_bytes().startswith(b"\x89PNG")
-    body = json.loads(done("graph", "estimate", design, tally, "--json", "--population", "census").stdout)
+    body = json.loads(
+        done(
+            "graph", "estimate", design, tally, "--json", "--population", "census"
+        ).stdout
+    )
     assert [row["name"] for row in body["rows"]] == ["tea", "coffee", "milk"]
     assert body["source"]["population"] == "census"
 
 
 def test_one_edge_each(edges: Path, tmp_path: Path) -> None:
-    design, responses, tally = tmp_path / "d.json", tmp_path / "r.csv", tmp_path / "t.json"
+    design, responses, tally = (
+        tmp_path / "d.json",
+        tmp_path / "r.csv",
+        tmp_path / "t.json",
+    )
     edges.write_text("who,what,much\nann,tea,1\nbob,tea,0.5\neve,coffee,0\n")
-    shown = done("graph", "design", "one_edge", "--items", "tea,coffee", "-e", "1", "-o", design)
+    shown = done(
+        "graph", "design", "one_edge", "--items", "tea,coffee", "-e", "1", "-o", design
+    )
     assert "sent as it is" in shown.stdout
     named = ["--person", "who", "--item", "what", "--weight", "much"]
-    written = done("graph", "respond", design, "--edges", edges, *named, "--out", responses, "--json")
+    written = done(
+        "graph",
+        "respond",
+        design,
+        "--edges",
+        edges,
+        *named,
+        "--out",
+        responses,
+        "--json",
+    )
     assert json.loads(written.stdout)["rows"] == 3
     done("graph", "tally", design, responses, "--out", tally)
     assert "mean" in done("graph", "estimate", design, tally).stdout
     body = json.loads(done("graph", "estimate", design, tally, "--json").stdout)
-    assert [(row["name"], row["degree"]) for row in body["rows"]] == [("tea", 2), ("coffee", 1)]
-    done("graph", "estimate", design, tally, "--chart", tmp_path / "g.png", "--out", tmp_path / "e.csv")
-    assert (tmp_path / "e.csv").read_text().startswith("name,estimate,error,low,high,degree,mean,mean_error\ntea,")
-    assert run("graph", "estimate", design, tally, "--population", "census").exit_code == 2
+    assert [(row["name"], row["degree"]) for row in body["rows"]] == [
+        ("tea", 2),
+        ("coffee", 1),
+    ]
+    done(
+        "graph",
+        "estimate",
+        design,
+        tally,
+        "--chart",
+        tmp_path / "g.png",
+        "--out",
+        tmp_path / "e.csv",
+    )
+    assert (
+        (tmp_path / "e.csv")
+        .read_text()
+        .startswith("name,estimate,error,low,high,degree,mean,mean_error\ntea,")
+    )
+    assert (
+        run("graph", "estimate", design, tally, "--population", "census").exit_code == 2
+    )
 
 
 def test_a_design_is_shown_with_what_it_saves(tmp_path: Path) -> None:
     design = tmp_path / "d.json"
     (tmp_path / "items.txt").write_text("tea\n\ncoffee\n", encoding="utf-8")
-    done("graph", "design", "lpp_club", "--items", f"@{tmp_path / 'items.txt'}", "-e", "1", "-o", design)
+    done(
+        "graph",
+        "design",
+        "lpp_club",
+        "--items",
+        f"@{tmp_path / 'items.txt'}",
+        "-e",
+        "1",
+        "-o",
+        design,
+    )
     told = json.loads(done("graph", "show", design, "--json").stdout)
     assert told["saving"] == pytest.approx(1)
     assert told["sequential"] == pytest.approx(2)
     assert told["items"] == 2
-    assert "2, 1 more than is spent" in done("graph", "show", design).stdout.replace("\n", " ")
-    printed = json.loads(done("graph", "design", "lpp_club", "--items", "3", "-e", "1", "--json").stdout)
+    assert "2, 1 more than is spent" in done("graph", "show", design).stdout.replace(
+        "\n", " "
+    )
+    printed = json.loads(
+        done("graph", "design", "lpp_club", "--items", "3", "-e", "1", "--json").stdout
+    )
     assert printed["items"] == 3
 
 
@@ -86,16 +179,70 @@ def test_a_design_is_shown_with_what_it_saves(tmp_path: Path) -> None:
     [
         (["design", "lpp_club", "--items", "a,b"], "lpp_club needs --epsilon too"),
         (["design", "lpp_club", "-e", "1"], "lpp_club needs --items too"),
-        (["design", "lpp", "--items", "a,b", "--epsilon1", "1"], "lpp needs --epsilon2 too"),
-        (["design", "pckv_ue", "--items", "a,b", "-e", "1", "--epsilon1", "1"], "no such option: --epsilon1"),
-        (["design", "pckv_ue", "--items", "a,b", "-e", "1", "--padding", "3"], "padding is 3"),
-        (["design", "lpp_club", "--items", "a,b", "-e", "1", "--importance", "height"], "the importance does not fit"),
+        (
+            ["design", "lpp", "--items", "a,b", "--epsilon1", "1"],
+            "lpp needs --epsilon2 too",
+        ),
+        (
+            ["design", "pckv_ue", "--items", "a,b", "-e", "1", "--epsilon1", "1"],
+            "no such option: --epsilon1",
+        ),
+        (
+            ["design", "pckv_ue", "--items", "a,b", "-e", "1", "--padding", "3"],
+            "padding is 3",
+        ),
+        (
+            [
+                "design",
+                "lpp_club",
+                "--items",
+                "a,b",
+                "-e",
+                "1",
+                "--importance",
+                "height",
+            ],
+            "the importance does not fit",
+        ),
         (["design", "lpp_club", "--items", "a,b", "-e", "0"], "epsilon is 0"),
-        (["design", "lpp_club", "--items", "a,b", "-e", "1", "--importance", "frequency=1,mean"], "importance"),
-        (["design", "lpp_club", "--items", "a,b", "-e", "1", "--importance", "mean=1,mean=2"], "stands twice"),
-        (["design", "lpp_club", "--items", "a,b", "-e", "1", "--padding", "2"], "no such option: --padding"),
-        (["design", "vpp", "--items", "a,b", "-e", "1", "--importance", "mean"], "no such option: --importance"),
-        (["design", "one_edge", "--items", "a,b", "-e", "1", "--low", "0"], "no such option: --low"),
+        (
+            [
+                "design",
+                "lpp_club",
+                "--items",
+                "a,b",
+                "-e",
+                "1",
+                "--importance",
+                "frequency=1,mean",
+            ],
+            "importance",
+        ),
+        (
+            [
+                "design",
+                "lpp_club",
+                "--items",
+                "a,b",
+                "-e",
+                "1",
+                "--importance",
+                "mean=1,mean=2",
+            ],
+            "stands twice",
+        ),
+        (
+            ["design", "lpp_club", "--items", "a,b", "-e", "1", "--padding", "2"],
+            "no such option: --padding",
+        ),
+        (
+            ["design", "vpp", "--items", "a,b", "-e", "1", "--importance", "mean"],
+            "no such option: --importance",
+        ),
+        (
+            ["design", "one_edge", "--items", "a,b", "-e", "1", "--low", "0"],
+            "no such option: --low",
+        ),
     ],
 )
 def test_mistakes_are_told_without_a_traceback(words: list[str], problem: str) -> None:
@@ -105,9 +252,21 @@ def test_mistakes_are_told_without_a_traceback(words: list[str], problem: str) -
     assert "Traceback" not in result.output
 
 
-def test_a_row_that_does_not_fit_is_named_and_never_repeated(edges: Path, tmp_path: Path) -> None:
+def test_a_row_that_does_not_fit_is_named_and_never_repeated(
+    edges: Path, tmp_path: Path
+) -> None:
     design, out = tmp_path / "d.json", tmp_path / "r.csv"
-    done("graph", "design", "lpp_club", "--items", "tea,coffee,milk", "-e", "1", "-o", design)
+    done(
+        "graph",
+        "design",
+        "lpp_club",
+        "--items",
+        "tea,coffee,milk",
+        "-e",
+        "1",
+        "-o",
+        design,
+    )
     edges.write_text("person,item,weight\nann,tea,1\nzebra,zebra,7731\n")
     result = run("graph", "respond", design, "--edges", edges, "--out", out)
     assert result.exit_code == 2
@@ -120,18 +279,47 @@ def test_a_row_that_does_not_fit_is_named_and_never_repeated(edges: Path, tmp_pa
 def test_files_that_do_not_belong_are_refused(edges: Path, tmp_path: Path) -> None:
     one, two, out = tmp_path / "one.json", tmp_path / "two.json", tmp_path / "r.csv"
     for path, epsilon in ((one, "1"), (two, "2")):
-        done("graph", "design", "lpp_club", "--items", "tea,coffee,milk", "-e", epsilon, "-o", path)
+        done(
+            "graph",
+            "design",
+            "lpp_club",
+            "--items",
+            "tea,coffee,milk",
+            "-e",
+            epsilon,
+            "-o",
+            path,
+        )
     done("graph", "respond", one, "--edges", edges, "--out", out)
     assert run("graph", "tally", two, out).exit_code == 3
-    assert run("graph", "respond", one, "--edges", edges, "--out", out).exit_code == 2  # exists
-    assert run("graph", "respond", one, "--edges", edges, "--out", edges, "--force").exit_code == 2
+    assert (
+        run("graph", "respond", one, "--edges", edges, "--out", out).exit_code == 2
+    )  # exists
+    assert (
+        run(
+            "graph", "respond", one, "--edges", edges, "--out", edges, "--force"
+        ).exit_code
+        == 2
+    )
     assert run("graph", "show", edges).exit_code == 4
     assert run("graph", "tally", one, tmp_path / "nothing.csv").exit_code == 4
 
 
 def test_responses_are_counted_from_stdin_too(edges: Path, tmp_path: Path) -> None:
     design, out = tmp_path / "d.json", tmp_path / "r.csv"
-    done("graph", "design", "lpp_club", "--items", "tea,coffee,milk", "-e", "1", "-o", design)
+    done(
+        "graph",
+        "design",
+        "lpp_club",
+        "--items",
+        "tea,coffee,milk",
+        "-e",
+        "1",
+        "-o",
+        design,
+    )
     done("graph", "respond", design, "--edges", edges, "--out", out)
-    told = json.loads(done("graph", "tally", design, "-", "--json", stdin=out.read_bytes()).stdout)
+    told = json.loads(
+        done("graph", "tally", design, "-", "--json", stdin=out.read_bytes()).stdout
+    )
     assert told["respondents"] == 3

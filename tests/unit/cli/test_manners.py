@@ -21,20 +21,33 @@ from tests.support.commands import done, run
 ROOT = Path(__file__).parents[3]
 
 
-def shell(line: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def shell(
+    line: str, folder: Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
     """Run a line of bash in which `deniable` is the program."""
     text = f'deniable() {{ {shlex.quote(sys.executable)} -m deniable "$@"; }}\n{line}'
     path = {"PYTHONPATH": str(ROOT / "src"), **environment}
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR")}
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("NO_COLOR", "FORCE_COLOR")
+    }
     return subprocess.run(
-        ["bash", "-c", text], cwd=folder, env={**kept, **path}, capture_output=True, text=True, check=False
+        ["bash", "-c", text],
+        cwd=folder,
+        env={**kept, **path},
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
 def every_command() -> Iterator[tuple[str, Any]]:
     def below(path: str, command: Any) -> Iterator[tuple[str, Any]]:
         yield path, command
-        for name in command.list_commands(None) if hasattr(command, "list_commands") else ():
+        for name in (
+            command.list_commands(None) if hasattr(command, "list_commands") else ()
+        ):
             yield from below(f"{path} {name}", command.get_command(None, name))
 
     for name in COMMANDS:
@@ -46,7 +59,9 @@ def test_help_is_told_in_words() -> None:
     seen = 0
     for path, command in every_command():
         text = command.get_help(command.context_class(command, info_name=path))
-        assert not re.search(r"<(bool|str|int|float|path|list|file|text)[^>]*>", text), f"{path}: {text}"
+        assert not re.search(
+            r"<(bool|str|int|float|path|list|file|text)[^>]*>", text
+        ), f"{path}: {text}"
         assert "╭" not in text
         assert "completion" not in text, path
         assert not re.search(r"\[\[(?!NAME=)", text), path
@@ -55,13 +70,23 @@ def test_help_is_told_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["-h"], ["design", "-h"], ["design", "warner", "-h"], ["graph", "tally", "-h"], ["tally", "-h"]]
+    "words",
+    [
+        ["-h"],
+        ["design", "-h"],
+        ["design", "warner", "-h"],
+        ["graph", "tally", "-h"],
+        ["tally", "-h"],
+    ],
 )
 def test_h_is_help(words: list[str]) -> None:
     assert "Usage:" in done(*words).stdout
 
 
-@pytest.mark.parametrize("words", [[], ["design"], ["plan"], ["survey"], ["release"], ["graph"], ["graph", "design"]])
+@pytest.mark.parametrize(
+    "words",
+    [[], ["design"], ["plan"], ["survey"], ["release"], ["graph"], ["graph", "design"]],
+)
 def test_no_line_of_a_list_of_commands_is_cut_off(words: list[str]) -> None:
     listed = done(*words, "--help").stdout.partition("Commands:")[2]
     assert len(listed.splitlines()) > 4
@@ -78,9 +103,14 @@ def test_the_version_tells_what_is_installed() -> None:
     assert re.search(r"^Python 3\.\d+", text, re.MULTILINE)
     told = re.search(r"^extras: (.*?)(?:; not installed: (.*))?$", text, re.MULTILINE)
     assert told is not None
-    named = {name for part in told.groups() if part for name in part.split(", ")} - {"none"}
+    named = {name for part in told.groups() if part for name in part.split(", ")} - {
+        "none"
+    }
     extras = re.findall(r"^(\w+) = \[", _extras(), re.MULTILINE)
-    assert named == set(extras) - {"all", "standard"}  # `deniable` always brings the latter
+    assert named == set(extras) - {
+        "all",
+        "standard",
+    }  # `deniable` always brings the latter
 
 
 def _extras() -> str:
@@ -106,10 +136,18 @@ def test_completion_is_installed_where_the_shell_looks(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("deniable es", "estimate"), ("deniable design war", "warner"), ("deniable tally --thr", "--threads")],
+    [
+        ("deniable es", "estimate"),
+        ("deniable design war", "warner"),
+        ("deniable tally --thr", "--threads"),
+    ],
 )
-def test_commands_families_and_options_are_completed(typed: str, offered: str, tmp_path: Path) -> None:
-    program = "import sys; sys.argv[0] = 'deniable'; from deniable.cli import main; main()"
+def test_commands_families_and_options_are_completed(
+    typed: str, offered: str, tmp_path: Path
+) -> None:
+    program = (
+        "import sys; sys.argv[0] = 'deniable'; from deniable.cli import main; main()"
+    )
     words = typed.split()
     found = subprocess.run(
         [sys.executable, "-c", program],
@@ -130,14 +168,22 @@ def test_commands_families_and_options_are_completed(typed: str, offered: str, t
 
 def test_a_reader_who_has_enough_loses_no_file(tmp_path: Path) -> None:
     """`head -1` is gone before the command has printed everything; the file is there all the same."""
-    found = shell("deniable design k_ary -c 40 -e 1 --out d.json | head -1; echo ${PIPESTATUS[0]}", tmp_path)
-    assert json.loads((tmp_path / "d.json").read_text())["schema"].startswith("deniable/design")
+    found = shell(
+        "deniable design k_ary -c 40 -e 1 --out d.json | head -1; echo ${PIPESTATUS[0]}",
+        tmp_path,
+    )
+    assert json.loads((tmp_path / "d.json").read_text())["schema"].startswith(
+        "deniable/design"
+    )
     assert "Traceback" not in found.stderr
     assert "Exception ignored" not in found.stderr
     assert "wrote d.json" in found.stderr
 
 
-@pytest.mark.parametrize("line", ["deniable design list", "deniable --help", "deniable design show d.json --json"])
+@pytest.mark.parametrize(
+    "line",
+    ["deniable design list", "deniable --help", "deniable design show d.json --json"],
+)
 def test_a_closed_pipe_gives_no_traceback(line: str, tmp_path: Path) -> None:
     done("design", "k_ary", "-c", "300", "-e", "1", "--out", tmp_path / "d.json")
     found = shell(f"{line} | true", tmp_path)
@@ -145,7 +191,9 @@ def test_a_closed_pipe_gives_no_traceback(line: str, tmp_path: Path) -> None:
     assert "Exception ignored" not in found.stderr
 
 
-def test_what_is_printed_comes_after_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_printed_comes_after_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Planted: a stdout that breaks at the first letter. The file is complete by then."""
 
     class Broken:

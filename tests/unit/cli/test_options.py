@@ -45,14 +45,25 @@ def option(name: str) -> Any:
 
 def test_the_docstring_is_the_help() -> None:
     assert command_help(example) == "Do something with a file.\n\nMore about it."
-    assert parameter_help(example)["names"] == ("WORD…", "some words, which may take two lines.")
+    assert parameter_help(example)["names"] == (
+        "WORD…",
+        "some words, which may take two lines.",
+    )
     assert option("share").help == "A share."
-    assert option("as_json").help == "Print JSON for programs on stdout.", "which means the same everywhere"
+    assert option("as_json").help == "Print JSON for programs on stdout.", (
+        "which means the same everywhere"
+    )
 
 
 def test_positional_parameters_are_arguments_and_keywords_options() -> None:
-    kinds = {each.name: type(each.annotation.__metadata__[0]).__name__ for each in typer_parameters(example)}
-    assert {name for name, kind in kinds.items() if kind == "ArgumentInfo"} == {"file", "names"}
+    kinds = {
+        each.name: type(each.annotation.__metadata__[0]).__name__
+        for each in typer_parameters(example)
+    }
+    assert {name for name, kind in kinds.items() if kind == "ArgumentInfo"} == {
+        "file",
+        "names",
+    }
     assert option("file").metavar == "FILE"
     assert option("names").metavar == "WORD…"
 
@@ -69,11 +80,17 @@ def test_flags_follow_from_names_but_for_a_few() -> None:
 
 
 def test_a_range_bounds_a_number() -> None:
-    assert (option("count").min, option("count").max, option("count").metavar) == (1, 9, "NUMBER")
+    assert (option("count").min, option("count").max, option("count").metavar) == (
+        1,
+        9,
+        "NUMBER",
+    )
 
 
 @pytest.mark.parametrize(("name", "function"), PLANS.items())
-def test_every_plan_has_the_options_of_its_function(name: str, function: Callable[..., Any]) -> None:
+def test_every_plan_has_the_options_of_its_function(
+    name: str, function: Callable[..., Any]
+) -> None:
     group = command_of("plan")
     command = group.get_command(group.context_class(group, info_name="plan"), name)
     options = {parameter.name: parameter for parameter in command.params}

@@ -12,19 +12,46 @@ from tests.support.commands import done, run
 DIE = dn.forced_response("2/3", "1/6", "1/6")
 CASES = {
     "size for a power": ("size {die} --share 10% --power 80%", "Ask 241 people"),
-    "size for a width": ("size {die} --share 1/5 --width 0.12 --assurance 80%", "Ask 524 people"),
+    "size for a width": (
+        "size {die} --share 1/5 --width 0.12 --assurance 80%",
+        "Ask 524 people",
+    ),
     "width": ("width {die} --share 20% -n 505", "With 505 respondents"),
     "detect": ("detect {die} -n 300", "With 300 respondents a share of"),
-    "difference": ("difference {die} --shares 0.3,0.2 -n 600,400", "With 600 and 400 respondents"),
-    "against direct": ("difference {die} direct --shares 0.3,0.2 --power 80%", "Ask 990 people, 637 and 353"),
-    "split": ("split {die} direct --shares 0.3,0.2 -n 1000 --costs 2,1", "Ask 561 people"),
-    "two samples": ("two-samples --p 7/10,0 --share 20% --innocuous 50% -n 1000", "Ask 752 people"),
-    "cheaters": ("cheaters --p 1/5,4/5 --share 15% --cheating 5% -n 600,400", "With 600 and 400 respondents"),
-    "caps": ("caps --factor-yes 5 --factor-no 2", "Ask for the truth with a probability of 44.4%"),
-    "compliance": ("compliance {die} --share 15% -n 500 --failing 20%", "If 20% of people always send"),
+    "difference": (
+        "difference {die} --shares 0.3,0.2 -n 600,400",
+        "With 600 and 400 respondents",
+    ),
+    "against direct": (
+        "difference {die} direct --shares 0.3,0.2 --power 80%",
+        "Ask 990 people, 637 and 353",
+    ),
+    "split": (
+        "split {die} direct --shares 0.3,0.2 -n 1000 --costs 2,1",
+        "Ask 561 people",
+    ),
+    "two samples": (
+        "two-samples --p 7/10,0 --share 20% --innocuous 50% -n 1000",
+        "Ask 752 people",
+    ),
+    "cheaters": (
+        "cheaters --p 1/5,4/5 --share 15% --cheating 5% -n 600,400",
+        "With 600 and 400 respondents",
+    ),
+    "caps": (
+        "caps --factor-yes 5 --factor-no 2",
+        "Ask for the truth with a probability of 44.4%",
+    ),
+    "compliance": (
+        "compliance {die} --share 15% -n 500 --failing 20%",
+        "If 20% of people always send",
+    ),
     "designs": ("designs -e 1 -n 1000", "At ε = 1 and with 1,000 respondents"),
     "crossover": ("crossover {die} --share 20% --lying 30%", "From 98 respondents on"),
-    "simulate": ("simulate {die} --share 20% -n 200 --studies 50", "Of 50 simulated studies"),
+    "simulate": (
+        "simulate {die} --share 20% -n 200 --studies 50",
+        "Of 50 simulated studies",
+    ),
 }
 
 
@@ -80,18 +107,41 @@ def test_mistakes_are_told(tmp_path: Path, asked: str, why: str) -> None:
     assert why in result.stderr
 
 
-def test_a_share_that_is_no_number_is_told_as_the_shell_writes_numbers(tmp_path: Path) -> None:
+def test_a_share_that_is_no_number_is_told_as_the_shell_writes_numbers(
+    tmp_path: Path,
+) -> None:
     done("design", "warner", "--epsilon", 1, "--out", tmp_path / "w.json")
-    refused = run("plan", "size", tmp_path / "w.json", "--share", "ten", "--power", "80%")
+    refused = run(
+        "plan", "size", tmp_path / "w.json", "--share", "ten", "--power", "80%"
+    )
     assert refused.exit_code == 2
-    assert "'--share': 'ten' is no number; expected one such as 0.1, 1/10 or 10%.\n" in refused.stderr
+    assert (
+        "'--share': 'ten' is no number; expected one such as 0.1, 1/10 or 10%.\n"
+        in refused.stderr
+    )
 
 
 @pytest.mark.parametrize("written", ["10%", "10 %", "0.1", ".1", "1/10"])
 def test_a_share_is_read_however_it_is_written(tmp_path: Path, written: str) -> None:
     done("design", "warner", "--epsilon", 1, "--out", tmp_path / "w.json")
-    given = done("plan", "width", tmp_path / "w.json", "--share", written, "-n", 500, "--level", "95%", "--json")
-    assert given.stdout == done("plan", "width", tmp_path / "w.json", "--share", "10%", "-n", 500, "--json").stdout
+    given = done(
+        "plan",
+        "width",
+        tmp_path / "w.json",
+        "--share",
+        written,
+        "-n",
+        500,
+        "--level",
+        "95%",
+        "--json",
+    )
+    assert (
+        given.stdout
+        == done(
+            "plan", "width", tmp_path / "w.json", "--share", "10%", "-n", 500, "--json"
+        ).stdout
+    )
 
 
 def test_a_percentage_without_its_sign_is_told_how_to_write_it(tmp_path: Path) -> None:

@@ -14,14 +14,32 @@ from deniable.cli.commands import COMMANDS
 from deniable.designs import warner
 from tests.support.commands import done, start
 
-HEAVY = ("numpy", "scipy", "matplotlib", "pyarrow", "cryptography", "numba", "pandas", "polars")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "matplotlib",
+    "pyarrow",
+    "cryptography",
+    "numba",
+    "pandas",
+    "polars",
+)
 
 
 def test_help_tells_commands_and_exit_codes_in_order() -> None:
     shown = " ".join(done("--help").stdout.replace("│", "").split())
-    order = [shown.index(f" {name} ") for name in ("design", "respond", "tally", "estimate", "demo")]
+    order = [
+        shown.index(f" {name} ")
+        for name in ("design", "respond", "tally", "estimate", "demo")
+    ]
     assert order[1:] == sorted(order[1:])
-    for code in ("0 done", "2 usage", "3 belongs to another design", "4 a file", "130 interrupted"):
+    for code in (
+        "0 done",
+        "2 usage",
+        "3 belongs to another design",
+        "4 a file",
+        "130 interrupted",
+    ):
         assert code in shown
 
 
@@ -45,7 +63,9 @@ def test_help_imports_nothing_heavy(words: list[str]) -> None:
         f"loaded = [name for name in {HEAVY!r} if name in sys.modules]\n"
         "assert not loaded, loaded\n"
     )
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
     assert run.returncode == 0, run.stderr
 
 
@@ -86,7 +106,9 @@ def test_a_reader_that_goes_away_causes_no_traceback(tmp_path: Path) -> None:
 def test_at_a_terminal_a_wrong_answer_may_be_given_again(tmp_path: Path) -> None:
     (tmp_path / "design.json").write_text(warner(epsilon=1).to_json())
     keyboard, terminal = pty.openpty()
-    program = start("respond", "design.json", "--labels", folder=tmp_path, stdin=terminal)
+    program = start(
+        "respond", "design.json", "--labels", folder=tmp_path, stdin=terminal
+    )
     os.write(keyboard, b"zqsecretanswer\nyes\n\x04")
     sent, said = program.communicate(timeout=60)
     os.close(keyboard)

@@ -23,7 +23,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     for number, epsilon in enumerate((0.5, 1, 2), start=1):
         (tmp_path / f"{number}.json").write_text(dn.warner(epsilon).to_json())
-    (tmp_path / "ladder.json").write_text(ladder([dn.warner(epsilon) for epsilon in (0.5, 1, 2)]).to_json())
+    (tmp_path / "ladder.json").write_text(
+        ladder([dn.warner(epsilon) for epsilon in (0.5, 1, 2)]).to_json()
+    )
     return tmp_path
 
 
@@ -34,15 +36,26 @@ def ledger(folder: Path) -> str:
 
 
 def test_from_the_answer_to_the_last_stage(ledger: str) -> None:
-    assert "nothing" not in done("release", "answer", ledger, "smokes", "1.json", stdin="yes\n").stdout
+    assert (
+        "nothing"
+        not in done(
+            "release", "answer", ledger, "smokes", "1.json", stdin="yes\n"
+        ).stdout
+    )
     first = done("release", "stage", ledger, "smokes", "1.json", "--to", "Anna")
     assert dn.Response.from_json(first.stdout).design == dn.warner(0.5).hash
     assert "ε = 0.5 is spent" in first.stderr
     again = done("release", "stage", ledger, "smokes", "1.json", "--to", "Anna")
     assert again.stdout == first.stdout
     assert "released before" in again.stderr
-    last = json.loads(done("release", "stage", ledger, "smokes", "3.json", "--json").stdout)
-    assert (last["fresh"], last["receipt"]["epsilon_before"], last["receipt"]["epsilon_after"]) == (True, "0.5", "2.0")
+    last = json.loads(
+        done("release", "stage", ledger, "smokes", "3.json", "--json").stdout
+    )
+    assert (
+        last["fresh"],
+        last["receipt"]["epsilon_before"],
+        last["receipt"]["epsilon_after"],
+    ) == (True, "0.5", "2.0")
     shown = json.loads(done("release", "show", ledger, "--json").stdout)
     assert (shown["spent"], shown["budget"]) == (2.0, 2.5)
     assert [each["epsilon"] for each in shown["questions"][0]["stages"]] == [0.5, 2.0]
@@ -52,8 +65,13 @@ def test_from_the_answer_to_the_last_stage(ledger: str) -> None:
 
 
 @pytest.mark.parametrize("about", [["ladder.json"], ["1.json", "2.json", "3.json"]])
-def test_a_planned_question_releases_its_stages_one_by_one(ledger: str, about: list[str]) -> None:
-    assert "3 stages are drawn" in done("release", "answer", ledger, "smokes", *about, stdin="no\n").stderr
+def test_a_planned_question_releases_its_stages_one_by_one(
+    ledger: str, about: list[str]
+) -> None:
+    assert (
+        "3 stages are drawn"
+        in done("release", "answer", ledger, "smokes", *about, stdin="no\n").stderr
+    )
     designs = [
         json.loads(done("release", "stage", ledger, "smokes", *words).stdout)["design"]
         for words in ([], ["--number", "3"], [])
@@ -65,15 +83,21 @@ def test_a_planned_question_releases_its_stages_one_by_one(ledger: str, about: l
 
 def test_a_budget_is_kept_and_the_excess_is_told(ledger: str) -> None:
     done("release", "answer", ledger, "smokes", "1.json", stdin="yes\n")
-    done("release", "answer", ledger, "drinks", "1.json", "--budget", "0.7", stdin="no\n")
+    done(
+        "release", "answer", ledger, "drinks", "1.json", "--budget", "0.7", stdin="no\n"
+    )
     done("release", "stage", ledger, "smokes", "3.json")
     over = run("release", "stage", ledger, "drinks", "2.json")
     assert over.exit_code == 2
     assert "the question 'drinks'" in over.stderr
     assert "0.3 less" in over.stderr
     done("release", "stage", ledger, "drinks", "1.json")
-    assert json.loads(done("release", "show", ledger, "--json").stdout)["left"] == pytest.approx(0, abs=1e-9)
-    assert "e-" not in done("release", "show", ledger).stdout  # nothing is left, and not a very little
+    assert json.loads(done("release", "show", ledger, "--json").stdout)[
+        "left"
+    ] == pytest.approx(0, abs=1e-9)
+    assert (
+        "e-" not in done("release", "show", ledger).stdout
+    )  # nothing is left, and not a very little
 
 
 def test_the_answer_is_nowhere_in_what_is_printed(ledger: str, folder: Path) -> None:
@@ -82,8 +106,13 @@ def test_the_answer_is_nowhere_in_what_is_printed(ledger: str, folder: Path) -> 
     wrong = run("release", "answer", ledger, "animal", "k.json", stdin="unicorn\n")
     assert wrong.exit_code == 2
     assert "unicorn" not in wrong.output
-    right = done("release", "answer", ledger, "animal", "k.json", "--json", stdin="zebrafish\n")
-    shown = done("release", "show", ledger, "--json").output + done("release", "receipts", ledger).output
+    right = done(
+        "release", "answer", ledger, "animal", "k.json", "--json", stdin="zebrafish\n"
+    )
+    shown = (
+        done("release", "show", ledger, "--json").output
+        + done("release", "receipts", ledger).output
+    )
     assert "zebrafish" not in right.output + shown
 
 
@@ -97,7 +126,9 @@ def test_the_answer_is_asked_for_without_an_echo(ledger: str, folder: Path) -> N
     os.close(theirs)
     seen = _read_until(ours, b"Your answer")
     deadline = time.monotonic() + 120
-    while termios.tcgetattr(ours)[3] & termios.ECHO:  # what is typed before echoing goes off is thrown away
+    while (
+        termios.tcgetattr(ours)[3] & termios.ECHO
+    ):  # what is typed before echoing goes off is thrown away
         assert time.monotonic() < deadline, seen
         time.sleep(0.01)
     os.write(ours, b"yes\n")
@@ -117,12 +148,25 @@ def _read_until(terminal: int, wanted: bytes) -> bytes:
 
 def test_histories_are_written_and_verified(ledger: str, folder: Path) -> None:
     done("release", "answer", ledger, "smokes", "1.json", stdin="yes\n")
-    kept = json.loads(done("release", "stage", ledger, "smokes", "1.json", "--json").stdout)["receipt"]
+    kept = json.loads(
+        done("release", "stage", ledger, "smokes", "1.json", "--json").stdout
+    )["receipt"]
     (folder / "kept.json").write_text(json.dumps(kept))
     done("release", "stage", ledger, "smokes", "2.json")
     done("release", "receipts", ledger, "--out", "history.ndjson")
-    assert run("release", "receipts", ledger, "--out", "history.ndjson").exit_code == 2  # it is there already
-    told = done("release", "verify", "history.ndjson", "--ledger", ledger, "--holding", "kept.json", "--json")
+    assert (
+        run("release", "receipts", ledger, "--out", "history.ndjson").exit_code == 2
+    )  # it is there already
+    told = done(
+        "release",
+        "verify",
+        "history.ndjson",
+        "--ledger",
+        ledger,
+        "--holding",
+        "kept.json",
+        "--json",
+    )
     assert json.loads(told.stdout)["receipts"] == 2
     lines = (folder / "history.ndjson").read_text().splitlines()
     for wrong in (
@@ -134,7 +178,9 @@ def test_histories_are_written_and_verified(ledger: str, folder: Path) -> None:
         (folder / "wrong.ndjson").write_text("\n".join(wrong))
         assert run("release", "verify", "wrong.ndjson").exit_code == 4
     done("release", "stage", ledger, "smokes", "3.json")
-    assert run("release", "verify", "history.ndjson", "--ledger", ledger).exit_code == 3  # one receipt behind
+    assert (
+        run("release", "verify", "history.ndjson", "--ledger", ledger).exit_code == 3
+    )  # one receipt behind
 
 
 def test_withdrawal_tells_what_cannot_be_undone(ledger: str) -> None:
@@ -147,20 +193,53 @@ def test_withdrawal_tells_what_cannot_be_undone(ledger: str) -> None:
     assert run("release", "stage", ledger, "smokes").exit_code == 2
     assert "withdrawn" in done("release", "show", ledger).stdout
     done("release", "answer", ledger, "drinks", "1.json", stdin="yes\n")
-    assert json.loads(done("release", "withdraw", ledger, "--json").stdout)["questions"] == ["drinks"]
+    assert json.loads(done("release", "withdraw", ledger, "--json").stdout)[
+        "questions"
+    ] == ["drinks"]
 
 
 def test_stages_are_sold(ledger: str) -> None:
     done("release", "answer", ledger, "smokes", "1.json", stdin="yes\n")
-    assert run("release", "offer", ledger, "smokes", "1.json", "2.json", "--prices", "5,3").exit_code == 2
-    done("release", "offer", ledger, "smokes", "1.json", "2.json", "3.json", "--prices", "1,2,5", "--currency", "EUR")
-    assert run("release", "sell", ledger, "smokes", "Anna", "-n", "1").exit_code == 2  # no consent
-    done("release", "consent", ledger, "smokes", "*", "--up-to", "3", "--purpose", "a study")
+    assert (
+        run(
+            "release", "offer", ledger, "smokes", "1.json", "2.json", "--prices", "5,3"
+        ).exit_code
+        == 2
+    )
+    done(
+        "release",
+        "offer",
+        ledger,
+        "smokes",
+        "1.json",
+        "2.json",
+        "3.json",
+        "--prices",
+        "1,2,5",
+        "--currency",
+        "EUR",
+    )
+    assert (
+        run("release", "sell", ledger, "smokes", "Anna", "-n", "1").exit_code == 2
+    )  # no consent
+    done(
+        "release",
+        "consent",
+        ledger,
+        "smokes",
+        "*",
+        "--up-to",
+        "3",
+        "--purpose",
+        "a study",
+    )
     first = done("release", "sell", ledger, "smokes", "Anna", "-n", "2")
     assert "'Anna' owes 2 EUR" in first.stderr
     second = done("release", "sell", ledger, "smokes", "Bert", "-n", "2")
     assert second.stdout == first.stdout
-    third = json.loads(done("release", "sell", ledger, "smokes", "Anna", "-n", "3", "--json").stdout)
+    third = json.loads(
+        done("release", "sell", ledger, "smokes", "Anna", "-n", "3", "--json").stdout
+    )
     assert (third["price"], third["receipt"]["details"]["purpose"]) == ("3", "a study")
     done("release", "revoke", ledger, "smokes", "Bert")
     assert run("release", "sell", ledger, "smokes", "Bert", "-n", "3").exit_code == 2
@@ -179,9 +258,17 @@ def test_strings_are_released_too(ledger: str, folder: Path) -> None:
 def test_mistakes_have_their_exit_codes(ledger: str) -> None:
     assert run("release", "open", ledger).exit_code == 2  # it is there already
     assert run("release", "show", "nothing.ledger").exit_code == 4
-    assert run("release", "answer", ledger, "smokes", "nothing.json", stdin="yes\n").exit_code == 4
+    assert (
+        run(
+            "release", "answer", ledger, "smokes", "nothing.json", stdin="yes\n"
+        ).exit_code
+        == 4
+    )
     done("release", "answer", ledger, "smokes", "1.json", stdin="yes\n")
-    assert run("release", "stage", ledger, "smokes", "1.json", "--number", "1").exit_code == 2
+    assert (
+        run("release", "stage", ledger, "smokes", "1.json", "--number", "1").exit_code
+        == 2
+    )
     assert run("release", "stage", ledger, "drinks", "1.json").exit_code == 2
     assert run("release", "verify", "1.json").exit_code == 4
 
@@ -201,8 +288,13 @@ def test_a_history_that_is_no_text_is_refused(folder: Path) -> None:
     assert "no text" in result.stderr
 
 
-@pytest.mark.parametrize("words", [["forget"], ["withdraw"], ["revoke", "Anna"], ["consent", "Anna", "--up-to", "1"]])
-def test_a_name_that_cannot_be_written_is_refused(ledger: str, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [["forget"], ["withdraw"], ["revoke", "Anna"], ["consent", "Anna", "--up-to", "1"]],
+)
+def test_a_name_that_cannot_be_written_is_refused(
+    ledger: str, words: list[str]
+) -> None:
     result = run("release", words[0], ledger, "half \udcff", *words[1:])
     assert result.exit_code == 2
     assert "half a character" in result.stderr
@@ -222,7 +314,16 @@ def test_an_answer_that_is_given_away_is_told_in_plain_json(folder: Path) -> Non
     done("release", "receipts", "open.ledger", "-o", "history.jsonl")
     told = [
         json.loads(done("release", *words, "--json").stdout, parse_constant=pytest.fail)
-        for words in (["show", "open.ledger"], ["verify", "history.jsonl"], ["withdraw", "open.ledger"])
+        for words in (
+            ["show", "open.ledger"],
+            ["verify", "history.jsonl"],
+            ["withdraw", "open.ledger"],
+        )
     ]
-    assert told[0]["spent"] is told[0]["questions"][0]["stages"][0]["epsilon"] is told[1]["total"] is None
+    assert (
+        told[0]["spent"]
+        is told[0]["questions"][0]["stages"][0]["epsilon"]
+        is told[1]["total"]
+        is None
+    )
     assert told[2]["cannot_be_undone"][0]["epsilon"] is None

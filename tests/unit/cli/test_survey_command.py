@@ -26,7 +26,9 @@ def database(tmp_path: Path) -> Path:
     return path
 
 
-def test_check_tells_the_promises_and_stores_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_check_tells_the_promises_and_stores_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     told = done("survey", "check", EXAMPLE).stdout
     assert "working-life" in told
@@ -34,11 +36,19 @@ def test_check_tells_the_promises_and_stores_nothing(tmp_path: Path, monkeypatch
     assert "at most ε = 5.11." in plain
     for question in example().questions:
         assert question.disclosure.line(question.name, locale("en")) in plain
-    for sentence in (*example().worst.disclosure.response_words(locale("en")), "response to “exhaustion”"):
+    for sentence in (
+        *example().worst.disclosure.response_words(locale("en")),
+        "response to “exhaustion”",
+    ):
         assert sentence in plain
-    assert "at most 95 of 100" in " ".join(example().disclosure.together_words(locale("en")))
+    assert "at most 95 of 100" in " ".join(
+        example().disclosure.together_words(locale("en"))
+    )
     assert " ".join(example().disclosure.together_words(locale("en"))) in plain
-    assert json.loads(done("survey", "check", EXAMPLE, "--json").stdout)["hash"] == example().hash
+    assert (
+        json.loads(done("survey", "check", EXAMPLE, "--json").stdout)["hash"]
+        == example().hash
+    )
     assert not list(tmp_path.iterdir())
 
 
@@ -72,16 +82,28 @@ def _baited(folder: Path, command: str, one: str, together: str) -> tuple[int, s
 @pytest.mark.parametrize(
     ("one", "together", "refused"),
     [
-        ("", "", "the question 'drugs' has ε = 10: what was believed of 10 of 100 people"),
+        (
+            "",
+            "",
+            "the question 'drugs' has ε = 10: what was believed of 10 of 100 people",
+        ),
         ("acknowledge = 10", "", "all its questions together, has ε = 10.1: "),
-        ("acknowledge = 9", "acknowledge = inf", "'drugs' has ε = 10, and acknowledges 9"),
+        (
+            "acknowledge = 9",
+            "acknowledge = inf",
+            "'drugs' has ε = 10, and acknowledges 9",
+        ),
     ],
 )
 def test_what_is_above_the_limits_is_refused(
     tmp_path: Path, command: str, one: str, together: str, refused: str
 ) -> None:
     ended, said = _baited(tmp_path, command, one, together)
-    assert (ended, refused in said, (tmp_path / "deniable.db").exists()) == (2, True, False)
+    assert (ended, refused in said, (tmp_path / "deniable.db").exists()) == (
+        2,
+        True,
+        False,
+    )
 
 
 @pytest.mark.parametrize("command", ["check", "create"])
@@ -96,7 +118,12 @@ def test_a_survey_is_created_opened_and_closed(tmp_path: Path) -> None:
     where = ("--database", tmp_path / "deniable.db")
     assert "a draft" in done("survey", "create", EXAMPLE, *where).stderr
     said = done("survey", "open", "working-life", *where).stderr
-    assert json.loads(done("survey", "close", "working-life", *where, "--json").stdout)["state"] == "closed"
+    assert (
+        json.loads(done("survey", "close", "working-life", *where, "--json").stdout)[
+            "state"
+        ]
+        == "closed"
+    )
     (found,) = json.loads(done("survey", "list", *where, "--json").stdout)["surveys"]
     assert (found["name"], found["state"]) == ("working-life", "closed")
     assert f"/s/working-life#definition={found['hash'].removeprefix('sha256:')}" in said
@@ -110,7 +137,10 @@ def test_an_unchanged_definition_is_created_only_once(tmp_path: Path) -> None:
     assert json.loads(again.stdout) == json.loads(first.stdout)
     assert "exists already" not in first.stderr
     assert "working-life exists already, with this definition." in again.stderr
-    assert "http://127.0.0.1:8000/s/working-life#" in done("survey", "create", EXAMPLE, "--open", *where).stderr
+    assert (
+        "http://127.0.0.1:8000/s/working-life#"
+        in done("survey", "create", EXAMPLE, "--open", *where).stderr
+    )
 
 
 def test_a_changed_definition_of_an_open_survey_is_refused(tmp_path: Path) -> None:
@@ -124,7 +154,9 @@ def test_a_changed_definition_of_an_open_survey_is_refused(tmp_path: Path) -> No
     assert "its definition is frozen" in refused.stderr
 
 
-def test_a_survey_that_was_closed_is_not_opened_by_creating_it_again(tmp_path: Path) -> None:
+def test_a_survey_that_was_closed_is_not_opened_by_creating_it_again(
+    tmp_path: Path,
+) -> None:
     where = ("--database", tmp_path / "deniable.db")
     done("survey", "create", EXAMPLE, "--open", *where)
     done("survey", "close", "working-life", *where)
@@ -138,7 +170,9 @@ def test_a_survey_that_was_closed_is_not_opened_by_creating_it_again(tmp_path: P
 def test_an_unchanged_draft_keeps_its_keys_until_it_is_opened(tmp_path: Path) -> None:
     where = ("--database", tmp_path / "deniable.db")
     first = json.loads(done("survey", "create", EXAMPLE, *where, "--json").stdout)
-    opened = json.loads(done("survey", "create", EXAMPLE, "--open", *where, "--json").stdout)
+    opened = json.loads(
+        done("survey", "create", EXAMPLE, "--open", *where, "--json").stdout
+    )
     assert (first["state"], opened["state"]) == ("draft", "open")
     assert first["hash"] == opened["hash"]
 
@@ -146,11 +180,26 @@ def test_an_unchanged_draft_keeps_its_keys_until_it_is_opened(tmp_path: Path) ->
 def test_a_draft_is_looked_at_and_tried_before_it_is_opened(tmp_path: Path) -> None:
     where = ("--database", tmp_path / "deniable.db")
     done("survey", "create", EXAMPLE, *where)
-    shown = done("survey", "preview", "working-life", *where, "--address", "https://survey.example")
+    shown = done(
+        "survey",
+        "preview",
+        "working-life",
+        *where,
+        "--address",
+        "https://survey.example",
+    )
     assert shown.stdout == "https://survey.example/preview/working-life\n"
-    assert "/s/working-life-pilot" in done("survey", "pilot", "working-life", *where).stderr
+    assert (
+        "/s/working-life-pilot"
+        in done("survey", "pilot", "working-life", *where).stderr
+    )
     assert "working-life-pilot  open" in done("survey", "list", *where).stdout
-    assert json.loads(done("survey", "pilot", "working-life", "--end", *where, "--json").stdout)["state"] == "ended"
+    assert (
+        json.loads(
+            done("survey", "pilot", "working-life", "--end", *where, "--json").stdout
+        )["state"]
+        == "ended"
+    )
     assert "has ended" in run("survey", "open", "working-life-pilot", *where).stderr
     done("survey", "pilot", "working-life", *where)
     done("survey", "open", "working-life", *where)
@@ -160,13 +209,30 @@ def test_a_draft_is_looked_at_and_tried_before_it_is_opened(tmp_path: Path) -> N
     ]  # fmt: skip
 
 
-def test_an_export_is_counted_by_the_tally_command(database: Path, tmp_path: Path) -> None:
+def test_an_export_is_counted_by_the_tally_command(
+    database: Path, tmp_path: Path
+) -> None:
     design, out = tmp_path / "design.json", tmp_path / "smokes.csv"
     design.write_text(small().questions[0].design.to_json())
     done("survey", "export", "small", "smokes", "--out", out, "--database", database)
     assert json.loads(done("tally", design, out, "--json").stdout)["respondents"] == 40
-    assert run("survey", "export", "small", "smokes", "--out", out, "--database", database).exit_code == 2
-    done("survey", "export", "small", "smokes", "--out", out, "--database", database, "--force")
+    assert (
+        run(
+            "survey", "export", "small", "smokes", "--out", out, "--database", database
+        ).exit_code
+        == 2
+    )
+    done(
+        "survey",
+        "export",
+        "small",
+        "smokes",
+        "--out",
+        out,
+        "--database",
+        database,
+        "--force",
+    )
 
 
 @pytest.mark.parametrize(
@@ -185,7 +251,11 @@ def test_an_export_is_counted_by_the_tally_command(database: Path, tmp_path: Pat
     ],
 )
 def test_mistakes_are_told_in_one_message_and_leave_nothing(
-    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], told: str
+    database: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    told: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     before = sorted(tmp_path.iterdir())
@@ -195,8 +265,13 @@ def test_mistakes_are_told_in_one_message_and_leave_nothing(
     assert sorted(tmp_path.iterdir()) == before
 
 
-@pytest.mark.parametrize("words", [("open", "small"), ("list",), ("backup", "b.db"), ("invite", "small", "1")])
-def test_a_database_that_is_not_there_is_not_made(tmp_path: Path, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "words",
+    [("open", "small"), ("list",), ("backup", "b.db"), ("invite", "small", "1")],
+)
+def test_a_database_that_is_not_there_is_not_made(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
     refused = run("survey", *words, "--database", tmp_path / "missing.db")
     assert refused.exit_code == 4
     assert "there is no database" in refused.stderr
@@ -208,7 +283,9 @@ def test_a_backup_restores_everything(database: Path, tmp_path: Path) -> None:
     token = done("survey", "token", "ann", "--database", database).stdout.strip()
     done("survey", "backup", backup, "--database", database)
     assert backup.stat().st_mode & 0o077 == 0, "for its owner alone"
-    assert run("survey", "backup", backup, "--database", database).exit_code != 0, "nothing is overwritten"
+    assert run("survey", "backup", backup, "--database", database).exit_code != 0, (
+        "nothing is overwritten"
+    )
     done("survey", "restore", backup, "--database", other)
     stores = [open_store(path) for path in (database, other)]
     try:
@@ -217,13 +294,17 @@ def test_a_backup_restores_everything(database: Path, tmp_path: Path) -> None:
     finally:
         for store in stores:
             store.shut()
-    assert run("survey", "restore", backup, "--database", other).exit_code == 2, "only into an empty database"
+    assert run("survey", "restore", backup, "--database", other).exit_code == 2, (
+        "only into an empty database"
+    )
 
 
 def test_a_token_is_shown_once_rotated_and_revoked(database: Path) -> None:
     where = ("--database", database)
     first = done("survey", "token", "ann", "--scope", "admin", *where).stdout.strip()
-    assert run("survey", "token", "ann", *where).exit_code == 2, "there is one of this name"
+    assert run("survey", "token", "ann", *where).exit_code == 2, (
+        "there is one of this name"
+    )
     second = done("survey", "token", "ann", "--rotate", *where).stdout.strip()
     store = open_store(database)
     assert store.find_token(first) is None
@@ -235,23 +316,38 @@ def test_a_token_is_shown_once_rotated_and_revoked(database: Path) -> None:
     store.shut()
 
 
-def test_invitations_are_links_with_the_code_behind_the_hash(database: Path, tmp_path: Path) -> None:
+def test_invitations_are_links_with_the_code_behind_the_hash(
+    database: Path, tmp_path: Path
+) -> None:
     store = open_store(database)
     store.create(small(name="circle", admission="invitation"))
     store.shut()
     out = tmp_path / "links.txt"
-    words = ("--database", database, "--address", "https://survey.example", "--out", out)
+    words = (
+        "--database",
+        database,
+        "--address",
+        "https://survey.example",
+        "--out",
+        out,
+    )
     done("survey", "invite", "circle", 3, *words)
     links = out.read_text().split()
     assert len(set(links)) == 3
     read = [Link.read(each) for each in links]
     store = open_store(database)
-    assert {each.definition for each in read} == {store.survey("circle").survey.hash.removeprefix("sha256:")}
+    assert {each.definition for each in read} == {
+        store.survey("circle").survey.hash.removeprefix("sha256:")
+    }
     store.shut()
-    assert all(each.startswith("https://survey.example/s/circle#definition=") for each in links)
+    assert all(
+        each.startswith("https://survey.example/s/circle#definition=") for each in links
+    )
     assert all(each.invitation.startswith("in_") for each in read)
     raw = database.read_bytes()
-    assert not any(each.invitation.encode() in raw for each in read), "only hashes are kept"
+    assert not any(each.invitation.encode() in raw for each in read), (
+        "only hashes are kept"
+    )
 
 
 SECRETS = (
@@ -284,8 +380,12 @@ def test_a_password_is_neither_taken_from_a_command_line_nor_told(
     assert "sesame" not in f"{survey._where(settings)} {settings!r}"
 
 
-@pytest.mark.parametrize("old", [False, True], ids=["new", "over a file that all may read"])
-def test_files_of_links_and_tokens_are_for_their_owner_alone(database: Path, tmp_path: Path, old: bool) -> None:
+@pytest.mark.parametrize(
+    "old", [False, True], ids=["new", "over a file that all may read"]
+)
+def test_files_of_links_and_tokens_are_for_their_owner_alone(
+    database: Path, tmp_path: Path, old: bool
+) -> None:
     store = open_store(database)
     opened(store, small(name="circle", admission="invitation"))
     store.shut()
@@ -294,8 +394,27 @@ def test_files_of_links_and_tokens_are_for_their_owner_alone(database: Path, tmp
         for file in (links, token):
             file.write_text("old")
             file.chmod(0o644)
-    told = done("survey", "invite", "circle", 2, "-o", links, "--database", database, *(["--force"] * old)).output
-    told += done("survey", "token", "eve", "-o", token, "--database", database, *(["--force"] * old)).output
+    told = done(
+        "survey",
+        "invite",
+        "circle",
+        2,
+        "-o",
+        links,
+        "--database",
+        database,
+        *(["--force"] * old),
+    ).output
+    told += done(
+        "survey",
+        "token",
+        "eve",
+        "-o",
+        token,
+        "--database",
+        database,
+        *(["--force"] * old),
+    ).output
     assert [file.stat().st_mode & 0o777 for file in (links, token)] == [0o600, 0o600]
     assert "in_" not in told
     assert token.read_text().strip() not in told
@@ -304,9 +423,13 @@ def test_files_of_links_and_tokens_are_for_their_owner_alone(database: Path, tmp
     store.shut()
 
 
-def test_an_author_signs_offline_and_receipts_are_verified(database: Path, tmp_path: Path) -> None:
+def test_an_author_signs_offline_and_receipts_are_verified(
+    database: Path, tmp_path: Path
+) -> None:
     where = ("--database", database)
-    key, definition, signature = (tmp_path / each for each in ("key.pem", "definition.json", "signature.json"))
+    key, definition, signature = (
+        tmp_path / each for each in ("key.pem", "definition.json", "signature.json")
+    )
     made = done("survey", "key", key)
     public = made.stdout.strip()
     assert "PRIVATE" not in made.stdout + made.stderr
@@ -324,25 +447,44 @@ def test_an_author_signs_offline_and_receipts_are_verified(database: Path, tmp_p
     receipt = tmp_path / "receipt.json"
     receipt.write_text(signing.receipt(store, entry, mine))
     store.shut()
-    assert done("survey", "verify", receipt, "--definition", definition).stdout.strip() == "smokes: yes"
+    assert (
+        done("survey", "verify", receipt, "--definition", definition).stdout.strip()
+        == "smokes: yes"
+    )
     saved = {"withdrawal_code": mine.hex(), "receipt": json.loads(receipt.read_text())}
     receipt.write_text(json.dumps(saved))
-    assert "1 responses" in done("survey", "verify", receipt, "--definition", definition).stderr
+    assert (
+        "1 responses"
+        in done("survey", "verify", receipt, "--definition", definition).stderr
+    )
     receipt.write_text(json.dumps(saved | {"withdrawal_code": "00" * 16}))
-    assert "another key" in run("survey", "verify", receipt, "--definition", definition).stderr
+    assert (
+        "another key"
+        in run("survey", "verify", receipt, "--definition", definition).stderr
+    )
     receipt.write_text(json.dumps(saved).replace('"yes"', '"no"'))
     assert run("survey", "verify", receipt, "--definition", definition).exit_code != 0
-    assert run("survey", "sign", definition, "--key", definition, "--out", tmp_path / "x").exit_code != 0
+    assert (
+        run(
+            "survey", "sign", definition, "--key", definition, "--out", tmp_path / "x"
+        ).exit_code
+        != 0
+    )
 
 
 def test_a_link_for_a_shared_device(database: Path) -> None:
-    link = done("survey", "kiosk", "small", "--group", "north", "--database", database).stdout.strip()
+    link = done(
+        "survey", "kiosk", "small", "--group", "north", "--database", database
+    ).stdout.strip()
     where, _, behind = link.partition("#")
     assert where.endswith("/s/small?group=north")
     assert behind.startswith("definition=")
     assert behind.endswith("&kiosk")
     assert (
-        "there is no group 'east'" in run("survey", "kiosk", "small", "--group", "east", "--database", database).stderr
+        "there is no group 'east'"
+        in run(
+            "survey", "kiosk", "small", "--group", "east", "--database", database
+        ).stderr
     )
 
 
@@ -351,14 +493,29 @@ def test_a_link_says_what_it_takes_for_granted_before_a_collector_has_run(
 ) -> None:
     where = ("--database", tmp_path / "deniable.db")
     unknown = "this is for port 8000 of this machine"
-    assert unknown in " ".join(done("survey", "create", EXAMPLE, "--open", *where).stderr.split())
+    assert unknown in " ".join(
+        done("survey", "create", EXAMPLE, "--open", *where).stderr.split()
+    )
     for command in ("kiosk", "preview"):
         told = done("survey", command, "working-life", *where)
         assert told.stdout.startswith("http://127.0.0.1:8000/")
         assert unknown in " ".join(told.stderr.split())
-        assert unknown not in done("survey", command, "working-life", *where, "--address", "https://x.example").stderr
+        assert (
+            unknown
+            not in done(
+                "survey",
+                command,
+                "working-life",
+                *where,
+                "--address",
+                "https://x.example",
+            ).stderr
+        )
     monkeypatch.setenv("DENIABLE_ADDRESS", "http://127.0.0.1:9000")
-    told = done("survey", "close", "working-life", *where), done("survey", "open", "working-life", *where)
+    told = (
+        done("survey", "close", "working-life", *where),
+        done("survey", "open", "working-life", *where),
+    )
     assert "http://127.0.0.1:9000/s/working-life" in "".join(told[1].stderr.split())
     assert "No collector" not in told[1].stderr
 
@@ -372,9 +529,16 @@ def test_links_lead_to_where_the_collector_was_served(database: Path) -> None:
         ((), "http://127.0.0.1:9321/s/small"),
         (("--address", "https://x.example"), "https://x.example/s/small"),
     ):
-        assert done("survey", "kiosk", "small", "--database", database, *address).stdout.startswith(expected)
+        assert done(
+            "survey", "kiosk", "small", "--database", database, *address
+        ).stdout.startswith(expected)
     seat.note("http://127.0.0.1:80")
-    assert store.database.noted() == "http://127.0.0.1:80", "what was there before is gone"
+    assert store.database.noted() == "http://127.0.0.1:80", (
+        "what was there before is gone"
+    )
     seat.close()
     store.shut()
-    assert "http://127.0.0.1:80/s/small" in done("survey", "kiosk", "small", "--database", database).stdout
+    assert (
+        "http://127.0.0.1:80/s/small"
+        in done("survey", "kiosk", "small", "--database", database).stdout
+    )

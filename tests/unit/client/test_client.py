@@ -14,7 +14,9 @@ from deniable.survey import Keys, Link
 from tests.support.surveys import small
 from tests.unit.client.test_connection import answering
 
-LINK = f"http://127.0.0.1:1/s/small?group=north#definition={'0' * 64}&invitation=in_secret"
+LINK = (
+    f"http://127.0.0.1:1/s/small?group=north#definition={'0' * 64}&invitation=in_secret"
+)
 
 
 FIELDED = small(keys=Keys("0" * 64))
@@ -33,7 +35,9 @@ class Recorded:
 
 def key_in(file: Path) -> str:
     with closing(sqlite3.connect(file)) as database:
-        ((key,),) = database.execute("SELECT value FROM fact WHERE name = 'key'").fetchall()
+        ((key,),) = database.execute(
+            "SELECT value FROM fact WHERE name = 'key'"
+        ).fetchall()
     return str(key)
 
 
@@ -45,7 +49,9 @@ def test_the_key_of_a_respondent_is_drawn_from_the_source(tmp_path: Path) -> Non
         with Client(LINK, file, patience=0, source=source):
             pass
         keys.add(key_in(file))
-        assert bytes.fromhex(key_in(file)) in source.pieces, "the key is none of the bytes that were drawn"
+        assert bytes.fromhex(key_in(file)) in source.pieces, (
+            "the key is none of the bytes that were drawn"
+        )
     assert len(keys) == 20, "two respondents of one link have one key"
 
 
@@ -58,11 +64,19 @@ def test_a_key_stays_when_the_file_is_opened_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("people", [1, 30])
-def test_keys_of_those_who_share_a_device_are_drawn_from_the_source(tmp_path: Path, people: int) -> None:
+def test_keys_of_those_who_share_a_device_are_drawn_from_the_source(
+    tmp_path: Path, people: int
+) -> None:
     source = Recorded()
     with (
         answering((200, {}, FIELDED.to_json().encode())) as (base, _),
-        Hub(Link.to(FIELDED, base).text, tmp_path / "hub", token="dn_any", patience=0, source=source) as hub,
+        Hub(
+            Link.to(FIELDED, base).text,
+            tmp_path / "hub",
+            token="dn_any",
+            patience=0,
+            source=source,
+        ) as hub,
     ):
         keys = hub.add([{"smokes": "yes"}] * people)
     assert len(set(keys)) == people

@@ -36,7 +36,10 @@ def rogue(*questions: Any) -> Survey:
 @contextmanager
 def serving(*surveys: Survey) -> Iterator[tuple[str, list[str]]]:
     """A collector that gives one definition after the other, and takes whatever comes."""
-    with answering(*((200, {}, each.to_json().encode()) for each in surveys)) as (base, asked):
+    with answering(*((200, {}, each.to_json().encode()) for each in surveys)) as (
+        base,
+        asked,
+    ):
         yield base, asked
 
 
@@ -61,11 +64,15 @@ def answer(device: Client | Hub, **answers: str) -> None:
 
 @pytest.mark.parametrize("make", [one, many])
 @pytest.mark.parametrize("ceiling", [3, 64, 10**6])
-def test_a_collector_that_asks_for_the_bare_truth_gets_nothing(make: Device, ceiling: int, tmp_path: Path) -> None:
+def test_a_collector_that_asks_for_the_bare_truth_gets_nothing(
+    make: Device, ceiling: int, tmp_path: Path
+) -> None:
     survey, source = rogue(BARE), Recorded()
     with serving(survey) as (base, asked):
         link = Link.to(survey, base).text
-        with make(link, tmp_path / "file", ceiling=ceiling, budget=math.inf, source=source) as device:
+        with make(
+            link, tmp_path / "file", ceiling=ceiling, budget=math.inf, source=source
+        ) as device:
             before = len(source.pieces)
             with pytest.raises(OverBudget, match="ε = ∞"):
                 answer(device, smokes="yes")
@@ -77,30 +84,54 @@ def test_a_collector_that_asks_for_the_bare_truth_gets_nothing(make: Device, cei
 
 
 @pytest.mark.parametrize("make", [one, many])
-def test_the_truth_is_sent_to_those_who_are_allowed_it_by_name(make: Device, tmp_path: Path) -> None:
+def test_the_truth_is_sent_to_those_who_are_allowed_it_by_name(
+    make: Device, tmp_path: Path
+) -> None:
     survey = rogue(BARE)
     with (
         serving(survey) as (base, _),
-        make(Link.to(survey, base).text, tmp_path / "file", ceiling=math.inf, budget=math.inf) as device,
+        make(
+            Link.to(survey, base).text,
+            tmp_path / "file",
+            ceiling=math.inf,
+            budget=math.inf,
+        ) as device,
     ):
         answer(device, smokes="yes")
         assert device.send() == 1
 
 
 @pytest.mark.parametrize("make", [one, many])
-def test_one_question_is_below_the_ceiling_and_all_together_below_the_budget(make: Device, tmp_path: Path) -> None:
-    asked = [question(f"q{number}", warner(epsilon=3), acknowledge=3) for number in range(3)]
-    survey = rogue(*asked, question("much", k_ary(COLOURS, epsilon="3.0001"), acknowledge=4))
-    with serving(survey) as (base, _), make(Link.to(survey, base).text, tmp_path / "file") as device:
-        with pytest.raises(OverBudget, match=r"ε = 3\.0001[0-9]*; this device allows 3\. "):
+def test_one_question_is_below_the_ceiling_and_all_together_below_the_budget(
+    make: Device, tmp_path: Path
+) -> None:
+    asked = [
+        question(f"q{number}", warner(epsilon=3), acknowledge=3) for number in range(3)
+    ]
+    survey = rogue(
+        *asked, question("much", k_ary(COLOURS, epsilon="3.0001"), acknowledge=4)
+    )
+    with (
+        serving(survey) as (base, _),
+        make(Link.to(survey, base).text, tmp_path / "file") as device,
+    ):
+        with pytest.raises(
+            OverBudget, match=r"ε = 3\.0001[0-9]*; this device allows 3\. "
+        ):
             answer(device, much="red")
         answer(device, q0="yes", q1="no")
-        with pytest.raises(OverBudget, match="together would reveal ε = 9; this device allows 6"):
-            answer(device, q2="yes") if make is one else answer(device, q0="yes", q1="no", q2="yes")
+        with pytest.raises(
+            OverBudget, match="together would reveal ε = 9; this device allows 6"
+        ):
+            answer(device, q2="yes") if make is one else answer(
+                device, q0="yes", q1="no", q2="yes"
+            )
         assert device.send() == (2 if make is one else 1)
 
 
-def test_limits_are_asked_for_at_every_stage_and_nothing_beyond_lies_in_the_file(tmp_path: Path) -> None:
+def test_limits_are_asked_for_at_every_stage_and_nothing_beyond_lies_in_the_file(
+    tmp_path: Path,
+) -> None:
     stages = ladder([k_ary(COLOURS, epsilon=epsilon) for epsilon in (1, 2, 5)])
     survey = rogue(question("colour", stages, acknowledge=5))
     with serving(survey) as (base, _):
@@ -108,22 +139,35 @@ def test_limits_are_asked_for_at_every_stage_and_nothing_beyond_lies_in_the_file
         with one(link, tmp_path / "file") as client:
             client.answer("colour", "red")
             with closing(sqlite3.connect(tmp_path / "file")) as database:
-                ((drawn,),) = database.execute("SELECT count(*) FROM release_stage").fetchall()
+                ((drawn,),) = database.execute(
+                    "SELECT count(*) FROM release_stage"
+                ).fetchall()
             assert drawn == 2, "the third stage was not even drawn"
-        with one(link, tmp_path / "file", ceiling=1) as client, pytest.raises(OverBudget, match="allows 1"):
+        with (
+            one(link, tmp_path / "file", ceiling=1) as client,
+            pytest.raises(OverBudget, match="allows 1"),
+        ):
             client.release("colour")
-        with one(link, tmp_path / "file", budget=1) as client, pytest.raises(OverBudget, match="allows 1"):
+        with (
+            one(link, tmp_path / "file", budget=1) as client,
+            pytest.raises(OverBudget, match="allows 1"),
+        ):
             client.release("colour")
         with one(link, tmp_path / "file") as client:
             client.release("colour")
             with pytest.raises(OverBudget, match="allows 3"):
                 client.release("colour")
-        with one(link, tmp_path / "file", ceiling=9) as client, pytest.raises(OverBudget, match="was not drawn"):
+        with (
+            one(link, tmp_path / "file", ceiling=9) as client,
+            pytest.raises(OverBudget, match="was not drawn"),
+        ):
             client.release("colour")
 
 
 @pytest.mark.parametrize("make", [one, many])
-def test_a_definition_that_is_swapped_is_not_obeyed(make: Device, tmp_path: Path) -> None:
+def test_a_definition_that_is_swapped_is_not_obeyed(
+    make: Device, tmp_path: Path
+) -> None:
     """Behind the link's back, for one respondent, between two fetches: in each case before anything is drawn."""
     honest = small(keys=KEYS)
     swaps = [
@@ -136,9 +180,14 @@ def test_a_definition_that_is_swapped_is_not_obeyed(make: Device, tmp_path: Path
         ):
             with pytest.raises(Incompatible, match="the link names"):
                 answer(device, smokes="yes")
-            answer(device, smokes="yes")  # now it serves what the link names, and that is kept …
+            answer(
+                device, smokes="yes"
+            )  # now it serves what the link names, and that is kept …
             assert device.survey == honest
-        with serving(other) as (base, asked):  # … so that a later swap finds nobody who asks
+        with serving(other) as (
+            base,
+            asked,
+        ):  # … so that a later swap finds nobody who asks
             link = replace(Link.to(honest, base), base=device._state.link.base)
             with make(link.text, tmp_path / f"file {number}") as again:
                 assert again.survey == honest
@@ -161,7 +210,11 @@ def test_what_was_answered_before_a_limit_fell_does_not_leave(tmp_path: Path) ->
     with serving(survey) as (base, _):
         link = Link.to(survey, base).text
         with one(link, tmp_path / "file") as client:
-            client._ledger.answer("smokes", "yes", client._allowed_stages(client.survey.question("smokes")))
+            client._ledger.answer(
+                "smokes",
+                "yes",
+                client._allowed_stages(client.survey.question("smokes")),
+            )
         with one(link, tmp_path / "file", ceiling=1) as client:
             assert client.send() == 0
             assert client.waiting() == []
@@ -170,7 +223,11 @@ def test_what_was_answered_before_a_limit_fell_does_not_leave(tmp_path: Path) ->
 
 
 def test_a_limit_is_read_downwards() -> None:
-    assert Fraction(read_limit(Fraction(1, 10), "the ceiling")) < Fraction(1, 10) < Fraction(0.1)
+    assert (
+        Fraction(read_limit(Fraction(1, 10), "the ceiling"))
+        < Fraction(1, 10)
+        < Fraction(0.1)
+    )
 
 
 @pytest.mark.parametrize("limit", [None, "much", -1, math.nan, True])
@@ -184,12 +241,19 @@ def test_no_limit_has_to_be_said_by_name(limit: Any, tmp_path: Path) -> None:
         one(link, tmp_path / "file", budget=None)
 
 
-def test_what_waits_in_a_hub_is_sent_in_the_order_of_its_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_in_a_hub_is_sent_in_the_order_of_its_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither who came when, nor who sent what, tells where in a batch a response stands."""
     survey, sent = small(keys=KEYS), list[str]()
-    with serving(survey) as (base, _), many(Link.to(survey, base).text, tmp_path / "file") as hub:
+    with (
+        serving(survey) as (base, _),
+        many(Link.to(survey, base).text, tmp_path / "file") as hub,
+    ):
         hub.add([{"colour": colour} for colour in COLOURS * 10])
-        monkeypatch.setattr(hub._state, "post_lines", lambda lines, _: sent.extend(lines))
+        monkeypatch.setattr(
+            hub._state, "post_lines", lambda lines, _: sent.extend(lines)
+        )
         assert hub.send() == len(sent) == 10 * len(COLOURS)
     assert len(set(map(len, sent))) > 1
     keys = [json.loads(line)["key"] for line in sent]
@@ -203,12 +267,19 @@ def test_the_bytes_of_a_hub_do_not_tell_who_came_when(
     """The same people in another order leave the same file, whether they come one by one or several at once."""
     survey, source = small(keys=KEYS), Seeded("keys")
     keys = [source.read(16).hex() for _ in range(40)]
-    people = {key: f"{key} sent {COLOURS[number % 3]} {number * 'x'}" for number, key in enumerate(keys)}
+    people = {
+        key: f"{key} sent {COLOURS[number % 3]} {number * 'x'}"
+        for number, key in enumerate(keys)
+    }
     found = []
     with serving(survey) as (base, _):
         for order in (keys, keys[::-1], sorted(keys), keys[1::2] + keys[::2]):
             coming = iter(order)
-            monkeypatch.setattr(Hub, "_draw_submission", lambda *_, coming=coming: (key := next(coming), people[key]))
+            monkeypatch.setattr(
+                Hub,
+                "_draw_submission",
+                lambda *_, coming=coming: (key := next(coming), people[key]),
+            )
             file = tmp_path / f"hub {len(found)}"
             with many(Link.to(survey, base).text, file) as hub:
                 for _ in range(0, len(order), at_once):

@@ -48,7 +48,9 @@ def stream(columns: dict[str, Any], **options: Any) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def columns(survey: Survey, symbols: list[str], question: int = 0, stage: int = 0) -> dict[str, Any]:
+def columns(
+    survey: Survey, symbols: list[str], question: int = 0, stage: int = 0
+) -> dict[str, Any]:
     asked = survey.questions[question]
     count = len(symbols)
     return {
@@ -63,19 +65,33 @@ def counts(store: Store, question: int = 0, group: int | None = None) -> Any:
     return store.tallies(store.survey("small").id, question, group)
 
 
-def test_lines_are_stored_and_repeated_ones_count_once(collector: Inside, survey: Survey, database: Store) -> None:
-    bodies = [submission(survey, "yes"), submission(survey, "no", group="north"), submission(survey, question=2)]
+def test_lines_are_stored_and_repeated_ones_count_once(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
+    bodies = [
+        submission(survey, "yes"),
+        submission(survey, "no", group="north"),
+        submission(survey, question=2),
+    ]
     answered = collector.ask("POST", BATCHES, lines(*bodies), **LINES)
     assert (answered.status, answered.json) == (200, {"stored": 3, "repeated": 0})
-    assert collector.ask("POST", BATCHES, lines(*bodies) + b"\n\n", **LINES).json == {"stored": 0, "repeated": 3}
+    assert collector.ask("POST", BATCHES, lines(*bodies) + b"\n\n", **LINES).json == {
+        "stored": 0,
+        "repeated": 3,
+    }
     assert counts(database).counts.tolist() == [1, 1]
     assert counts(database, group=0).respondents == 1
 
 
-def test_all_stages_of_one_respondent_in_one_batch(collector: Inside, survey: Survey, database: Store) -> None:
+def test_all_stages_of_one_respondent_in_one_batch(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
     first = submission(survey, "red", question=1)
     finer = submission(survey, "red", question=1, stage=1, key=first["key"])
-    assert collector.ask("POST", BATCHES, lines(finer, first), **LINES).json == {"stored": 2, "repeated": 0}
+    assert collector.ask("POST", BATCHES, lines(finer, first), **LINES).json == {
+        "stored": 2,
+        "repeated": 0,
+    }
     assert [each.respondents for each in counts(database, 1).finest] == [0, 1, 0]
 
 
@@ -92,7 +108,12 @@ def test_all_stages_of_one_respondent_in_one_batch(collector: Inside, survey: Su
     ],
 )
 def test_one_bad_line_refuses_all(
-    collector: Inside, survey: Survey, database: Store, bad: bytes, status: int, words: str
+    collector: Inside,
+    survey: Survey,
+    database: Store,
+    bad: bytes,
+    status: int,
+    words: str,
 ) -> None:
     raw = lines(submission(survey)) + b"\n" + bad
     refused = collector.ask("POST", BATCHES, raw, **LINES)
@@ -101,35 +122,67 @@ def test_one_bad_line_refuses_all(
     assert counts(database).respondents == 0
 
 
-def test_a_symbol_that_is_never_sent_is_named_by_its_line(collector: Inside, survey: Survey, database: Store) -> None:
-    refused = collector.ask("POST", BATCHES, lines(submission(survey), submission(survey, "perhaps")), **LINES)
+def test_a_symbol_that_is_never_sent_is_named_by_its_line(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
+    refused = collector.ask(
+        "POST",
+        BATCHES,
+        lines(submission(survey), submission(survey, "perhaps")),
+        **LINES,
+    )
     assert refused.status == 400
     assert refused.json["error"]["what"].startswith("line 2: ")
     assert counts(database).respondents == 0
 
 
-def test_a_stream_counts_as_lines_do(collector: Inside, survey: Survey, database: Store) -> None:
+def test_a_stream_counts_as_lines_do(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
     symbols = ["yes", "no", "yes", "yes"]
-    raw = stream({**columns(survey, symbols), "group": ["north", None, "south", "north"]})
-    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {"stored": 4, "repeated": 0}
-    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {"stored": 0, "repeated": 4}
+    raw = stream(
+        {**columns(survey, symbols), "group": ["north", None, "south", "north"]}
+    )
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {
+        "stored": 4,
+        "repeated": 0,
+    }
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {
+        "stored": 0,
+        "repeated": 4,
+    }
     assert counts(database).counts.tolist() == [1, 3]
     assert [counts(database, group=group).respondents for group in (0, 1)] == [2, 1]
 
 
-def test_a_stream_of_several_questions_in_dictionaries(collector: Inside, survey: Survey, database: Store) -> None:
+def test_a_stream_of_several_questions_in_dictionaries(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
     parts = [columns(survey, ["yes", "no"]), columns(survey, COLOURS, question=1)]
     joined = pa.concat_tables([pa.table(each) for each in parts])
-    encoded = {name: joined[name].dictionary_encode() for name in ("question", "design", "symbol")}
+    encoded = {
+        name: joined[name].dictionary_encode()
+        for name in ("question", "design", "symbol")
+    }
     raw = stream({"key": joined["key"], **encoded})
-    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {"stored": 5, "repeated": 0}
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {
+        "stored": 5,
+        "repeated": 0,
+    }
     assert counts(database, 1).seen[0].counts.tolist() == [1, 1, 1]
 
 
-def test_codes_and_packed_rows(collector: Inside, survey: Survey, database: Store) -> None:
+def test_codes_and_packed_rows(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
     body = columns(survey, ["yes"] * 3)
     del body["symbol"]
-    assert collector.ask("POST", BATCHES, stream({**body, "code": [1, 0, 1]}), **ARROW).status == 200
+    assert (
+        collector.ask(
+            "POST", BATCHES, stream({**body, "code": [1, 0, 1]}), **ARROW
+        ).status
+        == 200
+    )
     assert counts(database).counts.tolist() == [1, 2]
     channel = survey.questions[2].design.channel
     bits = np.random.default_rng(5).integers(0, 2, (6, channel.answers), np.uint8)
@@ -137,7 +190,10 @@ def test_codes_and_packed_rows(collector: Inside, survey: Survey, database: Stor
     sets = columns(survey, ["x"] * 6, question=2)
     del sets["symbol"]
     rows = pa.array(packed, pa.binary(channel.coding.width))  # type: ignore[arg-type]
-    assert collector.ask("POST", BATCHES, stream({**sets, "code": rows}), **ARROW).status == 200
+    assert (
+        collector.ask("POST", BATCHES, stream({**sets, "code": rows}), **ARROW).status
+        == 200
+    )
     assert counts(database, 2) == tally(counts(database, 2).design, bits)
 
 
@@ -160,20 +216,42 @@ def cut(raw: bytes) -> bytes:
         ({"group": pa.array([[1], [2]])}, 422),
         ({"group": pa.array([1, 2])}, 422),
         ({"question": pa.array([1, 2]).dictionary_encode()}, 422),
-        ({"symbol": pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["yes", None]))}, 400),
-        ({"question": pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["smokes", None]))}, 400),
+        (
+            {
+                "symbol": pa.DictionaryArray.from_arrays(
+                    pa.array([0, 1]), pa.array(["yes", None])
+                )
+            },
+            400,
+        ),
+        (
+            {
+                "question": pa.DictionaryArray.from_arrays(
+                    pa.array([0, 1]), pa.array(["smokes", None])
+                )
+            },
+            400,
+        ),
     ],
 )
 def test_columns_that_do_not_fit_refuse_all(
-    collector: Inside, survey: Survey, database: Store, change: dict[str, Any], status: int
+    collector: Inside,
+    survey: Survey,
+    database: Store,
+    change: dict[str, Any],
+    status: int,
 ) -> None:
-    refused = collector.ask("POST", BATCHES, stream({**columns(survey, ["yes", "no"]), **change}), **ARROW)
+    refused = collector.ask(
+        "POST", BATCHES, stream({**columns(survey, ["yes", "no"]), **change}), **ARROW
+    )
     assert refused.status == status
     assert refused.json["error"]["what"]
     assert counts(database).respondents == 0
 
 
-def test_a_stream_that_breaks_off_or_is_none(collector: Inside, survey: Survey, database: Store) -> None:
+def test_a_stream_that_breaks_off_or_is_none(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
     whole = stream(columns(survey, ["yes", "no"]))
     for raw in (whole[: len(whole) // 2], whole[:-8], b"", b"\xff" * 100, b"ARROW1"):
         refused = collector.ask("POST", BATCHES, raw, **ARROW)
@@ -185,21 +263,34 @@ def test_a_stream_that_would_swell_is_refused_before_it_does(
     collector: Inside, survey: Survey, database: Store
 ) -> None:
     options = pa.ipc.IpcWriteOptions(compression="zstd")
-    refused = collector.ask("POST", BATCHES, stream(columns(survey, ["yes"] * 1000), options=options), **ARROW)
+    refused = collector.ask(
+        "POST",
+        BATCHES,
+        stream(columns(survey, ["yes"] * 1000), options=options),
+        **ARROW,
+    )
     assert refused.status == 422
     assert "compressed" in refused.json["error"]["what"]
     assert counts(database).respondents == 0
 
 
-def test_a_value_that_many_rows_share_is_not_written_out(collector: Inside, survey: Survey, database: Store) -> None:
+def test_a_value_that_many_rows_share_is_not_written_out(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
     count, long = 200_000, "x" * 1_000_000
-    shared = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int8)), pa.array([long]))
-    keys = pa.array([bytes(16)], pa.binary(16)).take(pa.array(np.zeros(count, np.int64)))
+    shared = pa.DictionaryArray.from_arrays(
+        pa.array(np.zeros(count, np.int8)), pa.array([long])
+    )
+    keys = pa.array([bytes(16)], pa.binary(16)).take(
+        pa.array(np.zeros(count, np.int64))
+    )
     body = {**columns(survey, ["yes"] * count), "key": keys}
     for name in ("question", "design", "symbol", "group"):
         tracemalloc.start()
         try:
-            refused = collector.ask("POST", BATCHES, stream({**body, name: shared}), **ARROW)
+            refused = collector.ask(
+                "POST", BATCHES, stream({**body, name: shared}), **ARROW
+            )
             assert tracemalloc.get_traced_memory()[1] < 200_000_000
         finally:
             tracemalloc.stop()
@@ -208,30 +299,59 @@ def test_a_value_that_many_rows_share_is_not_written_out(collector: Inside, surv
     assert counts(database).respondents == 0
 
 
-def test_a_dictionary_of_a_thousand_names_for_one_question(collector: Inside, survey: Survey) -> None:
+def test_a_dictionary_of_a_thousand_names_for_one_question(
+    collector: Inside, survey: Survey
+) -> None:
     count = 20_000
-    same = pa.DictionaryArray.from_arrays(pa.array(range(count)), pa.array(["smokes"] * count))
-    refused = collector.ask("POST", BATCHES, stream({**columns(survey, ["yes"] * count), "question": same}), **ARROW)
+    same = pa.DictionaryArray.from_arrays(
+        pa.array(range(count)), pa.array(["smokes"] * count)
+    )
+    refused = collector.ask(
+        "POST",
+        BATCHES,
+        stream({**columns(survey, ["yes"] * count), "question": same}),
+        **ARROW,
+    )
     assert refused.status == 422
 
 
-@pytest.mark.parametrize("name", ["key", "question", "design", "symbol", "group", "extra"])
-def test_a_column_that_is_there_twice_is_refused(collector: Inside, survey: Survey, database: Store, name: str) -> None:
-    named = {**columns(survey, ["yes", "no"]), "group": ["north", "south"], "extra": ["a", "b"]}
-    table = pa.table([pa.array(each) for each in [*named.values(), named[name]]], names=[*named, name])
+@pytest.mark.parametrize(
+    "name", ["key", "question", "design", "symbol", "group", "extra"]
+)
+def test_a_column_that_is_there_twice_is_refused(
+    collector: Inside, survey: Survey, database: Store, name: str
+) -> None:
+    named = {
+        **columns(survey, ["yes", "no"]),
+        "group": ["north", "south"],
+        "extra": ["a", "b"],
+    }
+    table = pa.table(
+        [pa.array(each) for each in [*named.values(), named[name]]],
+        names=[*named, name],
+    )
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     refused = collector.ask("POST", BATCHES, sink.getvalue().to_pybytes(), **ARROW)
-    assert (refused.status, refused.json["error"]["what"]) == (400, "a column is there twice.")
+    assert (refused.status, refused.json["error"]["what"]) == (
+        400,
+        "a column is there twice.",
+    )
     assert counts(database).respondents == 0
 
 
-def test_a_column_that_nobody_asks_for_is_refused(collector: Inside, survey: Survey, database: Store) -> None:
+def test_a_column_that_nobody_asks_for_is_refused(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
     for more in ({"answer": ["yes", "no"]}, {"code": [0, 1]}):
-        refused = collector.ask("POST", BATCHES, stream({**columns(survey, ["yes", "no"]), **more}), **ARROW)
+        refused = collector.ask(
+            "POST", BATCHES, stream({**columns(survey, ["yes", "no"]), **more}), **ARROW
+        )
         assert refused.status == 422
-        assert refused.json["error"]["what"].startswith("there are columns besides those of a batch")
+        assert refused.json["error"]["what"].startswith(
+            "there are columns besides those of a batch"
+        )
     assert counts(database).respondents == 0
 
 
@@ -250,40 +370,78 @@ def test_a_name_that_is_there_twice_is_refused(
     good = json.dumps(submission(survey, "yes"))
     bad = good.replace(once, twice).encode()
     refused = collector.ask("POST", BATCHES, good.encode() + b"\n" + bad, **LINES)
-    assert (refused.status, refused.json["error"]["what"]) == (400, "line 2: a name is there twice in one object.")
-    single = collector.ask("POST", "/api/surveys/small/responses", bad, content_type="application/json")
-    assert (single.status, single.json["error"]["what"]) == (400, "a name is there twice in one object.")
+    assert (refused.status, refused.json["error"]["what"]) == (
+        400,
+        "line 2: a name is there twice in one object.",
+    )
+    single = collector.ask(
+        "POST", "/api/surveys/small/responses", bad, content_type="application/json"
+    )
+    assert (single.status, single.json["error"]["what"]) == (
+        400,
+        "a name is there twice in one object.",
+    )
     assert counts(database).respondents == 0
 
 
-def test_names_that_occur_in_several_objects_or_in_values_are_none_twice(collector: Inside, survey: Survey) -> None:
+def test_names_that_occur_in_several_objects_or_in_values_are_none_twice(
+    collector: Inside, survey: Survey
+) -> None:
     body = submission(survey, "yes")
     body["responses"] += submission(survey, "red", question=1)["responses"]
-    assert collector.ask("POST", BATCHES, lines(body), **LINES).json == {"stored": 2, "repeated": 0}
-    spaced = json.dumps(submission(survey, "yes", group="north"), indent=1).replace("north", "nor\\u0074h")
-    assert collector.ask("POST", BATCHES, spaced.replace("\n", " ").encode(), **LINES).status == 200
+    assert collector.ask("POST", BATCHES, lines(body), **LINES).json == {
+        "stored": 2,
+        "repeated": 0,
+    }
+    spaced = json.dumps(submission(survey, "yes", group="north"), indent=1).replace(
+        "north", "nor\\u0074h"
+    )
+    assert (
+        collector.ask(
+            "POST", BATCHES, spaced.replace("\n", " ").encode(), **LINES
+        ).status
+        == 200
+    )
 
 
-def test_responses_that_take_more_room_than_a_batch_are_refused(database: Store, device: str) -> None:
-    wide = question("wide", unary([f"app {number}" for number in range(8000)], epsilon=1))
+def test_responses_that_take_more_room_than_a_batch_are_refused(
+    database: Store, device: str
+) -> None:
+    wide = question(
+        "wide", unary([f"app {number}" for number in range(8000)], epsilon=1)
+    )
     database.create(small(name="wide", questions=(wide,)))
     asked = database.open("wide").survey
     path, empty, count = "/api/surveys/wide/batches", "b" + "0" * 8000, 2000
     body = {**columns(asked, [empty]), "key": columns(asked, [""] * count)["key"]}
     for name in ("question", "design", "symbol"):
-        body[name] = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int8)), pa.array(body[name]))
-    with Inside(make_app(Settings(largest_batch=1 << 20), database), authorization=device) as collector:
+        body[name] = pa.DictionaryArray.from_arrays(
+            pa.array(np.zeros(count, np.int8)), pa.array(body[name])
+        )
+    with Inside(
+        make_app(Settings(largest_batch=1 << 20), database), authorization=device
+    ) as collector:
         refused = collector.ask("POST", path, stream(body), **ARROW)
         assert (refused.status, refused.json["error"]["what"]) == (
             413,
             "the responses of this batch take too much room.",
         )
-    with Inside(make_app(Settings(largest_batch=1 << 22), database), authorization=device) as collector:
-        assert collector.ask("POST", path, stream(body), **ARROW).json == {"stored": count, "repeated": 0}
+    with Inside(
+        make_app(Settings(largest_batch=1 << 22), database), authorization=device
+    ) as collector:
+        assert collector.ask("POST", path, stream(body), **ARROW).json == {
+            "stored": count,
+            "repeated": 0,
+        }
 
 
 def test_a_value_that_is_too_long_is_refused(collector: Inside, survey: Survey) -> None:
-    refused = collector.ask("POST", BATCHES, stream(columns(survey, ["yes", "x" * ((1 << 20) + 1)])), **ARROW)
+    refused = collector.ask(
+        "POST",
+        BATCHES,
+        stream(columns(survey, ["yes", "x" * ((1 << 20) + 1)])),
+        **ARROW,
+    )
     assert refused.status == 422
 
 
@@ -293,11 +451,25 @@ def test_pieces_come_together(
     monkeypatch.setattr("deniable.collector.batches._PIECE_ROWS", 3)
     monkeypatch.setattr("deniable.collector.batches._PIECE_LINES", 2)
     symbols = ["yes", "no", "yes"] * 5
-    raw = stream({**columns(survey, symbols), "group": ["north", None, "south", "north", "south"] * 3})
-    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {"stored": 15, "repeated": 0}
+    raw = stream(
+        {
+            **columns(survey, symbols),
+            "group": ["north", None, "south", "north", "south"] * 3,
+        }
+    )
+    assert collector.ask("POST", BATCHES, raw, **ARROW).json == {
+        "stored": 15,
+        "repeated": 0,
+    }
     first = [submission(survey, "red", question=1) for _ in range(5)]
-    finer = [submission(survey, "red", question=1, stage=1, key=each["key"]) for each in first]
-    assert collector.ask("POST", BATCHES, lines(*finer, *first), **LINES).json == {"stored": 10, "repeated": 0}
+    finer = [
+        submission(survey, "red", question=1, stage=1, key=each["key"])
+        for each in first
+    ]
+    assert collector.ask("POST", BATCHES, lines(*finer, *first), **LINES).json == {
+        "stored": 10,
+        "repeated": 0,
+    }
     assert counts(database).counts.tolist() == [5, 10]
     assert [counts(database, group=group).respondents for group in (0, 1)] == [6, 6]
     assert [each.respondents for each in counts(database, 1).finest] == [0, 5, 0]
@@ -305,7 +477,9 @@ def test_pieces_come_together(
 
 def test_a_batch_of_nothing_is_refused(collector: Inside, survey: Survey) -> None:
     assert collector.ask("POST", BATCHES, b"\n", **LINES).status == 422
-    nothing = stream({name: pa.array(each)[:0] for name, each in columns(survey, ["yes"]).items()})
+    nothing = stream(
+        {name: pa.array(each)[:0] for name, each in columns(survey, ["yes"]).items()}
+    )
     assert collector.ask("POST", BATCHES, nothing, **ARROW).status == 422
 
 
@@ -314,48 +488,97 @@ def test_batches_need_the_token_of_a_device(
 ) -> None:
     database.create(small(name="other"))
     other = f"Bearer {database.issue_token(Token('elsewhere', 'device', 'other'))}"
-    for header, status in (("", 401), ("Bearer dn_unknown", 401), (analyst, 403), (other, 403)):
-        refused = collector.ask("POST", BATCHES, lines(submission(survey)), **LINES, authorization=header)
+    for header, status in (
+        ("", 401),
+        ("Bearer dn_unknown", 401),
+        (analyst, 403),
+        (other, 403),
+    ):
+        refused = collector.ask(
+            "POST", BATCHES, lines(submission(survey)), **LINES, authorization=header
+        )
         assert refused.status == status
     assert counts(database).respondents == 0
-    assert collector.ask("POST", BATCHES, lines(submission(survey)), **LINES, authorization=admin).status == 200
-    assert collector.ask("POST", BATCHES, lines(submission(survey)), **LINES).status == 200
+    assert (
+        collector.ask(
+            "POST", BATCHES, lines(submission(survey)), **LINES, authorization=admin
+        ).status
+        == 200
+    )
+    assert (
+        collector.ask("POST", BATCHES, lines(submission(survey)), **LINES).status == 200
+    )
 
 
 def test_a_device_can_send_and_nothing_else(collector: Inside) -> None:
-    for path in ("/api/surveys/small/estimates", "/api/surveys/small/tallies", "/a", "/metrics", "/api/tokens"):
+    for path in (
+        "/api/surveys/small/estimates",
+        "/api/surveys/small/tallies",
+        "/a",
+        "/metrics",
+        "/api/tokens",
+    ):
         assert collector.ask("GET", path).status == 403, path
     assert collector.ask("POST", "/api/surveys/small/close").status == 403
 
 
-def test_a_device_sends_so_many_responses_and_bytes_in_a_minute(database: Store, survey: Survey, device: str) -> None:
+def test_a_device_sends_so_many_responses_and_bytes_in_a_minute(
+    database: Store, survey: Survey, device: str
+) -> None:
     def asked(count: int, **changed: Any) -> int:
         body = lines(*(submission(survey) for _ in range(count)))
         return collector.ask("POST", BATCHES, body, **LINES, **changed).status
 
-    with Inside(make_app(Settings(device_responses=5, rate_responses=1), database), authorization=device) as collector:
-        assert [asked(6), asked(3), asked(3), asked(2), asked(1)] == [413, 200, 429, 200, 429]
-        assert asked(1, client="198.51.100.7") == 429, "it is the token that counts, not the address"
+    with Inside(
+        make_app(Settings(device_responses=5, rate_responses=1), database),
+        authorization=device,
+    ) as collector:
+        assert [asked(6), asked(3), asked(3), asked(2), asked(1)] == [
+            413,
+            200,
+            429,
+            200,
+            429,
+        ]
+        assert asked(1, client="198.51.100.7") == 429, (
+            "it is the token that counts, not the address"
+        )
         other = f"Bearer {database.issue_token(Token('other', 'device'))}"
         assert asked(5, authorization=other) == 200
     assert counts(database).respondents == 10
     size = len(lines(submission(survey)))
-    with Inside(make_app(Settings(device_bytes=3 * size), database), authorization=device) as collector:
-        assert [asked(4), asked(1), asked(1), asked(1), asked(1)] == [413, 200, 200, 200, 429]
+    with Inside(
+        make_app(Settings(device_bytes=3 * size), database), authorization=device
+    ) as collector:
+        assert [asked(4), asked(1), asked(1), asked(1), asked(1)] == [
+            413,
+            200,
+            200,
+            200,
+            429,
+        ]
 
 
-def test_a_batch_of_a_million_fakes_is_refused(collector: Inside, survey: Survey, database: Store) -> None:
+def test_a_batch_of_a_million_fakes_is_refused(
+    collector: Inside, survey: Survey, database: Store
+) -> None:
     count = 1_500_000
-    body: dict[str, Any] = {"key": pa.array(np.arange(2 * count).view("V16").tolist(), pa.binary(16))}
+    body: dict[str, Any] = {
+        "key": pa.array(np.arange(2 * count).view("V16").tolist(), pa.binary(16))
+    }
     for name, value in columns(survey, ["yes"]).items():
         if name != "key":
-            body[name] = pa.DictionaryArray.from_arrays(pa.array(np.zeros(count, np.int8)), pa.array(value))
+            body[name] = pa.DictionaryArray.from_arrays(
+                pa.array(np.zeros(count, np.int8)), pa.array(value)
+            )
     raw = stream(body)
     assert len(raw) < 64 << 20
     assert collector.ask("POST", BATCHES, raw, **ARROW, authorization="").status == 401
     refused = collector.ask("POST", BATCHES, raw, **ARROW)
     assert refused.status == 413
-    assert refused.json["error"]["what"] == "there are 1,500,000 responses in one request."
+    assert (
+        refused.json["error"]["what"] == "there are 1,500,000 responses in one request."
+    )
     assert counts(database).respondents == 0
 
 
@@ -374,15 +597,32 @@ def test_a_batch_that_is_being_read_keeps_nobody_waiting(
     many = [("POST", BATCHES, lines(submission(survey)), LINES)] * 40
 
     async def meet() -> list[int]:
-        waiting = [asyncio.create_task(collector._one(*each, "192.0.2.1")) for each in many]
+        waiting = [
+            asyncio.create_task(collector._one(*each, "192.0.2.1")) for each in many
+        ]
         await asyncio.to_thread(begun.wait, 60)
         try:
-            single = await collector._one("POST", "/api/surveys/small/responses", submission(survey), {}, "192.0.2.2")
+            single = await collector._one(
+                "POST",
+                "/api/surveys/small/responses",
+                submission(survey),
+                {},
+                "192.0.2.2",
+            )
             page = await collector._one("GET", "/s/small", b"", {}, "192.0.2.2")
-            nothing = {"key": "00" * 16}  # what asks the database needs a thread, and batches must not hold them all
-            asking = collector._one("POST", "/api/surveys/small/withdrawals", nothing, {}, "192.0.2.2")
+            nothing = {
+                "key": "00" * 16
+            }  # what asks the database needs a thread, and batches must not hold them all
+            asking = collector._one(
+                "POST", "/api/surveys/small/withdrawals", nothing, {}, "192.0.2.2"
+            )
             asked = await asyncio.wait_for(asking, 30)
-            return [single.status, page.status, asked.status, sum(each.done() for each in waiting)]
+            return [
+                single.status,
+                page.status,
+                asked.status,
+                sum(each.done() for each in waiting),
+            ]
         finally:
             go_on.set()
             await asyncio.gather(*waiting)
@@ -392,4 +632,7 @@ def test_a_batch_that_is_being_read_keeps_nobody_waiting(
 
 
 def test_other_types_are_refused(collector: Inside) -> None:
-    assert collector.ask("POST", BATCHES, b"{}", content_type="application/json").status == 415
+    assert (
+        collector.ask("POST", BATCHES, b"{}", content_type="application/json").status
+        == 415
+    )

@@ -6,12 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector.charts import HEIGHT, MOST_LINES, axis, curve_chart, days_chart, shares_chart
+from deniable.collector.charts import (
+    HEIGHT,
+    MOST_LINES,
+    axis,
+    curve_chart,
+    days_chart,
+    shares_chart,
+)
 from deniable.estimates import ShareRow
 
 
 @given(st.floats(-5, 5), st.floats(1e-4, 10))
-def test_an_axis_holds_both_ends_between_its_first_and_last_tick(low: float, room: float) -> None:
+def test_an_axis_holds_both_ends_between_its_first_and_last_tick(
+    low: float, room: float
+) -> None:
     made = axis(low, low + room, str)
     assert made.low <= low + 1e-9 * room
     assert low + room <= made.high + 1e-6 * room
@@ -34,12 +43,23 @@ def test_shares_stand_in_their_order_and_zero_is_shown() -> None:
     assert made.axis.low <= -0.1
     assert made.axis.high >= 0.5
     for line in made.lines:
-        assert 0 <= line.low < line.direct_low < line.value < line.direct_high < line.high <= 100
+        assert (
+            0
+            <= line.low
+            < line.direct_low
+            < line.value
+            < line.direct_high
+            < line.high
+            <= 100
+        )
     assert made.left_out == 0
 
 
 def test_of_many_shares_the_largest_are_drawn() -> None:
-    rows = [row(number / 100, number / 100 - 0.02, number / 100 + 0.02) for number in range(60)]
+    rows = [
+        row(number / 100, number / 100 - 0.02, number / 100 + 0.02)
+        for number in range(60)
+    ]
     made = shares_chart(rows, [str(number) for number in range(60)])
     assert len(made.lines) == MOST_LINES
     assert made.lines[0].label == "59"
@@ -47,7 +67,9 @@ def test_of_many_shares_the_largest_are_drawn() -> None:
 
 
 def test_days_without_responses_leave_a_gap() -> None:
-    made = days_chart([(date(2026, 3, 1), 10), (date(2026, 3, 2), 0), (date(2026, 3, 4), 20)])
+    made = days_chart(
+        [(date(2026, 3, 1), 10), (date(2026, 3, 2), 0), (date(2026, 3, 4), 20)]
+    )
     assert made is not None
     first, last = made.bars
     assert (first.height, last.height, made.most) == (HEIGHT / 2, HEIGHT, 20)
@@ -64,12 +86,20 @@ def test_only_the_last_two_months_are_drawn_and_nobody_is_nothing() -> None:
 
 
 def test_a_curve_runs_from_end_to_end_and_goes_down_where_values_fall() -> None:
-    made = curve_chart([(0.1, 0.9), (1, 0.3), (10, 0.1)], (1, 0.3), [(0.1, 0.05), (10, 0.05)], [0.1, 1, 10])
+    made = curve_chart(
+        [(0.1, 0.9), (1, 0.3), (10, 0.1)],
+        (1, 0.3),
+        [(0.1, 0.05), (10, 0.05)],
+        [0.1, 1, 10],
+    )
     points, others = (
-        [tuple(map(float, point.split(","))) for point in curve.split()] for curve in (made.points, made.compared)
+        [tuple(map(float, point.split(","))) for point in curve.split()]
+        for curve in (made.points, made.compared)
     )
     assert [x for x, _ in points] == [0, 50, 100]
     assert [x for x, _ in others] == [0, 100]
-    assert points[0][1] < points[1][1] < points[2][1] < others[0][1] == others[1][1] <= 100
+    assert (
+        points[0][1] < points[1][1] < points[2][1] < others[0][1] == others[1][1] <= 100
+    )
     assert (made.x, made.y) == (50, pytest.approx(points[1][1], abs=0.1))
     assert [tick.at for tick in made.across] == [0, 50, 100]

@@ -11,7 +11,16 @@ from typing import Any, cast
 import pytest
 
 from deniable.collector.intake import SubmissionWriter
-from deniable.collector.store import Exchange, NotStored, Outcome, Sent, Store, StoreFailed, Submission, open_store
+from deniable.collector.store import (
+    Exchange,
+    NotStored,
+    Outcome,
+    Sent,
+    Store,
+    StoreFailed,
+    Submission,
+    open_store,
+)
 from tests.support.surveys import small
 
 
@@ -48,7 +57,9 @@ def test_what_arrives_while_the_disk_is_busy_is_stored_together() -> None:
             first = asyncio.create_task(writer.add(one(0)))
             while not store.sizes:
                 await asyncio.sleep(0.001)
-            others = [asyncio.create_task(writer.add(one(number))) for number in range(1, 121)]
+            others = [
+                asyncio.create_task(writer.add(one(number))) for number in range(1, 121)
+            ]
             await asyncio.sleep(0)
             store.go.set()
             return list(await asyncio.gather(first, *others))
@@ -66,7 +77,11 @@ def test_each_hears_of_its_own_outcome(tmp_path: Path) -> None:
         with SubmissionWriter(store, hold=0) as writer:
             wanted = [one(number)._replace(survey=entry.id) for number in range(200)]
             wrong = Submission(entry.id, bytes(16), None, (Sent(0, 0, 9),))
-            return list(await asyncio.gather(*(writer.add(each) for each in [*wanted, wrong, *wanted])))
+            return list(
+                await asyncio.gather(
+                    *(writer.add(each) for each in [*wanted, wrong, *wanted])
+                )
+            )
 
     outcomes = asyncio.run(run())
     assert outcomes[:200] == ["stored"] * 200
@@ -83,7 +98,9 @@ def test_a_failing_database_is_told_to_everybody_and_the_writer_goes_on() -> Non
     async def run() -> None:
         with SubmissionWriter(cast(Store, store), hold=0) as writer:
             for _ in range(2):
-                found: Any = await asyncio.gather(writer.add(one(0)), writer.add(one(1)), return_exceptions=True)
+                found: Any = await asyncio.gather(
+                    writer.add(one(0)), writer.add(one(1)), return_exceptions=True
+                )
                 assert [str(each) for each in found] == ["the disk is full"] * 2
             store.error = None
             assert await writer.add(one(2)) == "stored"
@@ -131,7 +148,9 @@ def test_who_comes_alone_is_held_back_until_there_is_company() -> None:
 
     async def run() -> list[Any]:
         with SubmissionWriter(cast(Store, store), pool=5, hold=3600) as writer:
-            waiting = [asyncio.create_task(writer.add(one(number))) for number in range(4)]
+            waiting = [
+                asyncio.create_task(writer.add(one(number))) for number in range(4)
+            ]
             done, _ = await asyncio.wait(waiting, timeout=0.1)
             assert not done
             assert not store.sizes

@@ -92,18 +92,24 @@ def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for number in range(100):
         allowed(rate, f"10.0.0.{number}", 1)
     assert len(vars(rate)["_counts"]) == 11
-    assert allowed(rate, "10.0.0.1", 3) == 2, "those who were there before keep their own count"
+    assert allowed(rate, "10.0.0.1", 3) == 2, (
+        "those who were there before keep their own count"
+    )
 
 
 def test_responses_and_bytes_are_counted_by_their_number() -> None:
     rate = Rate(10, "responses", clock=Clock())
     rate.check("a", 6)
-    with pytest.raises(Refused, match="more than 10 responses from one address in a minute") as caught:
+    with pytest.raises(
+        Refused, match="more than 10 responses from one address in a minute"
+    ) as caught:
         rate.check("a", 5)
     assert caught.value.status == 429
     rate.check("a", 4)
     rate.check("b", 10)
-    with pytest.raises(Refused, match="11 responses in one request; expected at most 10") as caught:
+    with pytest.raises(
+        Refused, match="11 responses in one request; expected at most 10"
+    ) as caught:
         rate.check("c", 11)
     assert caught.value.status == 413
 
@@ -120,7 +126,9 @@ def test_bodies_under_way_share_a_budget_and_give_it_back() -> None:
                 bodies.take(other, 1, large=True)
             assert caught.value.status == 503
             assert caught.value.headers == {"Retry-After": "1", "Connection": "close"}
-            bodies.take(other, 10, large=False)  # batches never keep a single submission out
+            bodies.take(
+                other, 10, large=False
+            )  # batches never keep a single submission out
             with pytest.raises(Refused, match="busy"):
                 bodies.take(one, 1, large=False)
         bodies.take(one, 10, large=False)
@@ -141,12 +149,17 @@ def test_room_is_taken_before_a_body_is_read() -> None:
     with pytest.raises(Refused, match="full"):
         asyncio.run(read_body(request(b"ab", ends=False), 3, 60, full))
     assert taken == [3, 2]
-    assert asyncio.run(read_body(request(b"ab", b"c", length="3"), 3, 1, taken.append)) == b"abc"
+    assert (
+        asyncio.run(read_body(request(b"ab", b"c", length="3"), 3, 1, taken.append))
+        == b"abc"
+    )
     assert taken == [3, 2, 3], "what was announced is counted once"
 
 
 def request(*parts: bytes, length: str | None = None, ends: bool = True) -> Request:
-    messages: list[Any] = [{"type": "http.request", "body": part, "more_body": True} for part in parts]
+    messages: list[Any] = [
+        {"type": "http.request", "body": part, "more_body": True} for part in parts
+    ]
     if ends:
         messages.append({"type": "http.request", "body": b"", "more_body": False})
     waiting = iter(messages)
@@ -155,7 +168,9 @@ def request(*parts: bytes, length: str | None = None, ends: bool = True) -> Requ
         return next(waiting, None) or await asyncio.get_running_loop().create_future()
 
     headers = [] if length is None else [(b"content-length", length.encode())]
-    return Request({"type": "http", "method": "POST", "path": "/", "headers": headers}, receive)
+    return Request(
+        {"type": "http", "method": "POST", "path": "/", "headers": headers}, receive
+    )
 
 
 def test_a_body_is_read_in_parts() -> None:
@@ -164,9 +179,19 @@ def test_a_body_is_read_in_parts() -> None:
 
 @pytest.mark.parametrize(
     ("parts", "length"),
-    [((b"abcd",), None), ((b"ab", b"cd"), None), ((), "4"), ((), "9" * 5000), ((), "-1"), ((), "x"), ((b"abcd",), "2")],
+    [
+        ((b"abcd",), None),
+        ((b"ab", b"cd"), None),
+        ((), "4"),
+        ((), "9" * 5000),
+        ((), "-1"),
+        ((), "x"),
+        ((b"abcd",), "2"),
+    ],
 )
-def test_a_body_that_is_too_long_is_not_read_to_its_end(parts: tuple[bytes, ...], length: str | None) -> None:
+def test_a_body_that_is_too_long_is_not_read_to_its_end(
+    parts: tuple[bytes, ...], length: str | None
+) -> None:
     with pytest.raises(Refused, match="too long") as caught:
         asyncio.run(read_body(request(*parts, length=length, ends=False), 3, 60))
     assert (caught.value.status, caught.value.headers) == (413, {"Connection": "close"})

@@ -44,7 +44,10 @@ def test_counts_are_those_of_the_days_that_have_ended(clock: Clock) -> None:
     metrics.responses("small", "withdrawn")
     assert metrics.render() == told
     clock.now += DAY
-    assert b'deniable_responses_total{outcome="stored",survey="small"} 4.0' in metrics.render()
+    assert (
+        b'deniable_responses_total{outcome="stored",survey="small"} 4.0'
+        in metrics.render()
+    )
 
 
 def test_no_count_says_when_it_began(clock: Clock) -> None:
@@ -54,13 +57,21 @@ def test_no_count_says_when_it_began(clock: Clock) -> None:
     clock.now += DAY
     told = metrics.render()
     assert b"_created" not in told
-    assert not [word for line in told.splitlines() for word in line.split()[1:] if word.startswith(b"1.7")]
+    assert not [
+        word
+        for line in told.splitlines()
+        for word in line.split()[1:]
+        if word.startswith(b"1.7")
+    ]
 
 
 def test_failures_are_told_at_once(clock: Clock) -> None:
     metrics = Metrics(clock)
     metrics.request("POST", "/api/surveys/{name}/responses", 503, 0.01)
-    assert b'deniable_failures_total{route="/api/surveys/{name}/responses",status="503"} 1.0' in metrics.render()
+    assert (
+        b'deniable_failures_total{route="/api/surveys/{name}/responses",status="503"} 1.0'
+        in metrics.render()
+    )
 
 
 def test_a_pulse_is_taken_once_at_a_time_and_a_busy_database_is_not_ill() -> None:

@@ -39,11 +39,23 @@ def test_results_are_those_of_the_estimate(store: Store) -> None:
     assert isinstance(counts, Tally)
     told = estimate(counts).summary()
     assert [each.row for each in found.shares] == list(told.rows)
-    assert [each.label for each in found.shares] == ["None", "1 to 5 hours", "6 to 10 hours", "More than 10 hours"]
-    assert (found.respondents, found.method, found.epsilon, found.stages) == (1500, "inversion", told.epsilon, ())
+    assert [each.label for each in found.shares] == [
+        "None",
+        "1 to 5 hours",
+        "6 to 10 hours",
+        "More than 10 hours",
+    ]
+    assert (found.respondents, found.method, found.epsilon, found.stages) == (
+        1500,
+        "inversion",
+        told.epsilon,
+        (),
+    )
     assert found.sentence.startswith("About 6")
     assert "answer “None”: between" in found.sentence
-    assert found.notes[0].startswith("The cost of privacy: 1,500 responses are worth about")
+    assert found.notes[0].startswith(
+        "The cost of privacy: 1,500 responses are worth about"
+    )
     assert found.protection[0].startswith("Whatever is sent, the odds")
     assert len(found.device) == 4
     assert found.signals == ()
@@ -53,7 +65,10 @@ def test_results_are_those_of_the_estimate(store: Store) -> None:
 
 
 def test_of_no_and_yes_the_sentence_tells_yes(store: Store) -> None:
-    assert "“Yes”" in results.read(store.shown(store.survey("working-life").id, 1)).sentence
+    assert (
+        "“Yes”"
+        in results.read(store.shown(store.survey("working-life").id, 1)).sentence
+    )
 
 
 def test_stages_are_combined(store: Store) -> None:
@@ -63,16 +78,27 @@ def test_stages_are_combined(store: Store) -> None:
     assert isinstance(counts, StageTallies)
     combined = combine(counts)
     assert [each.row.estimate for each in found.shares] == combined.value.tolist()
-    assert [(each.seen, each.finest) for each in found.stages] == [(1500, 1000), (500, 334), (166, 166)]
+    assert [(each.seen, each.finest) for each in found.stages] == [
+        (1500, 1000),
+        (500, 334),
+        (166, 166),
+    ]
     assert [each.weight for each in found.stages] == list(combined.weights)
     assert found.epsilon == pytest.approx(2)
-    assert found.protection[-1].startswith("All stages together reveal what the finest one reveals")
+    assert found.protection[-1].startswith(
+        "All stages together reveal what the finest one reveals"
+    )
 
 
 def test_groups_are_told_only_where_they_may_be(store: Store) -> None:
     told = results.groups(store.shown(store.survey("working-life").id, 0))
-    assert [(each.name, each.respondents) for each in told] == [("office", 900), ("field", 600)]
-    assert [each.name for each in results.groups(store.shown(store.survey("small").id, 0))] == ["north"]
+    assert [(each.name, each.respondents) for each in told] == [
+        ("office", 900),
+        ("field", 600),
+    ]
+    assert [
+        each.name for each in results.groups(store.shown(store.survey("small").id, 0))
+    ] == ["north"]
 
 
 def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> None:
@@ -84,7 +110,10 @@ def test_groups_that_are_shown_are_compared_and_no_others(tmp_path: Path) -> Non
     filled.ask(store, entry, 0, [1] * 25)
     store.close("small")
     entry = store.survey("small")
-    assert [each.name for each in results.groups(store.shown(entry.id, 0))] == ["north", "south"]
+    assert [each.name for each in results.groups(store.shown(entry.id, 0))] == [
+        "north",
+        "south",
+    ]
     told = results.compared(store.shown(entry.id, 0))
     assert told[0].startswith("Test that all groups are alike: χ² = ")
     assert [each.partition(",")[0] for each in told[1:]] == ["north", "south"]
@@ -98,7 +127,9 @@ def test_one_group_and_stages_are_not_compared(store: Store) -> None:
     assert results.compared(store.shown(store.survey("working-life").id, 2)) == ()
 
 
-def test_days_are_counts_of_those_that_have_ended(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_days_are_counts_of_those_that_have_ended(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     entry, today = store.survey("working-life"), store.today()
     assert store.shown(entry.id, 0).days == ()
     monkeypatch.setattr(store, "today", lambda: today + timedelta(days=2))
@@ -138,16 +169,22 @@ def test_a_stage_is_named_where_there_are_several(tmp_path: Path) -> None:
     filled.add(store, entry, 1, [np.zeros(1000, np.int64)])
     store.close("small")
     assert (
-        results.read(store.shown(entry.id, 1)).signals[0].text.startswith("Stage 1: 'red' was sent by 1,000 of 1,000")
+        results.read(store.shown(entry.id, 1))
+        .signals[0]
+        .text.startswith("Stage 1: 'red' was sent by 1,000 of 1,000")
     )
     store.shut()
 
 
-def test_a_design_without_a_known_bound_has_results_all_the_same(tmp_path: Path) -> None:
+def test_a_design_without_a_known_bound_has_results_all_the_same(
+    tmp_path: Path,
+) -> None:
     from deniable.designs import rappor
     from deniable.order.relaxation import ladder
 
-    labels = [f"item {number}" for number in range(30)]  # too many for the sets to be counted apart
+    labels = [
+        f"item {number}" for number in range(30)
+    ]  # too many for the sets to be counted apart
     stages = ladder([rappor(labels, 1), rappor(labels, 2)])
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(groups=(), questions=(question("odd", stages),)))
@@ -162,7 +199,10 @@ def test_a_design_without_a_known_bound_has_results_all_the_same(tmp_path: Path)
 def compared(store: Store, entry: Entry, number: int) -> tuple[results.ArmResult, ...]:
     """Compare a question with those that ask the same."""
     others = results.compared_questions(entry.survey, number)
-    return results.comparisons(store.shown(entry.id, number), [store.shown(entry.id, other) for other in others])
+    return results.comparisons(
+        store.shown(entry.id, number),
+        [store.shown(entry.id, other) for other in others],
+    )
 
 
 def test_arms_are_compared_by_what_is_shown_of_each(tmp_path: Path) -> None:
@@ -170,16 +210,26 @@ def test_arms_are_compared_by_what_is_shown_of_each(tmp_path: Path) -> None:
     entry = filled.opened(store, replace(ARMS, minimum=2))
     filled.ask(store, entry, 1, [1] * 300 + [0] * 300)
     (waiting,) = compared(store, entry, 1)
-    assert (waiting.question, waiting.design, waiting.differences) == ("again", "direct", ())
+    assert (waiting.question, waiting.design, waiting.differences) == (
+        "again",
+        "direct",
+        (),
+    )
     filled.ask(store, entry, 2, [1] * 60 + [0] * 240)
     filled.ask(store, entry, 3, [1] * 450 + [0] * 150)
     (found,) = compared(store, entry, 1)
     (back,) = compared(store, entry, 2)
-    own, other = (estimate(store.shown(entry.id, each).everybody.tally) for each in (1, 2))
+    own, other = (
+        estimate(store.shown(entry.id, each).everybody.tally) for each in (1, 2)
+    )
     assert found.respondents == other.tally.respondents
-    for row, mirrored, category in zip(found.differences, back.differences, own.design.categories, strict=True):
+    for row, mirrored, category in zip(
+        found.differences, back.differences, own.design.categories, strict=True
+    ):
         assert row.value == pytest.approx(own.params[category] - other.params[category])
-        assert row.error == pytest.approx(math.hypot(own.bse[category], other.bse[category]))
+        assert row.error == pytest.approx(
+            math.hypot(own.bse[category], other.bse[category])
+        )
         assert row.low < row.value < row.high
         assert mirrored.value == pytest.approx(-row.value)
     assert [row.label for row in found.differences] == ["No", "Yes"]

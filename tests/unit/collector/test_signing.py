@@ -18,7 +18,9 @@ KEY = SIGNING[0]
 
 def pem(key: rsa.RSAPrivateKey | ed25519.Ed25519PrivateKey) -> bytes:
     return key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
     )
 
 
@@ -30,7 +32,9 @@ def test_signing_is_the_private_operation() -> None:
         assert sign(blinded, KEY) == sign(blinded, KEY, Seeded("factor")) == long_way
 
 
-def test_what_is_raised_to_the_secret_exponent_is_unknown_to_the_sender(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_raised_to_the_secret_exponent_is_unknown_to_the_sender(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Whoever chooses what is signed may time it: neither that number nor one number twice may meet the exponent."""
     met: list[int] = []
 
@@ -45,12 +49,16 @@ def test_what_is_raised_to_the_secret_exponent_is_unknown_to_the_sender(monkeypa
         for _ in range(5):
             sign(blinded, KEY)
         assert len(met) == len(set(met)) == 10
-        assert not {blinded % KEY.numbers.p, blinded % KEY.numbers.q, blinded} & set(met)
+        assert not {blinded % KEY.numbers.p, blinded % KEY.numbers.q, blinded} & set(
+            met
+        )
 
 
 def test_only_numbers_below_the_modulus_are_signed() -> None:
     for wrong in (0, -1, KEY.public.modulus, KEY.public.modulus + 1):
-        with pytest.raises(InvalidRequest, match="not a number from 1 to below the modulus"):
+        with pytest.raises(
+            InvalidRequest, match="not a number from 1 to below the modulus"
+        ):
             sign(wrong, KEY)
 
 
@@ -74,12 +82,19 @@ def test_keys_are_kept_and_read_again() -> None:
 
 def test_a_key_does_not_show_itself() -> None:
     shown = f"{KEY!r} {KEY}"
-    assert not any(str(number) in shown for number in (KEY.numbers.p, KEY.numbers.q, KEY.numbers.d))
+    assert not any(
+        str(number) in shown for number in (KEY.numbers.p, KEY.numbers.q, KEY.numbers.d)
+    )
 
 
 def test_what_is_no_key_of_ours_is_refused() -> None:
     other_exponent = rsa.generate_private_key(public_exponent=3, key_size=2048)
-    for wrong in (b"", KEY.to_pem()[:200], pem(ed25519.Ed25519PrivateKey.generate()), pem(other_exponent)):
+    for wrong in (
+        b"",
+        KEY.to_pem()[:200],
+        pem(ed25519.Ed25519PrivateKey.generate()),
+        pem(other_exponent),
+    ):
         with pytest.raises(UnreadableFile, match="not a signing key") as refused:
             SigningKey.from_pem(wrong)
         assert wrong.decode()[30:60] not in str(refused.value) or not wrong
@@ -89,7 +104,9 @@ def test_short_keys_are_refused() -> None:
     with pytest.raises(InvalidRequest, match="2048 bits is too short"):
         SigningKey.make(bits=2048)
     with pytest.raises(InvalidRequest, match="expected 3,072 to 8,192"):
-        SigningKey.from_pem(pem(rsa.generate_private_key(public_exponent=EXPONENT, key_size=1024)))
+        SigningKey.from_pem(
+            pem(rsa.generate_private_key(public_exponent=EXPONENT, key_size=1024))
+        )
 
 
 def test_the_default_source_is_the_operating_system() -> None:

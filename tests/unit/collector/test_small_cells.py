@@ -19,7 +19,9 @@ from tests.support.surveys import small
 
 
 @given(st.lists(st.integers(0, 60), max_size=8), st.integers(0, 60), st.integers(1, 30))
-def test_neither_a_group_nor_what_is_left_is_ever_small(sizes: list[int], others: int, minimum: int) -> None:
+def test_neither_a_group_nor_what_is_left_is_ever_small(
+    sizes: list[int], others: int, minimum: int
+) -> None:
     total = sum(sizes) + others
     kept = large_enough(sizes, total, minimum)
     assert all(sizes[number] >= minimum for number in kept)
@@ -34,13 +36,18 @@ def test_where_all_groups_are_large_all_are_shown(sizes: list[int]) -> None:
 
 def test_a_single_small_group_takes_the_next_one_with_it() -> None:
     assert large_enough([100, 40, 5], 145, 20) == (0,)
-    assert large_enough([100, 40, 5], 165, 20) == (0, 1)  # 20 people are in no group: what is left is 25
+    assert large_enough([100, 40, 5], 165, 20) == (
+        0,
+        1,
+    )  # 20 people are in no group: what is left is 25
 
 
 def test_counts_of_few_are_refused(tmp_path: Path) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(minimum=20))
-    with pytest.raises(NotAllowed, match="too few responses to 'smokes'; expected at least 40"):
+    with pytest.raises(
+        NotAllowed, match="too few responses to 'smokes'; expected at least 40"
+    ):
         small_cells.counts_shown(store.shown(entry.id, 0))
     filled.ask(store, entry, 0, [0, 1] * 25, group=0)
     filled.ask(store, entry, 0, [0, 1] * 15, group=1)
@@ -55,9 +62,15 @@ def test_counts_of_few_are_refused(tmp_path: Path) -> None:
     assert small_cells.counts_shown(store.shown(entry.id, 0), 1).tally.respondents == 30
     assert small_cells.counts_shown(store.shown(entry.id, 0)).tally.respondents == 60
     filled.ask(store, entry, 0, [0, 1] * 5, group=1)
-    assert [each.respondents for each in results.groups(store.shown(entry.id, 0))] == [30, 30], "ten make no step"
+    assert [each.respondents for each in results.groups(store.shown(entry.id, 0))] == [
+        30,
+        30,
+    ], "ten make no step"
     store.close("small")
-    assert [each.respondents for each in results.groups(store.shown(entry.id, 0))] == [50, 60], "all, at the end"
+    assert [each.respondents for each in results.groups(store.shown(entry.id, 0))] == [
+        50,
+        60,
+    ], "all, at the end"
     store.shut()
 
 
@@ -70,7 +83,9 @@ def test_after_the_end_the_minimum_is_enough_and_fewer_are_not(tmp_path: Path) -
         small_cells.counts_shown(store.shown(entry.id, 0))
     entry = store.close("small")
     assert small_cells.counts_shown(store.shown(entry.id, 0)).tally.respondents == 20
-    with pytest.raises(NotAllowed, match="too few responses to 'colour'; expected at least 20"):
+    with pytest.raises(
+        NotAllowed, match="too few responses to 'colour'; expected at least 20"
+    ):
         small_cells.counts_shown(store.shown(entry.id, 1))
     store.shut()
 
@@ -85,12 +100,16 @@ def test_what_withdrawals_leave_is_refused_when_it_is_few(tmp_path: Path) -> Non
     for key in keys[:35]:
         store.withdraw(entry.id, key.tobytes())
     entry = store.close("small")
-    with pytest.raises(NotAllowed, match="too few responses to 'smokes'; expected at least 20"):
+    with pytest.raises(
+        NotAllowed, match="too few responses to 'smokes'; expected at least 20"
+    ):
         small_cells.counts_shown(store.shown(entry.id, 0))
     store.shut()
 
 
-def test_responses_of_few_are_not_handed_over_to_whoever_runs_the_collector(tmp_path: Path) -> None:
+def test_responses_of_few_are_not_handed_over_to_whoever_runs_the_collector(
+    tmp_path: Path,
+) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(minimum=20, groups=()))
     filled.ask(store, entry, 0, [0] * 19)
@@ -105,10 +124,14 @@ def test_responses_of_few_are_not_handed_over_to_whoever_runs_the_collector(tmp_
 def test_exports_count_stages_from_one_as_codebooks_do(tmp_path: Path) -> None:
     store = open_store(tmp_path / "c.db")
     entry = filled.opened(store, small(minimum=20, groups=()))
-    filled.ask(store, entry, 1, [0] * 180)  # the second stage comes from 60 of them, the third from 20
+    filled.ask(
+        store, entry, 1, [0] * 180
+    )  # the second stage comes from 60 of them, the third from 20
     exports.write(store, entry, 1, "parquet", file := BytesIO())
     found = pq.read_table(file)
-    designs = dict(enumerate((design.hash for design in entry.survey.questions[1].designs), 1))
+    designs = dict(
+        enumerate((design.hash for design in entry.survey.questions[1].designs), 1)
+    )
     assert Counter(found["stage"].to_pylist()) == {1: 180, 2: 60, 3: 20}
     assert all(designs[row["stage"]] == row["design"] for row in found.to_pylist())
     store.shut()

@@ -31,7 +31,11 @@ SAID = {
         "es": "la han cerrado", "fr": "a été fermée par ceux qui la mènent", "ar": "أغلق القائمون",
     },
 }  # fmt: skip
-DAYS: dict[str, Any] = {"early": {"opens": date(2999, 1, 31)}, "over": {"closes": date(2001, 3, 2)}, "closed": {}}
+DAYS: dict[str, Any] = {
+    "early": {"opens": date(2999, 1, 31)},
+    "over": {"closes": date(2001, 3, 2)},
+    "closed": {},
+}
 REFUSED = {
     "early": "opens on 2999-01-31",
     "over": "closed on 2001-03-02, its last day",
@@ -63,9 +67,18 @@ def test_a_page_says_why_nothing_is_taken(fielded: Fielded, standing: str) -> No
 
 
 @pytest.mark.parametrize("standing", SAID)
-def test_a_program_is_told_why_nothing_is_taken(fielded: Fielded, standing: str) -> None:
+def test_a_program_is_told_why_nothing_is_taken(
+    fielded: Fielded, standing: str
+) -> None:
     store = fielded(standing)
     with Inside(make_app(Settings(), store)) as collector:
-        refused = collector.ask("POST", "/api/surveys/later/responses", submission(store.survey("later").survey))
-        assert (refused.status, REFUSED[standing] in refused.json["error"]["what"]) == (409, True)
+        refused = collector.ask(
+            "POST",
+            "/api/surveys/later/responses",
+            submission(store.survey("later").survey),
+        )
+        assert (refused.status, REFUSED[standing] in refused.json["error"]["what"]) == (
+            409,
+            True,
+        )
         assert refused.json["error"]["next"]

@@ -12,7 +12,16 @@ from deniable.collector import streams
 from deniable.collector.refusals import Refused
 from deniable.collector.streams import check_stream
 from tests.support import bombs
-from tests.support.bombs import DICTIONARY, END, ROWS, Table, body_of, message, opening, rows
+from tests.support.bombs import (
+    DICTIONARY,
+    END,
+    ROWS,
+    Table,
+    body_of,
+    message,
+    opening,
+    rows,
+)
 
 SCHEMA = pa.schema([("key", pa.binary(16)), ("symbol", pa.string())])
 KEYS, OFFSETS, TEXT = bytes(32), b"\0\0\0\0\3\0\0\0\6\0\0\0", b"yesyes"
@@ -26,8 +35,16 @@ def refused(raw: bytes) -> tuple[int, str]:
     return caught.value.status, caught.value.problem
 
 
-def batch(length: int = 2, nodes: Any = NODES, places: Any = PLACES, body: bytes = BODY, **more: Any) -> bytes:
-    return opening(SCHEMA) + message(ROWS, rows(length, nodes, places), body, **more) + END
+def batch(
+    length: int = 2,
+    nodes: Any = NODES,
+    places: Any = PLACES,
+    body: bytes = BODY,
+    **more: Any,
+) -> bytes:
+    return (
+        opening(SCHEMA) + message(ROWS, rows(length, nodes, places), body, **more) + END
+    )
 
 
 def test_what_is_made_by_hand_is_read_by_arrow_and_passes() -> None:
@@ -40,8 +57,13 @@ def test_what_is_made_by_hand_is_read_by_arrow_and_passes() -> None:
 def test_the_old_form_of_compression_is_refused(codec: str) -> None:
     raw = bombs.old_compression(1_000_000, codec)
     assert len(raw) < 200_000
-    assert pa.ipc.open_stream(raw).read_all().nbytes == 25 * 1_000_000, "Arrow's reader unpacks it"
-    assert refused(raw) == (422, "the stream is of another version of Arrow's format; expected V5.")
+    assert pa.ipc.open_stream(raw).read_all().nbytes == 25 * 1_000_000, (
+        "Arrow's reader unpacks it"
+    )
+    assert refused(raw) == (
+        422,
+        "the stream is of another version of Arrow's format; expected V5.",
+    )
     words = {"ARROW:experimental_compression": codec}
     assert refused(batch(words=words))[1].startswith("the stream has words of its own")
 
@@ -57,7 +79,9 @@ def test_another_version_is_refused() -> None:
 
 def written(table: pa.Table, **options: Any) -> bytes:
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+    with pa.ipc.new_stream(
+        sink, table.schema, options=pa.ipc.IpcWriteOptions(**options)
+    ) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()
 
@@ -65,7 +89,10 @@ def written(table: pa.Table, **options: Any) -> bytes:
 def test_words_beside_the_columns_are_refused() -> None:
     plain = pa.table({"key": ["a"]})
     check_stream(written(plain))
-    assert "words of its own" in refused(written(plain.replace_schema_metadata({"pandas": "{}"})))[1]
+    assert (
+        "words of its own"
+        in refused(written(plain.replace_schema_metadata({"pandas": "{}"})))[1]
+    )
     field = pa.field("key", pa.string(), metadata={"a": "b"})
     assert "words of its own" in refused(written(plain.cast(pa.schema([field]))))[1]
 
@@ -73,12 +100,18 @@ def test_words_beside_the_columns_are_refused() -> None:
 @pytest.mark.parametrize("codec", ["zstd", "lz4"])
 def test_compression_is_refused_in_rows_and_in_dictionaries(codec: str) -> None:
     plain = pa.table({"key": ["a"] * 1000})
-    assert refused(written(plain, compression=codec))[1].startswith("the stream is compressed")
+    assert refused(written(plain, compression=codec))[1].startswith(
+        "the stream is compressed"
+    )
     coded = pa.table({"key": plain["key"].dictionary_encode()})
-    assert refused(written(coded, compression=codec))[1].startswith("the stream is compressed")
+    assert refused(written(coded, compression=codec))[1].startswith(
+        "the stream is compressed"
+    )
     data = rows(1, [(1, 0)], [], _3=Table({0: ("<B", 1)}))
     packed = message(DICTIONARY, Table({0: ("<q", 0), 1: data}), bytes(8))
-    assert refused(opening(SCHEMA) + packed + END)[1].startswith("the stream is compressed")
+    assert refused(opening(SCHEMA) + packed + END)[1].startswith(
+        "the stream is compressed"
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,35 +139,56 @@ def test_lengths_that_do_not_fit_are_refused(raw: bytes) -> None:
 
 def test_more_of_the_format_than_a_batch_needs_is_refused() -> None:
     inside = pa.schema([("key", pa.struct([("a", pa.string())]))])
-    assert refused(opening(inside) + END)[1].startswith("there are columns inside a column")
+    assert refused(opening(inside) + END)[1].startswith(
+        "there are columns inside a column"
+    )
     listed = pa.schema([("key", pa.list_(pa.string()))])
-    assert refused(opening(listed) + END)[1].startswith("there are columns inside a column")
+    assert refused(opening(listed) + END)[1].startswith(
+        "there are columns inside a column"
+    )
     many = pa.schema([(f"column {number}", pa.string()) for number in range(17)])
-    assert refused(opening(many) + END)[1].startswith("there are no columns, or too many")
-    assert refused(opening(pa.schema([])) + END)[1].startswith("there are no columns, or too many")
+    assert refused(opening(many) + END)[1].startswith(
+        "there are no columns, or too many"
+    )
+    assert refused(opening(pa.schema([])) + END)[1].startswith(
+        "there are no columns, or too many"
+    )
     views = pa.table({"key": pa.array(["a" * 50], pa.string_view())})
     assert "type with views" in refused(written(views))[1]
 
 
-def test_dictionaries_in_pieces_or_read_again_and_again_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dictionaries_in_pieces_or_read_again_and_again_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     data = rows(1, [(1, 0)], [(0, 0), (0, 8), (8, 1)])
     growing = Table({0: ("<q", 0), 1: data, 2: ("<B", 1)})
-    assert refused(opening(SCHEMA) + message(DICTIONARY, growing, bytes(16)) + END)[1].startswith(
-        "a dictionary comes in"
-    )
-    whole = [message(DICTIONARY, Table({0: ("<q", number), 1: data}), bytes(16)) for number in range(3)]
+    assert refused(opening(SCHEMA) + message(DICTIONARY, growing, bytes(16)) + END)[
+        1
+    ].startswith("a dictionary comes in")
+    whole = [
+        message(DICTIONARY, Table({0: ("<q", number), 1: data}), bytes(16))
+        for number in range(3)
+    ]
     check_stream(opening(SCHEMA) + b"".join(whole[:2]) + END)
-    assert "dictionaries are too large" in refused(opening(SCHEMA) + b"".join(whole) + END)[1]
+    assert (
+        "dictionaries are too large"
+        in refused(opening(SCHEMA) + b"".join(whole) + END)[1]
+    )
     monkeypatch.setattr(streams, "_MOST_REREAD", 64)
     again = message(ROWS, rows(2, NODES, PLACES), BODY)
     check_stream(opening(SCHEMA) + whole[0] + again * 4 + END)
-    assert "dictionaries are too large" in refused(opening(SCHEMA) + whole[0] + again * 5 + END)[1]
+    assert (
+        "dictionaries are too large"
+        in refused(opening(SCHEMA) + whole[0] + again * 5 + END)[1]
+    )
 
 
 def test_parts_without_number_are_refused() -> None:
     empty = message(ROWS, rows(0, [(0, 0)] * 2, [(0, 0)] * 5))
     check_stream(opening(SCHEMA) + empty * 10_000 + END)
-    assert refused(opening(SCHEMA) + empty * 10_001 + END)[1].startswith("the stream is in more than 10,000 parts")
+    assert refused(opening(SCHEMA) + empty * 10_001 + END)[1].startswith(
+        "the stream is in more than 10,000 parts"
+    )
 
 
 @pytest.mark.parametrize(

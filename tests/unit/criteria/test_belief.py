@@ -17,19 +17,34 @@ from deniable.criteria import (
     posterior,
     posterior_range,
 )
-from deniable.designs import binary, exposing_binary, k_ary, matrix, relaxed_warner, warner
+from deniable.designs import (
+    binary,
+    exposing_binary,
+    k_ary,
+    matrix,
+    relaxed_warner,
+    warner,
+)
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
 
 F = Fraction
 THREE = matrix(
-    [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]], categories=["never", "once", "often"], symbols=["a", "b", "c"]
+    [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]],
+    categories=["never", "once", "often"],
+    symbols=["a", "b", "c"],
 )
 
 
 def test_a_prior_by_name_or_in_order_is_the_same() -> None:
     named = {"often": 0.2, "never": 0.5, "once": 0.3}
-    assert posterior(THREE, named, 2) == posterior(THREE, [0.5, 0.3, 0.2], 2) == (F(5, 28), F(9, 28), F(1, 2))
-    assert posterior_range(THREE, named, ["once", "often"]) == posterior_range(THREE, [0.5, 0.3, 0.2], {1, 2})
+    assert (
+        posterior(THREE, named, 2)
+        == posterior(THREE, [0.5, 0.3, 0.2], 2)
+        == (F(5, 28), F(9, 28), F(1, 2))
+    )
+    assert posterior_range(THREE, named, ["once", "often"]) == posterior_range(
+        THREE, [0.5, 0.3, 0.2], {1, 2}
+    )
     assert posterior_range(THREE, named, "often").most.response == 2
 
 
@@ -39,7 +54,11 @@ def test_thirds_written_as_floats_are_thirds() -> None:
 
 def test_the_best_guess_is_wrong_as_often_as_the_golden_file_says() -> None:
     assert bayes_error(THREE, [0.5, 0.3, 0.2]) == F(41, 100)
-    assert bayes_error(k_ary(5, p="1/2"), [0.2] * 5) == least_bayes_error(F(4), [0.2] * 5) == F(1, 2)
+    assert (
+        bayes_error(k_ary(5, p="1/2"), [0.2] * 5)
+        == least_bayes_error(F(4), [0.2] * 5)
+        == F(1, 2)
+    )
     assert least_bayes_error(math.inf, {"a": 0.5, "b": 0.5}) == 0
 
 
@@ -49,7 +68,10 @@ def test_the_best_guess_is_wrong_as_often_as_the_golden_file_says() -> None:
         ([0.5, 0.5], "has 2 probabilities; expected 3"),
         ([0.5, 0.3, 0.3], "adds up to 1.1; expected 1"),
         ({"never": 0.5, "once": 0.5}, "expected exactly the 3 categories"),
-        ({"never": 0.5, "once": 0.3, "always": 0.2}, "expected exactly the 3 categories"),
+        (
+            {"never": 0.5, "once": 0.3, "always": 0.2},
+            "expected exactly the 3 categories",
+        ),
     ],
 )
 def test_a_prior_that_does_not_fit_is_refused(prior: Any, says: str) -> None:
@@ -71,12 +93,16 @@ def test_other_requests_that_do_not_fit_are_refused() -> None:
 
 def test_a_cap_for_a_known_prior_may_hold_where_the_parity_alone_would_not() -> None:
     demand = KnownPrior({"no": 0.9, "yes": 0.1}, most=0.5, about=["yes"])
-    design = binary("9/10", "17/20")  # 'no' is the tighter response: parity 8.5 for 'yes', 6 for 'no'
+    design = binary(
+        "9/10", "17/20"
+    )  # 'no' is the tighter response: parity 8.5 for 'yes', 6 for 'no'
     assert demand.check(design).holds
     lopsided = binary("19/20", "1/2")
     assert lopsided.parity == 10 > demand.parity == 9
     assert not demand.check(lopsided).holds
-    assert KnownPrior([0.1, 0.9], most=0.5, about=[0]).check(lopsided).holds  # 'no' never tells that much
+    assert (
+        KnownPrior([0.1, 0.9], most=0.5, about=[0]).check(lopsided).holds
+    )  # 'no' never tells that much
 
 
 def test_a_cap_tells_which_response_breaks_it() -> None:
@@ -90,7 +116,9 @@ def test_a_cap_tells_which_response_breaks_it() -> None:
     assert "Somebody who gave 'never' a probability of 0.5 gives it" in verdict.sentence
     event = KnownPrior([0.5, 0.3, 0.2], most=0.6, about=[1, 2]).check(THREE)
     assert "gave the event a probability of 0.5" in event.sentence
-    assert KnownPrior([0.5, 0.3, 0.2], most=0.9).check(THREE).sentence.startswith("Holds")
+    assert (
+        KnownPrior([0.5, 0.3, 0.2], most=0.9).check(THREE).sentence.startswith("Holds")
+    )
 
 
 def test_an_event_that_nobody_believes_in_can_never_be_confirmed() -> None:
@@ -121,7 +149,11 @@ def test_several_responses_are_told_as_such() -> None:
     design = matrix([[0.3, 0.05], [0.3, 0.05], [0.4, 0.9]])
     verdict = Relaxed("1/10", "1/10").check(design)
     assert verdict.witness is not None
-    assert (verdict.witness.likely, verdict.witness.unlikely, verdict.witness.responses) == (0, 1, (0, 1))
+    assert (
+        verdict.witness.likely,
+        verdict.witness.unlikely,
+        verdict.witness.responses,
+    ) == (0, 1, (0, 1))
     assert verdict.measure == "delta"
     assert "one of 2 responses such as '0'" in verdict.sentence
 
@@ -142,5 +174,7 @@ def test_the_parity_that_suffices_for_epsilon_and_delta() -> None:
 
 def test_the_delta_curve_is_that_of_the_design() -> None:
     design = warner(p="3/4")
-    assert delta_curve(design, [0, "1/2", 1, 2]) == tuple(design.delta(each) for each in (0, "1/2", 1, 2))
+    assert delta_curve(design, [0, "1/2", 1, 2]) == tuple(
+        design.delta(each) for each in (0, "1/2", 1, 2)
+    )
     assert delta_curve(design.channel, [0]) == (0.5,)

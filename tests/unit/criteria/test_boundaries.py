@@ -44,7 +44,12 @@ def test_the_witness_of_a_lower_boundary_is_a_belief_that_falls() -> None:
     assert witness is not None
     assert not witness.upward
     assert "gives it only" in verdict.sentence
-    assert 1 - witness.posterior < Boundaries(lower=[(0, 0), ("1/2", "1/5"), (1, 1)]).bounds(1 - witness.prior).lower
+    assert (
+        1 - witness.posterior
+        < Boundaries(lower=[(0, 0), ("1/2", "1/5"), (1, 1)])
+        .bounds(1 - witness.prior)
+        .lower
+    )
 
 
 def test_the_tighter_of_two_boundaries_decides() -> None:
@@ -58,9 +63,15 @@ def test_the_tighter_of_two_boundaries_decides() -> None:
 
 @pytest.mark.parametrize("reading", ["steps", "chords"])
 @pytest.mark.parametrize("gamma", [F(3, 2), F(50)])
-def test_a_function_never_allows_more_than_it_says(reading: Any, gamma: Fraction) -> None:
-    upper = Boundaries(upper=lambda p: posterior_bounds(gamma, p).upper, reading=reading)
-    lower = Boundaries(lower=lambda p: posterior_bounds(gamma, p).lower, reading=reading)
+def test_a_function_never_allows_more_than_it_says(
+    reading: Any, gamma: Fraction
+) -> None:
+    upper = Boundaries(
+        upper=lambda p: posterior_bounds(gamma, p).upper, reading=reading
+    )
+    lower = Boundaries(
+        lower=lambda p: posterior_bounds(gamma, p).lower, reading=reading
+    )
     least = gamma * (F(993, 1000) if reading == "steps" else 1 - (gamma + 10) / 10**6)
     assert least <= upper.parity <= gamma
     assert least <= lower.parity <= gamma
@@ -75,12 +86,17 @@ def test_a_function_never_allows_more_than_it_says(reading: Any, gamma: Fraction
         (np.sqrt, 2.0),
         (lambda p: p**0.5, 2.0),
         (lambda p: min(1, 3 * p), 3.0),
-        (lambda p: min(1.0, 0.3 + p), 1 + (0.3 + 0.3 + 2 * 0.3) / 0.49),  # a + b − 1 = ab = 0.3
+        (
+            lambda p: min(1.0, 0.3 + p),
+            1 + (0.3 + 0.3 + 2 * 0.3) / 0.49,
+        ),  # a + b − 1 = ab = 0.3
         (lambda p: 0.6 if p < 0.2 else 1, 6.0),
     ],
     ids=["math", "numpy", "power", "line", "touching", "step"],
 )
-def test_functions_of_every_sort(function: Callable[[Any], Any], infimum: float) -> None:
+def test_functions_of_every_sort(
+    function: Callable[[Any], Any], infimum: float
+) -> None:
     assert 0.993 * infimum <= float(Boundaries(upper=function).parity) <= infimum
 
 
@@ -118,13 +134,19 @@ def test_the_quick_look_leaves_the_infimum_in() -> None:
         ({"upper": [(0, 1)]}, "do not rise from 0 to 1"),
         ({"upper": [(0.1, 1), (1, 1)]}, "do not rise from 0 to 1"),
         ({"upper": [(0, 1), (0.6, 1), (0.5, 1), (1, 1)]}, "do not rise from 0 to 1"),
-        ({"upper": [(0, 0), (0.5, 0.6), (0.5, 0.7), (0.5, 0.8), (1, 1)]}, "more than two points"),
+        (
+            {"upper": [(0, 0), (0.5, 0.6), (0.5, 0.7), (0.5, 0.8), (1, 1)]},
+            "more than two points",
+        ),
         ({"upper": [(0, 0), (0.5, 0.4), (1, 1)]}, "upper crosses the diagonal"),
         ({"lower": [(0, 0), (0.5, 0.6), (1, 1)]}, "lower crosses the diagonal"),
         ({"upper": lambda p: p / 2}, "expected a probability, lower ≤ prior ≤ upper"),
         ({"upper": lambda p: p + 1}, "expected a probability, lower ≤ prior ≤ upper"),
         ({"upper": lambda p: max(p, 1 - p)}, "falls somewhere"),
-        ({"upper": lambda p: max(p, (1 + p**4) / 2), "reading": "chords"}, "not of one curvature"),
+        (
+            {"upper": lambda p: max(p, (1 + p**4) / 2), "reading": "chords"},
+            "not of one curvature",
+        ),
     ],
 )
 def test_what_is_no_boundary_is_refused(given: dict[str, Any], says: str) -> None:

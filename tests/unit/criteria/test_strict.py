@@ -8,7 +8,16 @@ from fractions import Fraction
 
 import pytest
 
-from deniable.criteria import BayesFactor, BetaFactor, Bounds, Epsilon, PosteriorCap, RhoToRho, Strict, posterior_bounds
+from deniable.criteria import (
+    BayesFactor,
+    BetaFactor,
+    Bounds,
+    Epsilon,
+    PosteriorCap,
+    RhoToRho,
+    Strict,
+    posterior_bounds,
+)
 from deniable.designs import binary, exposing_binary, k_ary, warner
 from deniable.errors import InvalidNumber
 
@@ -24,7 +33,13 @@ def test_each_demand_becomes_its_parity() -> None:
 
 
 def test_a_demand_becomes_an_epsilon_that_meets_it() -> None:
-    for demand in (BetaFactor(3), RhoToRho(0.1, 0.5), Epsilon(1), Epsilon("1/10"), BayesFactor(1.5)):
+    for demand in (
+        BetaFactor(3),
+        RhoToRho(0.1, 0.5),
+        Epsilon(1),
+        Epsilon("1/10"),
+        BayesFactor(1.5),
+    ):
         assert demand.check(k_ary(4, demand.as_epsilon())).holds
     assert Epsilon(1).as_epsilon() == 1.0
     assert BetaFactor(1).as_epsilon() == 0
@@ -44,7 +59,9 @@ def test_a_demand_becomes_an_epsilon_that_meets_it() -> None:
         (BayesFactor(3), F(1, 5), Bounds(F(1, 13), F(3, 7))),
     ],
 )
-def test_borders_of_the_breach_region(demand: Strict, prior: Fraction, expected: Bounds) -> None:
+def test_borders_of_the_breach_region(
+    demand: Strict, prior: Fraction, expected: Bounds
+) -> None:
     assert demand.bounds(prior) == expected
 
 
@@ -88,11 +105,22 @@ def test_a_verdict_that_holds_has_no_witness() -> None:
 
 def test_a_channel_alone_is_told_by_numbers() -> None:
     verdict = BayesFactor(6).check(binary("9/10", "7/10").channel)
-    assert "response 1 is 7 times as likely from answer 1 as from answer 0" in verdict.sentence
+    assert (
+        "response 1 is 7 times as likely from answer 1 as from answer 0"
+        in verdict.sentence
+    )
 
 
 @pytest.mark.parametrize(
-    "demand", [Epsilon(5), BayesFactor(99), BetaFactor(99), RhoToRho(0.1, 0.9), PosteriorCap(0.1, 0.9)], ids=str
+    "demand",
+    [
+        Epsilon(5),
+        BayesFactor(99),
+        BetaFactor(99),
+        RhoToRho(0.1, 0.9),
+        PosteriorCap(0.1, 0.9),
+    ],
+    ids=str,
 )
 def test_an_infinite_parity_fails_and_says_why(demand: Strict) -> None:
     verdict = demand.check(exposing_binary("1/10"))
@@ -127,7 +155,9 @@ def test_a_million_categories_are_judged_at_once() -> None:
         (posterior_bounds, (2, 2), "expected a probability"),
     ],
 )
-def test_what_is_no_demand_is_refused(build: type[Strict], arguments: tuple[object, ...], says: str) -> None:
+def test_what_is_no_demand_is_refused(
+    build: type[Strict], arguments: tuple[object, ...], says: str
+) -> None:
     with pytest.raises(InvalidNumber, match=says):
         build(*arguments)
 

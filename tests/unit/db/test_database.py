@@ -16,19 +16,33 @@ from deniable.errors import InvalidRequest, UnreadableFile
 from tests.support import postgres
 
 _numbers = count(1)
-FIRST = Migration("first", ("CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT NOT NULL, body {bytes}) {by_key}",))
+FIRST = Migration(
+    "first",
+    (
+        "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT NOT NULL, body {bytes}) {by_key}",
+    ),
+)
 
 
 def opened(where: str, **options: Any) -> Database:
-    given: dict[str, Any] = {"settings": db.DURABLE, "patience": 0.3, "one_writer": True, **options}
+    given: dict[str, Any] = {
+        "settings": db.DURABLE,
+        "patience": 0.3,
+        "one_writer": True,
+        **options,
+    }
     return db.open_database(where, "file", **given)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "postgres":
-        return postgres.fresh_schema(request.getfixturevalue("postgres_server"), f"db_{next(_numbers)}")
-    with db.SqliteFile(tmp_path / "some.db", "file", settings=db.DURABLE, patience=1) as file:
+        return postgres.fresh_schema(
+            request.getfixturevalue("postgres_server"), f"db_{next(_numbers)}"
+        )
+    with db.SqliteFile(
+        tmp_path / "some.db", "file", settings=db.DURABLE, patience=1
+    ) as file:
         file.make()
     return str(tmp_path / "some.db")
 
@@ -48,20 +62,33 @@ def names(database: Database) -> list[str]:
 
 def test_tables_say_the_same_things(database: Database) -> None:
     with database.transaction() as tables:
-        rows = [(number, f"thing {number}", bytes([number])) for number in range(1000 % 256)]
+        rows = [
+            (number, f"thing {number}", bytes([number])) for number in range(1000 % 256)
+        ]
         tables.insert("thing", ("id", "name", "body"), iter(rows))
         assert tables.run("UPDATE thing SET name = ? WHERE id < ?", "early", 3) == 3
-        tables.each("UPDATE thing SET name = ? WHERE id = ?", [("late", 200), ("later", 201)])
+        tables.each(
+            "UPDATE thing SET name = ? WHERE id = ?", [("late", 200), ("later", 201)]
+        )
         assert tables.value("SELECT name FROM thing WHERE id = ?", 201) == "later"
         assert tables.value("SELECT name FROM thing WHERE id = ?", 999) is None
         wanted = [1, 200, 5000]
-        assert sorted(tables.rows_among("SELECT id, name FROM thing WHERE id >= ? AND id", wanted, 1)) == [
+        assert sorted(
+            tables.rows_among(
+                "SELECT id, name FROM thing WHERE id >= ? AND id", wanted, 1
+            )
+        ) == [
             (1, "early"),
             (200, "late"),
         ]
-        assert len(tables.rows_among("SELECT id FROM thing WHERE id", list(range(2000)))) == len(rows)
+        assert len(
+            tables.rows_among("SELECT id FROM thing WHERE id", list(range(2000)))
+        ) == len(rows)
         assert tables.rows_among("SELECT id FROM thing WHERE id", []) == []
-        assert [bytes(body) for (body,) in tables.stream("SELECT body FROM thing ORDER BY id")] == [r[2] for r in rows]
+        assert [
+            bytes(body)
+            for (body,) in tables.stream("SELECT body FROM thing ORDER BY id")
+        ] == [r[2] for r in rows]
         assert tables.has("thing")
         assert not tables.has("other")
         assert tables.taken("thing")
@@ -71,8 +98,13 @@ def test_tables_say_the_same_things(database: Database) -> None:
 def test_a_transaction_that_fails_leaves_nothing(database: Database) -> None:
     with pytest.raises(KeyError), database.transaction() as tables:
         tables.insert("thing", ("id", "name"), _broken_off())
-    with pytest.raises(UnreadableFile, match="nothing was changed"), database.transaction() as tables:
-        tables.each("INSERT INTO thing VALUES (?, ?, NULL)", [(1, "one"), (1, "the same")])
+    with (
+        pytest.raises(UnreadableFile, match="nothing was changed"),
+        database.transaction() as tables,
+    ):
+        tables.each(
+            "INSERT INTO thing VALUES (?, ?, NULL)", [(1, "one"), (1, "the same")]
+        )
     assert names(database) == []
 
 
@@ -91,7 +123,9 @@ def test_writers_take_turns_and_are_given_up(database: Database, where: str) -> 
             assert tables.value("SELECT name FROM thing") == "one"
 
 
-def test_a_server_lets_others_write_where_they_lock_rows_of_their_own(postgres_server: str) -> None:
+def test_a_server_lets_others_write_where_they_lock_rows_of_their_own(
+    postgres_server: str,
+) -> None:
     where = postgres.fresh_schema(postgres_server, f"db_{next(_numbers)}")
     with opened(where, one_writer=False) as one, opened(where, one_writer=False) as two:
         with one.transaction() as tables:
@@ -102,23 +136,36 @@ def test_a_server_lets_others_write_where_they_lock_rows_of_their_own(postgres_s
         assert names(one) == ["one", "two"]
 
 
-def test_migrations_are_applied_once_with_the_record_of_them(database: Database) -> None:
-    second = Migration("second", ("ALTER TABLE thing ADD COLUMN more TEXT", "CREATE TABLE nonsense ("))
+def test_migrations_are_applied_once_with_the_record_of_them(
+    database: Database,
+) -> None:
+    second = Migration(
+        "second", ("ALTER TABLE thing ADD COLUMN more TEXT", "CREATE TABLE nonsense (")
+    )
     with pytest.raises(UnreadableFile), database.transaction() as tables:
         db.migrate(tables, "things", [FIRST, second])
     with database.transaction() as tables:
         assert db.applied_migrations(tables, "things") == {"first"}
         tables.run("INSERT INTO thing VALUES (1, 'without the column', NULL)")
-        db.migrate(tables, "things", [FIRST, second._replace(statements=second.statements[:1])])
+        db.migrate(
+            tables, "things", [FIRST, second._replace(statements=second.statements[:1])]
+        )
         assert db.applied_migrations(tables, "things") == {"first", "second"}
-        db.migrate(tables, "others", [Migration("first", ("CREATE TABLE other (id INTEGER)",))])
+        db.migrate(
+            tables, "others", [Migration("first", ("CREATE TABLE other (id INTEGER)",))]
+        )
         assert db.applied_migrations(tables, "others") == {"first"}
-    with pytest.raises(UnreadableFile, match="later version"), database.transaction() as tables:
+    with (
+        pytest.raises(UnreadableFile, match="later version"),
+        database.transaction() as tables,
+    ):
         db.migrate(tables, "things", [FIRST])
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are forked")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the child does one thing and ends
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the child does one thing and ends
 def test_a_child_uses_a_connection_of_its_own(database: Database) -> None:
     child = os.fork()
     if child == 0:
@@ -132,7 +179,9 @@ def test_a_child_uses_a_connection_of_its_own(database: Database) -> None:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are forked")
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # the child does one thing and ends
+@pytest.mark.filterwarnings(
+    "ignore::DeprecationWarning"
+)  # the child does one thing and ends
 def test_a_child_leaves_the_connections_of_its_parent_alone(database: Database) -> None:
     """They would both write through it: SQLite's locks belong to a process, and a server's answers to one reader."""
     with database._connection() as ours:
@@ -153,12 +202,21 @@ def test_a_child_leaves_the_connections_of_its_parent_alone(database: Database) 
 
 
 def test_half_a_character_is_refused(database: Database) -> None:
-    with pytest.raises(InvalidRequest, match="half a character"), database.transaction() as tables:
-        tables.run("INSERT INTO thing VALUES (?, ?, NULL)", 1, "half \ud800 a character")
+    with (
+        pytest.raises(InvalidRequest, match="half a character"),
+        database.transaction() as tables,
+    ):
+        tables.run(
+            "INSERT INTO thing VALUES (?, ?, NULL)", 1, "half \ud800 a character"
+        )
 
 
-def test_a_server_forces_what_it_commits_whatever_its_settings_say(postgres_server: str) -> None:
-    careless = "-csynchronous_commit%3Doff%20-cdefault_transaction_isolation%3Dserializable"
+def test_a_server_forces_what_it_commits_whatever_its_settings_say(
+    postgres_server: str,
+) -> None:
+    careless = (
+        "-csynchronous_commit%3Doff%20-cdefault_transaction_isolation%3Dserializable"
+    )
     with opened(f"{postgres_server}&options={careless}") as database:
         for write in (True, False):
             with database.transaction(write=write) as tables:
@@ -173,7 +231,10 @@ def test_errors_of_a_server_do_not_tell_what_is_in_a_row(postgres_server: str) -
         with database.transaction() as tables:
             db.migrate(tables, "things", [FIRST])
         with pytest.raises(UnreadableFile) as caught, database.transaction() as tables:
-            tables.each("INSERT INTO thing VALUES (?, ?, NULL)", [(1, "a secret"), (1, "a secret")])
+            tables.each(
+                "INSERT INTO thing VALUES (?, ?, NULL)",
+                [(1, "a secret"), (1, "a secret")],
+            )
     assert "UniqueViolation" in str(caught.value)
     assert "secret" not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -184,12 +245,19 @@ def test_what_is_returned_was_committed(where: str) -> None:
     with opened(where) as database:
         with database.transaction() as tables:
             _owner_and_thing(tables)
-        with pytest.raises(UnreadableFile, match="nothing was changed"), database.transaction() as tables:
-            tables.run("INSERT INTO owned VALUES (5)")  # of an owner who is never entered
+        with (
+            pytest.raises(UnreadableFile, match="nothing was changed"),
+            database.transaction() as tables,
+        ):
+            tables.run(
+                "INSERT INTO owned VALUES (5)"
+            )  # of an owner who is never entered
         with database.transaction(write=False) as tables:
             assert tables.rows("SELECT owner FROM owned") == []
 
 
 def _owner_and_thing(tables: Tables) -> None:
     tables.run("CREATE TABLE owner (id INTEGER PRIMARY KEY)")
-    tables.run("CREATE TABLE owned (owner INTEGER REFERENCES owner DEFERRABLE INITIALLY DEFERRED)")
+    tables.run(
+        "CREATE TABLE owned (owner INTEGER REFERENCES owner DEFERRABLE INITIALLY DEFERRED)"
+    )

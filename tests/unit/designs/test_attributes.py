@@ -24,7 +24,13 @@ from deniable.designs import (
     warner,
 )
 from deniable.designs.labels import Combinations, Numbered
-from deniable.errors import InvalidAnswer, InvalidDesign, InvalidNumber, InvalidRequest, UnreadableFile
+from deniable.errors import (
+    InvalidAnswer,
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+    UnreadableFile,
+)
 from deniable.responses import respond
 
 SMOKES, AGE = warner(p="3/4"), k_ary(["young", "old", "very old"], p="1/2")
@@ -34,7 +40,9 @@ BOTH = product({"smokes": SMOKES, "age": AGE})
 def test_a_product_remembers_its_attributes() -> None:
     assert BOTH.attributes == ("smokes", "age")
     assert BOTH.factors == (Factor("smokes", SMOKES), Factor("age", AGE))
-    assert BOTH.categories == Combinations([("no", "yes"), ("young", "old", "very old")])
+    assert BOTH.categories == Combinations(
+        [("no", "yes"), ("young", "old", "very old")]
+    )
     assert BOTH.categories[4] == "yes · old"
     assert isinstance(BOTH.channel, Product)
     assert BOTH.channel.factors == (SMOKES.channel, AGE.channel)
@@ -50,7 +58,12 @@ def test_attributes_travel_and_are_part_of_the_hash() -> None:
     swapped = product({"age": AGE, "smokes": SMOKES})
     assert len({BOTH.hash, renamed.hash, swapped.hash}) == 3
     document = json.loads(BOTH.to_json())
-    assert set(document) == {"schema", "name", "factors", "hash"}  # all else follows from the factors
+    assert set(document) == {
+        "schema",
+        "name",
+        "factors",
+        "hash",
+    }  # all else follows from the factors
     assert [each["attribute"] for each in document["factors"]] == ["smokes", "age"]
 
 
@@ -75,7 +88,9 @@ def test_twenty_items_make_a_small_file() -> None:
 )
 def test_a_file_with_broken_factors_is_refused(factors: Any) -> None:
     with pytest.raises((UnreadableFile, InvalidDesign)):
-        Design.from_json(documents.seal("design", {"name": "product", "factors": factors}))
+        Design.from_json(
+            documents.seal("design", {"name": "product", "factors": factors})
+        )
 
 
 def test_a_file_cannot_hold_factors_and_something_else() -> None:
@@ -88,7 +103,10 @@ def test_a_file_cannot_hold_factors_and_something_else() -> None:
 def test_a_file_cannot_nest_designs_without_end() -> None:
     body: dict[str, Any] = json.loads(BOTH.to_json())
     inner = {"name": "product", "factors": body["factors"]}
-    outer = {"name": "product", "factors": [{"attribute": "a", "design": inner}, body["factors"][0]]}
+    outer = {
+        "name": "product",
+        "factors": [{"attribute": "a", "design": inner}, body["factors"][0]],
+    }
     with pytest.raises(InvalidDesign, match="itself for several attributes"):
         Design.from_json(documents.seal("design", outer))
 
@@ -110,7 +128,11 @@ def test_a_part_is_named_by_attributes_that_exist(names: tuple[str, ...]) -> Non
 
 
 def test_an_answer_can_be_given_by_attribute() -> None:
-    assert BOTH.category_number({"age": "old", "smokes": "yes"}) == BOTH.category_number("yes · old") == 4
+    assert (
+        BOTH.category_number({"age": "old", "smokes": "yes"})
+        == BOTH.category_number("yes · old")
+        == 4
+    )
     assert respond(BOTH, {"smokes": "no", "age": "young"}).symbol in BOTH.symbols
 
 
@@ -134,7 +156,11 @@ def test_an_answer_by_attribute_is_never_repeated(answer: Any) -> None:
 def test_products_within_products_are_taken_apart() -> None:
     assert product([product([SMOKES, AGE]), SMOKES]) == product([SMOKES, AGE, SMOKES])
     assert product([BOTH, AGE]).attributes == ("smokes", "age", "3")
-    assert product({"he": BOTH, "votes": SMOKES}).attributes == ("he smokes", "he age", "votes")
+    assert product({"he": BOTH, "votes": SMOKES}).attributes == (
+        "he smokes",
+        "he age",
+        "votes",
+    )
 
 
 @pytest.mark.parametrize(
@@ -143,14 +169,35 @@ def test_products_within_products_are_taken_apart() -> None:
         (lambda: product([BOTH, BOTH]), "attributes holds 'smokes' more than once"),
         (lambda: product({"a": SMOKES, "a ": AGE}), "more than once"),
         (lambda: product({"": SMOKES, "b": AGE}), "expected text"),
-        (lambda: product({"a": k_ary(["x · y", "z"], 1), "b": AGE}), "separates attributes"),
-        (lambda: product({"a": k_ary(["x ·", "z"], 1), "b": AGE}), "separates attributes"),
-        (lambda: Design.of_factors("product", [Factor("a", SMOKES)]), "expected at least 2"),
-        (lambda: Design.of_factors("product", [Factor("a", BOTH), Factor("b", AGE)]), "itself for several"),
-        (lambda: Design("product", 4, 4, BOTH.part("smokes").channel, BOTH.factors), "expected 2"),
-        (lambda: Design("product", 6, 6, BOTH.channel, BOTH.factors), "not those of the factors"),
+        (
+            lambda: product({"a": k_ary(["x · y", "z"], 1), "b": AGE}),
+            "separates attributes",
+        ),
+        (
+            lambda: product({"a": k_ary(["x ·", "z"], 1), "b": AGE}),
+            "separates attributes",
+        ),
+        (
+            lambda: Design.of_factors("product", [Factor("a", SMOKES)]),
+            "expected at least 2",
+        ),
+        (
+            lambda: Design.of_factors("product", [Factor("a", BOTH), Factor("b", AGE)]),
+            "itself for several",
+        ),
+        (
+            lambda: Design("product", 4, 4, BOTH.part("smokes").channel, BOTH.factors),
+            "expected 2",
+        ),
+        (
+            lambda: Design("product", 6, 6, BOTH.channel, BOTH.factors),
+            "not those of the factors",
+        ),
         (lambda: items({"a": 1}), "expected at least 2"),
-        (lambda: items({str(number): 1 for number in range(21)}), "2,097,152 combinations"),
+        (
+            lambda: items({str(number): 1 for number in range(21)}),
+            "2,097,152 combinations",
+        ),
         (lambda: items({"a": 1, "b": None}, categories=3), "expected 2"),
         (lambda: direct(1001), "at most 1,000"),
     ],
@@ -163,7 +210,12 @@ def test_what_does_not_fit_together_is_refused(build: Any, problem: str) -> None
 
 def test_a_dot_without_spaces_is_part_of_a_word() -> None:
     design = product({"a": k_ary(["col·legi", "casa"], 1), "b": k_ary(["·x", "y·"], 1)})
-    assert [design.category_number(label) for label in design.categories] == [0, 1, 2, 3]
+    assert [design.category_number(label) for label in design.categories] == [
+        0,
+        1,
+        2,
+        3,
+    ]
 
 
 def test_combined_labels_behave_as_a_sequence() -> None:
@@ -172,7 +224,9 @@ def test_combined_labels_behave_as_a_sequence() -> None:
     assert known[-1] == "b · 2"
     assert known[1:3] == ("a · 1", "a · 2")
     assert known.index("b · 0", 2) == 3
-    assert ("a · 3" in known, "a" in known, 5 in known, "a · 1 · 2" in known) == (False,) * 4
+    assert ("a · 3" in known, "a" in known, 5 in known, "a · 1 · 2" in known) == (
+        False,
+    ) * 4
     with pytest.raises(ValueError, match="not one of"):
         known.index("b · 0", 4)
     with pytest.raises(IndexError):
@@ -216,10 +270,14 @@ def test_factors_need_not_be_square() -> None:
     wide = matrix([[0.5, 0.1], [0.25, 0.25], [0.25, 0.65]])
     design = product({"a": wide, "b": SMOKES})
     assert (len(design.categories), len(design.symbols)) == (4, 6)
-    assert design.probability("2 · yes", given="1 · yes") == Fraction(65, 100) * Fraction(3, 4)
+    assert design.probability("2 · yes", given="1 · yes") == Fraction(
+        65, 100
+    ) * Fraction(3, 4)
 
 
 def test_factors_of_another_channel_are_refused() -> None:
-    both, other = (product({"a": warner(p=p), "b": warner(p="2/3")}) for p in ("3/4", "4/5"))
+    both, other = (
+        product({"a": warner(p=p), "b": warner(p="2/3")}) for p in ("3/4", "4/5")
+    )
     with pytest.raises(InvalidDesign, match="not those of the factors"):
         replace(both, channel=other.channel)

@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.designs import FAMILIES, christofides, crosswise, forced_response, simmons, warner
+from deniable.designs import (
+    FAMILIES,
+    christofides,
+    crosswise,
+    forced_response,
+    simmons,
+    warner,
+)
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
 
 
@@ -25,28 +32,44 @@ from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
         (lambda: simmons(1, categories=["a", "b", "c"]), InvalidDesign, "categories"),
         (christofides, InvalidRequest, "exactly one"),
         (lambda: christofides(1, cards=["1/3", "2/3"]), InvalidRequest, "exactly one"),
-        (lambda: christofides(cards=["1/3", "2/3"], middle="1/5"), InvalidRequest, "middle goes with epsilon"),
+        (
+            lambda: christofides(cards=["1/3", "2/3"], middle="1/5"),
+            InvalidRequest,
+            "middle goes with epsilon",
+        ),
         (lambda: christofides(cards=["1/3", "1/3"]), InvalidDesign, "sum to 2/3"),
         (lambda: christofides(cards=["1/3", "1/3", "1/3"]), InvalidDesign, "both ends"),
         (lambda: christofides(cards="12"), InvalidDesign, "list"),
         (lambda: christofides(cards=[1]), InvalidDesign, "list"),
         (lambda: christofides(1, middle=1), InvalidDesign, "fewer middle cards"),
         (lambda: christofides(1, middle="3/2"), InvalidNumber, "probability"),
-        (lambda: forced_response("2/3", "1/6", "1/5"), InvalidDesign, "do not sum to 1"),
+        (
+            lambda: forced_response("2/3", "1/6", "1/5"),
+            InvalidDesign,
+            "do not sum to 1",
+        ),
         (lambda: forced_response("2/3", "1/2"), InvalidDesign, "do not sum to 1"),
         (lambda: forced_response(0, "1/2"), InvalidDesign, "between 0 and 1"),
         (lambda: forced_response(1, 0), InvalidDesign, "between 0 and 1"),
         (lambda: crosswise("1/2"), InvalidDesign, "equally often"),
         (lambda: crosswise(0), InvalidDesign, "gives every answer away"),
-        (lambda: crosswise("1/4", categories=["a", "b", "c"]), InvalidDesign, "expected 2"),
+        (
+            lambda: crosswise("1/4", categories=["a", "b", "c"]),
+            InvalidDesign,
+            "expected 2",
+        ),
     ],
 )
-def test_what_cannot_be_built_is_refused_with_a_reason(build: Callable[[], Any], error: type, words: str) -> None:
+def test_what_cannot_be_built_is_refused_with_a_reason(
+    build: Callable[[], Any], error: type, words: str
+) -> None:
     with pytest.raises(error, match=words):
         build()
 
 
-@pytest.mark.parametrize("design", [simmons(1), crosswise("1/4")], ids=lambda design: design.name)
+@pytest.mark.parametrize(
+    "design", [simmons(1), crosswise("1/4")], ids=lambda design: design.name
+)
 def test_designs_that_rest_on_an_unknown_answer_say_so(design: dn.Design) -> None:
     assert "random device" in design.caveat
     assert "do not know" in design.caveat

@@ -23,13 +23,19 @@ def by_the_rule(people: int, epsilon: float, middle: Any) -> tuple[int, int, int
 
 CASES = [
     (*case, by_the_rule(*case))
-    for case in product((2, 3, 10, 97, 1000, 12345), (0.05, 0.5, 1, 3), (0, "1/100", "9/25"))
+    for case in product(
+        (2, 3, 10, 97, 1000, 12345), (0.05, 0.5, 1, 3), (0, "1/100", "9/25")
+    )
 ]
 TELLING = [case for case in CASES if case[3][2] > case[3][0]]
 
 
-@pytest.mark.parametrize(("people", "epsilon", "middle"), [case[:3] for case in CASES if case not in TELLING])
-def test_a_deck_that_would_tell_nothing_is_refused(people: int, epsilon: float, middle: Any) -> None:
+@pytest.mark.parametrize(
+    ("people", "epsilon", "middle"), [case[:3] for case in CASES if case not in TELLING]
+)
+def test_a_deck_that_would_tell_nothing_is_refused(
+    people: int, epsilon: float, middle: Any
+) -> None:
     with pytest.raises(InvalidDesign, match="more threes than ones"):
         integer_deck(people, epsilon, middle)
 
@@ -46,7 +52,9 @@ def test_a_deck_follows_the_integer_rule_and_keeps_its_epsilon(
 
 
 def test_the_deck_of_the_document_cannot_be_printed() -> None:
-    with pytest.raises(InvalidDesign, match="3 cards with a 1, 3 with a 2 and 3 with a 3") as caught:
+    with pytest.raises(
+        InvalidDesign, match="3 cards with a 1, 3 with a 2 and 3 with a 3"
+    ) as caught:
         integer_deck(9, 0.5, 0.36)
     assert "at least 0.6932" in caught.value.hint
     assert integer_deck(9, 0.6932, 0.36).counts == (2, 3, 4)
@@ -66,13 +74,20 @@ def test_the_smallest_epsilon_that_is_told_is_enough(people: int) -> None:
     assert integer_deck(people, least[1]).counts
 
 
-@pytest.mark.parametrize(("people", "cards", "epsilon"), [(20, 100, 1), (3, 16, "11/10"), (50, 1000, 0.5), (5, 40, 2)])
-def test_spare_cards_keep_epsilon_against_a_collector(people: int, cards: int, epsilon: Any) -> None:
+@pytest.mark.parametrize(
+    ("people", "cards", "epsilon"),
+    [(20, 100, 1), (3, 16, "11/10"), (50, 1000, 0.5), (5, 40, 2)],
+)
+def test_spare_cards_keep_epsilon_against_a_collector(
+    people: int, cards: int, epsilon: Any
+) -> None:
     deck = integer_deck(people, epsilon, "1/10", cards=cards, collector=True)
     assert deck.cards == cards
     assert deck.parity_collector <= exact.exp_below(exact.positive_epsilon(epsilon))
     ones, twos, threes = deck.counts
-    greedier = Deck((ones - 1, twos, threes + 1), people)  # one card less to hide behind is one too few
+    greedier = Deck(
+        (ones - 1, twos, threes + 1), people
+    )  # one card less to hide behind is one too few
     assert greedier.parity_collector > exact.exp_above(epsilon)
     assert "can change them by at most a factor" in deck.guarantee
 
@@ -80,7 +95,11 @@ def test_spare_cards_keep_epsilon_against_a_collector(people: int, cards: int, e
 def test_too_few_spare_cards_are_refused_with_a_number_that_will_do() -> None:
     with pytest.raises(InvalidDesign, match="more threes than ones") as caught:
         integer_deck(20, 1, cards=40, collector=True)
-    enough = int("".join(filter(str.isdigit, caught.value.hint.split("about")[1].split("cards")[0])))
+    enough = int(
+        "".join(
+            filter(str.isdigit, caught.value.hint.split("about")[1].split("cards")[0])
+        )
+    )
     assert enough > 40
     assert integer_deck(20, 1, cards=enough + 2, collector=True).epsilon_collector <= 1
     with pytest.raises(InvalidDesign):
@@ -145,7 +164,9 @@ def test_a_sum_that_is_too_long_is_refused() -> None:
 
 
 def test_put_back_the_cards_are_christofides() -> None:
-    assert Deck((3, 5, 12), 20).with_replacement() == christofides(cards=["3/20", "1/4", "3/5"])
+    assert Deck((3, 5, 12), 20).with_replacement() == christofides(
+        cards=["3/20", "1/4", "3/5"]
+    )
 
 
 def test_a_deck_travels() -> None:
@@ -164,7 +185,9 @@ def test_a_deck_travels() -> None:
 def test_a_deck_that_was_edited_with_its_hash_is_still_checked() -> None:
     from deniable import documents
 
-    sealed = documents.seal("deck", {"counts": [1, 1], "people": 2, "categories": ["no", "yes"]})
+    sealed = documents.seal(
+        "deck", {"counts": [1, 1], "people": 2, "categories": ["no", "yes"]}
+    )
     with pytest.raises(InvalidDesign, match="middle"):
         Deck.from_json(sealed)
     for body in (
@@ -180,6 +203,8 @@ def test_a_deck_that_was_edited_with_its_hash_is_still_checked() -> None:
 @pytest.mark.parametrize("counts", [(1, 0, 2), (3, 1, 4), (2, 3, 7), (5, 2, 6)])
 def test_what_is_promised_is_never_rounded_down(counts: tuple[int, ...]) -> None:
     deck = Deck(counts, people=2)
-    factor, epsilon = re.findall(r"a factor of ([\d.]+) \(ε = ([\d.]+)\)", deck.guarantee)[0]
+    factor, epsilon = re.findall(
+        r"a factor of ([\d.]+) \(ε = ([\d.]+)\)", deck.guarantee
+    )[0]
     assert Fraction(factor) >= deck.parity_alone
     assert float(epsilon) >= exact.log_above(deck.parity_alone)

@@ -35,7 +35,10 @@ def test_designs_are_equal_by_content() -> None:
 
 
 def test_its_text_is_short_however_many_categories_there_are() -> None:
-    assert repr(k_ary(10**6, 1)) == "k_ary('0', '1', '2', '3', '4', … (1,000,000 in all); ε = 1)"
+    assert (
+        repr(k_ary(10**6, 1))
+        == "k_ary('0', '1', '2', '3', '4', … (1,000,000 in all); ε = 1)"
+    )
 
 
 def test_an_infinite_parity_is_told_as_such() -> None:
@@ -70,17 +73,25 @@ def test_a_further_field_is_refused() -> None:
     with pytest.raises(UnreadableFile, match="no further fields"):
         Design.from_json(documents.seal("design", {**body, "note": "hello"}))
     with pytest.raises(UnreadableFile, match="no further fields"):
-        Design.from_json(documents.seal("design", {**body, "channel": {**body["channel"], "note": "hello"}}))
+        Design.from_json(
+            documents.seal(
+                "design", {**body, "channel": {**body["channel"], "note": "hello"}}
+            )
+        )
 
 
-@pytest.mark.parametrize("change", [{"same": "6"}, {"same": "03"}, {"same": 3}], ids=str)
+@pytest.mark.parametrize(
+    "change", [{"same": "6"}, {"same": "03"}, {"same": 3}], ids=str
+)
 def test_weights_written_in_another_way_are_refused(change: dict[str, Any]) -> None:
     body = json.loads(warner(p="3/4").to_json())
     del body["hash"], body["schema"]
     if change == {"same": "6"}:
         change = {"same": "6", "other": "2"}
     with pytest.raises(UnreadableFile, match="lowest terms"):
-        Design.from_json(documents.seal("design", {**body, "channel": {**body["channel"], **change}}))
+        Design.from_json(
+            documents.seal("design", {**body, "channel": {**body["channel"], **change}})
+        )
 
 
 def test_a_file_of_another_kind_says_what_it_is() -> None:

@@ -40,7 +40,10 @@ def test_k_ary_from_epsilon_sums_to_2_64_and_stays_below() -> None:
         assert isinstance(channel, Diagonal)
         assert TOTAL % channel.total == 0
         assert (channel.same < channel.other) == low
-        larger, smaller = max(channel.same, channel.other), min(channel.same, channel.other)
+        larger, smaller = (
+            max(channel.same, channel.other),
+            min(channel.same, channel.other),
+        )
         assert math.log(larger / smaller) == pytest.approx(2, abs=1e-15)
 
 
@@ -52,21 +55,39 @@ def test_k_ary_may_never_send_the_answer_itself() -> None:
     ("arguments", "error", "problem"),
     [
         ({"categories": 3}, InvalidRequest, "exactly one of them"),
-        ({"categories": 3, "epsilon": 1, "p": 0.5}, InvalidRequest, "exactly one of them"),
-        ({"categories": 3, "p": 0.1, "low": True}, InvalidRequest, "low goes with epsilon"),
+        (
+            {"categories": 3, "epsilon": 1, "p": 0.5},
+            InvalidRequest,
+            "exactly one of them",
+        ),
+        (
+            {"categories": 3, "p": 0.1, "low": True},
+            InvalidRequest,
+            "low goes with epsilon",
+        ),
         ({"categories": 3, "p": "1/3"}, InvalidDesign, "every category equally often"),
         ({"categories": 3, "p": 1}, InvalidDesign, "gives every answer away"),
         ({"categories": 2, "p": 0}, InvalidDesign, "gives every answer away"),
-        ({"categories": 3, "p": 1.5}, InvalidNumber, "p is 1.5; expected a probability"),
+        (
+            {"categories": 3, "p": 1.5},
+            InvalidNumber,
+            "p is 1.5; expected a probability",
+        ),
         ({"categories": 3, "epsilon": 0}, InvalidNumber, "expected a positive number"),
-        ({"categories": 3, "epsilon": "one"}, InvalidNumber, "epsilon is 'one'; expected a finite number"),
+        (
+            {"categories": 3, "epsilon": "one"},
+            InvalidNumber,
+            "epsilon is 'one'; expected a finite number",
+        ),
         ({"categories": 1, "epsilon": 1}, InvalidDesign, "expected 2 to"),
         ({"categories": 10**19, "epsilon": 1}, InvalidDesign, "expected 2 to"),
         ({"categories": ["a", "a"], "epsilon": 1}, InvalidDesign, "more than once"),
     ],
     ids=range(12),
 )
-def test_k_ary_refuses(arguments: dict[str, Any], error: type[DeniableError], problem: str) -> None:
+def test_k_ary_refuses(
+    arguments: dict[str, Any], error: type[DeniableError], problem: str
+) -> None:
     with pytest.raises(error, match=problem):
         k_ary(**arguments)
 
@@ -83,7 +104,9 @@ def test_warner_reaches_the_largest_p() -> None:
 
 
 def test_warner_has_two_categories() -> None:
-    with pytest.raises(InvalidDesign, match="there are 3 categories; expected 2") as caught:
+    with pytest.raises(
+        InvalidDesign, match="there are 3 categories; expected 2"
+    ) as caught:
         warner(1, categories=["a", "b", "c"])
     assert "k_ary" in caught.value.hint
     with pytest.raises(InvalidDesign, match="equally often"):
@@ -100,7 +123,8 @@ def test_binary_keeps_each_answer_with_its_own_probability() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p00", "p11"), [("9/10", "7/10"), ("3/5", "4/5"), ("1/10", "3/10"), (0, "1/2"), (1, 1), (0, 0)]
+    ("p00", "p11"),
+    [("9/10", "7/10"), ("3/5", "4/5"), ("1/10", "3/10"), (0, "1/2"), (1, 1), (0, 0)],
 )
 def test_binary_has_the_parity_of_its_docstring(p00: Any, p11: Any) -> None:
     zero, one = F(p00), F(p11)
@@ -137,8 +161,16 @@ def test_matrix_names_symbols_like_categories_where_it_is_square() -> None:
 @pytest.mark.parametrize(
     ("rows", "error", "problem"),
     [
-        ([[0.5, 0.5], [0.5, 0.4]], InvalidDesign, "column 1 sum to 9/10; expected exactly 1"),
-        ([[0.333, 0.5], [0.333, 0.5], [0.333, 0]], InvalidDesign, "column 0 sum to 999/1000"),
+        (
+            [[0.5, 0.5], [0.5, 0.4]],
+            InvalidDesign,
+            "column 1 sum to 9/10; expected exactly 1",
+        ),
+        (
+            [[0.333, 0.5], [0.333, 0.5], [0.333, 0]],
+            InvalidDesign,
+            "column 0 sum to 999/1000",
+        ),
         ([[1.5, 0.5], [-0.5, 0.5]], InvalidNumber, r"P\[0\]\[0\] is 1.5"),
         ([[0.5, "x"], [0.5, 0.5]], InvalidNumber, r"P\[0\]\[1\] is 'x'"),
         ([[0.5, 0.5], [0.5]], InvalidDesign, "each row of equal length"),
@@ -175,7 +207,10 @@ def test_a_product_may_hold_a_product() -> None:
         ([], "expected at least 2"),
         ([warner(1)], "expected at least 2"),
         ([warner(1), "warner"], "all designs"),
-        ([k_ary(1025, 1), k_ary(1024, 1)], "1,049,600 combinations of categories; expected at most 1,048,576"),
+        (
+            [k_ary(1025, 1), k_ary(1024, 1)],
+            "1,049,600 combinations of categories; expected at most 1,048,576",
+        ),
         ([k_ary(2**53, p="1/2")] * 40, "combinations of categories; expected at most"),
         ([k_ary(["a", "a · b"], 1), k_ary(["c", "b · c"], 1)], "separates attributes"),
     ],
@@ -186,8 +221,12 @@ def test_product_refuses(designs: Any, problem: str) -> None:
         product(designs)
 
 
-def test_registering_enters_a_family_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deniable.designs.registry.FAMILIES", families := dict(FAMILIES))
+def test_registering_enters_a_family_under_its_name(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        "deniable.designs.registry.FAMILIES", families := dict(FAMILIES)
+    )
 
     @register({"epsilon": 1}, {"epsilon": 2})
     def twin(epsilon: int) -> Any:

@@ -22,7 +22,26 @@ def test_numbered_labels_are_a_sequence_that_stores_nothing() -> None:
         labels[1_000_000]
 
 
-@pytest.mark.parametrize("label", ["-1", "3", "03", "+1", "1.0", " 1", "", "x", "٢", "²", "9" * 30, 1, None, True, 1.0])
+@pytest.mark.parametrize(
+    "label",
+    [
+        "-1",
+        "3",
+        "03",
+        "+1",
+        "1.0",
+        " 1",
+        "",
+        "x",
+        "٢",
+        "²",
+        "9" * 30,
+        1,
+        None,
+        True,
+        1.0,
+    ],
+)
 def test_only_plain_numbers_below_the_size_are_labels(label: Any) -> None:
     labels = Numbered(3)
     assert label not in labels
@@ -95,9 +114,19 @@ def test_anything_else_is_refused(given: Any, problem: str) -> None:
 
 
 def test_labels_that_only_share_letters_are_different() -> None:
-    assert read(["Yes", "yes", "yes!", "y es", "ﬁ", "fi"]) == ("Yes", "yes", "yes!", "y es", "ﬁ", "fi")
+    assert read(["Yes", "yes", "yes!", "y es", "ﬁ", "fi"]) == (
+        "Yes",
+        "yes",
+        "yes!",
+        "y es",
+        "ﬁ",
+        "fi",
+    )
 
 
 def test_messages_show_a_few_labels() -> None:
     assert format_labels(("a", "b")) == "'a', 'b'"
-    assert format_labels(Numbered(12)) == "'0', '1', '2', '3', '4', '5', '6', '7', … (12 in all)"
+    assert (
+        format_labels(Numbered(12))
+        == "'0', '1', '2', '3', '4', '5', '6', '7', … (12 in all)"
+    )

@@ -33,6 +33,7 @@ def test_categories_from_a_column(given: object) -> None:
 
 def test_numbers_are_to_be_written_as_text() -> None:
     with pytest.raises(
-        dn.errors.InvalidDesign, match=r"holds 1; expected text .*\n.*\[str\(each\) for each in categories"
+        dn.errors.InvalidDesign,
+        match=r"holds 1; expected text .*\n.*\[str\(each\) for each in categories",
     ):
         dn.k_ary(np.array([1, 2]), epsilon=1)  # type: ignore[arg-type]

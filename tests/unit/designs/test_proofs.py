@@ -13,7 +13,9 @@ from deniable.designs.proofs import factors, format_factor, least_certain, proof
 from deniable.display import privacy_texts
 from tests.support.registered import parameters
 
-revealing = pytest.mark.parametrize("design", parameters(lambda design: design.parity == math.inf))
+revealing = pytest.mark.parametrize(
+    "design", parameters(lambda design: design.parity == math.inf)
+)
 BOTH = "The odds of 'yes' are multiplied by 0 where 'no' is sent and by 3 where 'yes' is sent."
 PROOF = "Whoever sends 'no' gives away the answer: it is 'no'."
 
@@ -42,7 +44,10 @@ def test_both_factors_stand_in_words_and_in_every_summary() -> None:
 
 def test_a_negative_survey_tells_each_category_that_is_ruled_out() -> None:
     told = proofs(dn.negative_survey(["red", "green", "blue"]))
-    assert told == tuple(f"Whoever sends {each!r} cannot have answered {each!r}." for each in ("red", "green", "blue"))
+    assert told == tuple(
+        f"Whoever sends {each!r} cannot have answered {each!r}."
+        for each in ("red", "green", "blue")
+    )
     assert least_certain(dn.negative_survey(3)) is None
 
 

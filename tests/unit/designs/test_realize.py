@@ -21,15 +21,22 @@ def targets(draw: st.DrawFn) -> tuple[list[list[Fraction]], Fraction]:
     """A target, and a γ that is its own parity or a little less."""
     answers, responses = draw(st.integers(2, 4)), draw(st.integers(2, 5))
     cells = st.integers(1, 60)
-    columns = [draw(st.lists(cells, min_size=responses, max_size=responses)) for _ in range(answers)]
+    columns = [
+        draw(st.lists(cells, min_size=responses, max_size=responses))
+        for _ in range(answers)
+    ]
     table = [[F(cell, sum(column)) for cell in column] for column in columns]
     parity = max(max(row) / min(row) for row in zip(*table, strict=True))
-    return table, parity * (1 - draw(st.sampled_from([F(0), F(1, 10**12), F(1, 10**9)])))
+    return table, parity * (
+        1 - draw(st.sampled_from([F(0), F(1, 10**12), F(1, 10**9)]))
+    )
 
 
 @settings(max_examples=300)
 @given(targets())
-def test_the_parity_is_never_above_gamma_and_the_target_is_close(case: tuple[list[list[Fraction]], Fraction]) -> None:
+def test_the_parity_is_never_above_gamma_and_the_target_is_close(
+    case: tuple[list[list[Fraction]], Fraction],
+) -> None:
     columns, gamma = case
     assume(gamma > 1 + F(1, 1000))
     channel = realize(columns, gamma)
@@ -95,6 +102,8 @@ def test_mirrored_columns_stay_mirrored() -> None:
     ],
     ids=range(8),
 )
-def test_what_cannot_be_realized_is_refused(columns: Any, gamma: Fraction, problem: str) -> None:
+def test_what_cannot_be_realized_is_refused(
+    columns: Any, gamma: Fraction, problem: str
+) -> None:
     with pytest.raises(InvalidDesign, match=problem):
         realize(columns, gamma)

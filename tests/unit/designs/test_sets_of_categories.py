@@ -10,16 +10,40 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Bits, Mixture, Subset
-from deniable.designs import Bitstrings, Design, best_t, mixture_risk, rappor_weights, subset_information, subset_risk
+from deniable.designs import (
+    Bitstrings,
+    Design,
+    best_t,
+    mixture_risk,
+    rappor_weights,
+    subset_information,
+    subset_risk,
+)
 from deniable.designs.labels import format_labels, size
-from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import (
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+)
 
-GRID = [(k, epsilon) for k in (2, 3, 16, 128, 1000) for epsilon in (0.001, 0.1, 0.5, 1, 3, 8, 12)]
+GRID = [
+    (k, epsilon)
+    for k in (2, 3, 16, 128, 1000)
+    for epsilon in (0.001, 0.1, 0.5, 1, 3, 8, 12)
+]
 
 
 @pytest.mark.parametrize(("k", "epsilon"), GRID)
-def test_certified_epsilon_is_at_most_what_was_asked_for_and_hardly_less(k: int, epsilon: float) -> None:
-    designs = [dn.subset(k, epsilon), dn.unary(k, epsilon), dn.unary(k, epsilon, optimized=True)]
+def test_certified_epsilon_is_at_most_what_was_asked_for_and_hardly_less(
+    k: int, epsilon: float
+) -> None:
+    designs = [
+        dn.subset(k, epsilon),
+        dn.unary(k, epsilon),
+        dn.unary(k, epsilon, optimized=True),
+    ]
     designs += [dn.mixture(k, {1: 0.5, k - 1: 0.5} if k > 2 else {1: 1}, epsilon)]
     designs += [dn.truncated_rappor(k, epsilon)] if k <= 128 else []
     for design in designs:
@@ -35,19 +59,27 @@ def test_the_default_t_is_the_minimax_one() -> None:
 
 def test_one_of_two_is_warner() -> None:
     subset, warner = dn.subset(2, 1).channel, dn.warner(1).channel
-    assert [subset.probability(1 << i, given=j) for i in (0, 1) for j in (0, 1)] == pytest.approx(
-        [warner.probability(i, given=j) for i in (0, 1) for j in (0, 1)]
-    )
+    assert [
+        subset.probability(1 << i, given=j) for i in (0, 1) for j in (0, 1)
+    ] == pytest.approx([warner.probability(i, given=j) for i in (0, 1) for j in (0, 1)])
 
 
 def test_rappor_and_unary_draw_the_same_bits_and_count_many_differently() -> None:
     rappor, unary = dn.rappor(256, 1).channel, dn.unary(256, 1).channel
     assert isinstance(rappor, Bits)
     assert isinstance(unary, Bits)
-    assert (rappor.hit, rappor.stray, rappor.total) == (unary.hit, unary.stray, unary.total)
+    assert (rappor.hit, rappor.stray, rappor.total) == (
+        unary.hit,
+        unary.stray,
+        unary.total,
+    )
     assert (rappor.by_size, unary.by_size) == (True, False)
     assert rappor.hit + rappor.stray == rappor.total
-    assert [dn.unary(k, 1).channel.by_size for k in (12, 13, 255)] == [False, True, True]
+    assert [dn.unary(k, 1).channel.by_size for k in (12, 13, 255)] == [
+        False,
+        True,
+        True,
+    ]
     assert not dn.unary(13, 1, by_size=False).channel.by_size
 
 
@@ -80,18 +112,38 @@ def test_sizes_too_rare_for_64_bits_are_left_out() -> None:
         (lambda: dn.subset(4), InvalidRequest, "either epsilon, or t and p"),
         (lambda: dn.subset(4, 1, p=0.5), InvalidRequest, "either epsilon, or t and p"),
         (lambda: dn.subset(4, p=0.5), InvalidRequest, "either epsilon, or t and p"),
-        (lambda: dn.subset(4, 1, t=4), InvalidDesign, "t is 4; expected a whole number from 1 to 3"),
+        (
+            lambda: dn.subset(4, 1, t=4),
+            InvalidDesign,
+            "t is 4; expected a whole number from 1 to 3",
+        ),
         (lambda: dn.subset(4, 1, t=1.5), InvalidDesign, "t is 1.5"),
-        (lambda: dn.subset(4, t=2, p="1/2"), InvalidDesign, "equally often whatever the answer"),
+        (
+            lambda: dn.subset(4, t=2, p="1/2"),
+            InvalidDesign,
+            "equally often whatever the answer",
+        ),
         (lambda: dn.subset(4, t=1, p=1), InvalidDesign, "gives every answer away"),
         (lambda: dn.subset(4, t=3, p=0), InvalidDesign, "gives every answer away"),
         (lambda: dn.subset(4, "1e-25"), InvalidDesign, "too fine"),
         (lambda: dn.subset(1, 1), InvalidDesign, "expected 2"),
         (lambda: dn.unary(4), InvalidRequest, "either epsilon, or both p and q"),
         (lambda: dn.unary(4, p=0.5), InvalidRequest, "either epsilon, or both p and q"),
-        (lambda: dn.unary(4, 1, p=0.5, q=0.1), InvalidRequest, "either epsilon, or both p and q"),
-        (lambda: dn.unary(4, p=0.5, q=0.1, optimized=True), InvalidRequest, "either epsilon, or both p and q"),
-        (lambda: dn.unary(4, p=0.3, q=0.3), InvalidDesign, "same bits whatever the answer"),
+        (
+            lambda: dn.unary(4, 1, p=0.5, q=0.1),
+            InvalidRequest,
+            "either epsilon, or both p and q",
+        ),
+        (
+            lambda: dn.unary(4, p=0.5, q=0.1, optimized=True),
+            InvalidRequest,
+            "either epsilon, or both p and q",
+        ),
+        (
+            lambda: dn.unary(4, p=0.3, q=0.3),
+            InvalidDesign,
+            "same bits whatever the answer",
+        ),
         (lambda: dn.unary(4, p=1, q=0), InvalidDesign, "never changed"),
         (lambda: dn.unary(4, "1e-25"), InvalidDesign, "too fine"),
         (lambda: dn.unary(4, p=1.2, q=0), InvalidNumber, "p is 1.2"),
@@ -100,13 +152,33 @@ def test_sizes_too_rare_for_64_bits_are_left_out() -> None:
         (lambda: dn.rappor(4, f=0.5), InvalidDesign, "same bits"),
         (lambda: dn.rappor(4, f=0), InvalidDesign, "never changed"),
         (lambda: dn.rappor(5000, 1), InvalidDesign, "by_size=False"),
-        (lambda: dn.mixture(3, {1: 0.5}, 1), InvalidDesign, "sum to 0.5; expected exactly 1"),
+        (
+            lambda: dn.mixture(3, {1: 0.5}, 1),
+            InvalidDesign,
+            "sum to 0.5; expected exactly 1",
+        ),
         (lambda: dn.mixture(3, {4: 1}, 1), InvalidDesign, "whole numbers from 0 to 3"),
-        (lambda: dn.mixture(3, {True: 1}, 1), InvalidDesign, "whole numbers from 0 to 3"),
-        (lambda: dn.mixture(3, [0.5, 0.5, -0.1, 0.1], 1), InvalidNumber, "the weight of size 2"),
+        (
+            lambda: dn.mixture(3, {True: 1}, 1),
+            InvalidDesign,
+            "whole numbers from 0 to 3",
+        ),
+        (
+            lambda: dn.mixture(3, [0.5, 0.5, -0.1, 0.1], 1),
+            InvalidNumber,
+            "the weight of size 2",
+        ),
         (lambda: dn.truncated_rappor(3), InvalidRequest, "either epsilon or f"),
-        (lambda: dn.truncated_rappor(3, f="1/2"), InvalidDesign, "hides nothing or tells nothing"),
-        (lambda: dn.truncated_rappor(3, f=1), InvalidDesign, "hides nothing or tells nothing"),
+        (
+            lambda: dn.truncated_rappor(3, f="1/2"),
+            InvalidDesign,
+            "hides nothing or tells nothing",
+        ),
+        (
+            lambda: dn.truncated_rappor(3, f=1),
+            InvalidDesign,
+            "hides nothing or tells nothing",
+        ),
         (lambda: best_t(1, 2), InvalidDesign, "there are 1 categories"),
         (lambda: best_t(3, 0.5), InvalidNumber, "gamma is 0.5"),
         (lambda: subset_information(3, 4, 2), InvalidDesign, "t is 4; expected 0 to 3"),
@@ -115,7 +187,9 @@ def test_sizes_too_rare_for_64_bits_are_left_out() -> None:
         (lambda: rappor_weights(3, 2), InvalidNumber, "f is 2"),
     ],
 )
-def test_what_cannot_be_built_says_why(build: Any, error: type[Exception], problem: str) -> None:
+def test_what_cannot_be_built_says_why(
+    build: Any, error: type[Exception], problem: str
+) -> None:
     with pytest.raises(error, match=problem):
         build()
 

@@ -12,7 +12,11 @@ from deniable.designs import Design, binary, k_ary, matrix, product, warner
 from deniable.display import privacy_texts
 from deniable.rendering import formats
 
-FORCED = matrix([["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]], categories=["a", "b", "c"], symbols=3)
+FORCED = matrix(
+    [["1/2", 0, "1/3"], ["1/2", "1/2", "1/3"], [0, "1/2", "1/3"]],
+    categories=["a", "b", "c"],
+    symbols=3,
+)
 
 
 def test_frequencies_are_natural_numbers_of_people() -> None:
@@ -29,7 +33,9 @@ def test_frequencies_are_taken_of_more_people_where_responses_are_rare() -> None
 
 
 def test_responses_that_are_equally_frequent_are_told_together() -> None:
-    assert privacy_texts.frequencies(k_ary(["a", "b", "c", "d", "e"], p="1/5000"))[1] == (
+    assert privacy_texts.frequencies(k_ary(["a", "b", "c", "d", "e"], p="1/5000"))[
+        1
+    ] == (
         "Of 10,000 people whose answer is 'b', about 2,500 send each of 4 symbols and about 2 send 'b'."
     )
     assert privacy_texts.frequencies(FORCED) == (
@@ -57,7 +63,10 @@ def test_the_promise_is_the_factor_rounded_up() -> None:
     assert privacy_texts.promise(warner(epsilon=1)) == (
         "Whatever is sent, the odds between any two answers change by a factor of at most 2.72 (ε = 1).",
     )
-    assert "depend on answers" in privacy_texts.promise(matrix([["1/2", "1/2"], ["1/2", "1/2"]]))[0]
+    assert (
+        "depend on answers"
+        in privacy_texts.promise(matrix([["1/2", "1/2"], ["1/2", "1/2"]]))[0]
+    )
 
 
 def test_responses_of_different_weight_get_their_own_factor() -> None:
@@ -91,7 +100,10 @@ def test_what_a_response_proves_is_said() -> None:
 def test_a_large_design_without_epsilon_names_one_proof() -> None:
     large = product([k_ary(300, p="1/2"), binary(1, "7/10")])
     assert len(privacy_texts.warnings(large)) == 2
-    assert privacy_texts.frequencies(product([k_ary(300, p="1/2"), k_ary(300, p="1/2")])) == ()
+    assert (
+        privacy_texts.frequencies(product([k_ary(300, p="1/2"), k_ary(300, p="1/2")]))
+        == ()
+    )
 
 
 @given(st.fractions(min_value=1, max_value=10**9))
@@ -104,7 +116,9 @@ def test_an_infinite_factor_is_told() -> None:
     assert formats.factor(math.inf) == "∞"
 
 
-@pytest.mark.parametrize("design", [warner(1), k_ary(7, 2), binary("9/10", "7/10"), FORCED], ids=repr)
+@pytest.mark.parametrize(
+    "design", [warner(1), k_ary(7, 2), binary("9/10", "7/10"), FORCED], ids=repr
+)
 def test_people_add_up(design: Design) -> None:
     for answer in range(design.channel.answers):
         groups = privacy_texts.groups(design, answer)

@@ -24,14 +24,24 @@ from tests.support.seeded import seeded as source_named
 
 SECRET = "zq☠secretanswer"
 # Sends the number of the answer and never anything else, so that tests can see what was drawn for what.
-OPEN = matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]], categories=["never", "once", "often"], symbols=["N", "O", "F"])
+OPEN = matrix(
+    [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+    categories=["never", "once", "often"],
+    symbols=["N", "O", "F"],
+)
 DESIGN = k_ary(["never", "once", "often"], epsilon=1)
 TRUTH = ["never", "once", None, "often", "never"]
 
 
 def given(path: Path, labels: list[Any] = TRUTH, **more: list[Any]) -> Path:
     return answers.write(
-        path, {"id": list(range(len(labels))), "x": labels, "region": list("NSNSN")[: len(labels)], **more}
+        path,
+        {
+            "id": list(range(len(labels))),
+            "x": labels,
+            "region": list("NSNSN")[: len(labels)],
+            **more,
+        },
     )
 
 
@@ -57,12 +67,19 @@ def test_responses_name_their_design_and_stand_in_the_order_of_the_answers_where
     out = tmp_path / f"responses.{format}"
     assert in_order(held, out) == WrittenResponses(out, rows=5, missing=1)
     assert sent(out) == ["N", "O", None, "F", "N"]
-    assert [(list(row), row["design"]) for row in answers.read(out)] == [(["response", "design"], OPEN.hash)] * 5
+    assert [(list(row), row["design"]) for row in answers.read(out)] == [
+        (["response", "design"], OPEN.hash)
+    ] * 5
     assert tally_file(OPEN, out) == tally(OPEN, ["N", "O", None, "F", "N"])
 
 
-def test_typed_files_name_the_design_in_their_metadata_and_hold_codes(held: Path, tmp_path: Path) -> None:
-    for read, name in ((pq.read_schema, "out.parquet"), (lambda path: pa.ipc.open_file(path).schema, "out.arrow")):
+def test_typed_files_name_the_design_in_their_metadata_and_hold_codes(
+    held: Path, tmp_path: Path
+) -> None:
+    for read, name in (
+        (pq.read_schema, "out.parquet"),
+        (lambda path: pa.ipc.open_file(path).schema, "out.arrow"),
+    ):
         in_order(held, tmp_path / name)
         schema = read(tmp_path / name)
         assert schema.metadata[b"deniable.design"] == OPEN.hash.encode()
@@ -70,12 +87,16 @@ def test_typed_files_name_the_design_in_their_metadata_and_hold_codes(held: Path
 
 
 @pytest.mark.parametrize("format", answers.FORMATS)
-def test_kept_columns_go_along_and_nothing_else_does(held: Path, tmp_path: Path, format: str) -> None:
+def test_kept_columns_go_along_and_nothing_else_does(
+    held: Path, tmp_path: Path, format: str
+) -> None:
     out = tmp_path / f"responses.{format}"
     in_order(held, out, keep=["region", "id"])
     rows = answers.read(out)
     assert [list(row) for row in rows] == [["response", "region", "id", "design"]] * 5
-    assert [(row["region"], str(row["id"])) for row in rows] == list(zip("NSNSN", "01234", strict=True))
+    assert [(row["region"], str(row["id"])) for row in rows] == list(
+        zip("NSNSN", "01234", strict=True)
+    )
     assert tally_file(OPEN, out) == tally(OPEN, ["N", "O", None, "F", "N"])
 
 
@@ -83,9 +104,15 @@ def test_responses_are_drawn_as_everywhere_else(tmp_path: Path) -> None:
     labels = ["never", "once", "often", None] * 500
     held = answers.write(tmp_path / "answers.csv", {"x": labels})
     out = tmp_path / "responses.ndjson"
-    respond_file(DESIGN, held, out, column="x", source=source_named("files"), keep_order=True)
+    respond_file(
+        DESIGN, held, out, column="x", source=source_named("files"), keep_order=True
+    )
     one: Source = source_named("files")
-    expected = [label and DESIGN.symbols[DESIGN.channel.draw(DESIGN.category_number(label), one)] for label in labels]
+    expected = [
+        label
+        and DESIGN.symbols[DESIGN.channel.draw(DESIGN.category_number(label), one)]
+        for label in labels
+    ]
     assert [row["response"] for row in answers.read(out)] == expected
     assert len(set(expected)) == 4
 
@@ -97,22 +124,36 @@ def test_without_a_source_the_draws_differ_from_run_to_run(tmp_path: Path) -> No
     assert (tmp_path / "one.csv").read_bytes() != (tmp_path / "two.csv").read_bytes()
 
 
-def test_many_batches_are_written_in_constant_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_batches_are_written_in_constant_pieces(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(answer_blocks, "BLOCK", 1 << 16)
     labels = ["never", "once", "often"] * 70_000
     for format in answers.FORMATS:
         held = answers.write(tmp_path / f"many.{format}", {"x": labels})
         steps: list[tuple[int, float | None]] = []
         out = tmp_path / f"out.{format}"
-        in_order(held, out, progress=lambda rows, share, steps=steps: steps.append((rows, share)))
+        in_order(
+            held,
+            out,
+            progress=lambda rows, share, steps=steps: steps.append((rows, share)),
+        )
         assert len(steps) > 1
         assert steps[-1] == (210_000, 1.0)
         assert sent(out) == ["N", "O", "F"] * 70_000
 
 
-@pytest.mark.parametrize("numbers", [[1, 3, None], [1.0, 3.0, None], ["1", "3", None], [None, None, None]])
-def test_numbers_are_the_labels_that_they_write(tmp_path: Path, numbers: list[Any]) -> None:
-    design = matrix([[1, 0, 0], [0, 1, 0], [0, 0, 1]], categories=["1", "2", "3"], symbols=["a", "b", "c"])
+@pytest.mark.parametrize(
+    "numbers", [[1, 3, None], [1.0, 3.0, None], ["1", "3", None], [None, None, None]]
+)
+def test_numbers_are_the_labels_that_they_write(
+    tmp_path: Path, numbers: list[Any]
+) -> None:
+    design = matrix(
+        [[1, 0, 0], [0, 1, 0], [0, 0, 1]],
+        categories=["1", "2", "3"],
+        symbols=["a", "b", "c"],
+    )
     held = answers.write(tmp_path / "answers.parquet", {"x": numbers})
     respond_file(design, held, tmp_path / "out.csv", column="x")
     expected = [None] * 3 if numbers[0] is None else ["a", "c", None]
@@ -123,14 +164,25 @@ def test_a_categorical_column_of_pandas_is_read(tmp_path: Path) -> None:
     held = tmp_path / "answers.parquet"
     pd.DataFrame({"x": pd.Series(TRUTH, dtype="category")}).to_parquet(held)
     in_order(held, tmp_path / "out.ndjson")
-    assert [row["response"] for row in answers.read(tmp_path / "out.ndjson")] == ["N", "O", None, "F", "N"]
+    assert [row["response"] for row in answers.read(tmp_path / "out.ndjson")] == [
+        "N",
+        "O",
+        None,
+        "F",
+        "N",
+    ]
 
 
 def test_an_empty_line_of_a_single_column_is_a_missing_answer(tmp_path: Path) -> None:
     held = tmp_path / "answers.csv"
     held.write_text('x\nnever\n\noften\n""\n')
     in_order(held, tmp_path / "out.csv")
-    assert [row["response"] for row in answers.read(tmp_path / "out.csv")] == ["N", None, "F", None]
+    assert [row["response"] for row in answers.read(tmp_path / "out.csv")] == [
+        "N",
+        None,
+        "F",
+        None,
+    ]
 
 
 @pytest.mark.parametrize("format", answers.FORMATS)
@@ -150,7 +202,9 @@ def test_designs_with_many_symbols_and_products_are_written(tmp_path: Path) -> N
             out = tmp_path / f"out.{format}"
             respond_file(design, held, out, column="x", overwrite=True)
             counts = Counter(row["response"] for row in answers.read(out))
-            assert tally_file(design, out) == tally(design, counts, codes=format in answers.TYPED)
+            assert tally_file(design, out) == tally(
+                design, counts, codes=format in answers.TYPED
+            )
 
 
 def wrongs() -> dict[str, Any]:
@@ -204,7 +258,9 @@ BROKEN = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_broken_files_are_refused_without_a_word_of_them_and_nothing_is_written(tmp_path: Path, name: str) -> None:
+def test_broken_files_are_refused_without_a_word_of_them_and_nothing_is_written(
+    tmp_path: Path, name: str
+) -> None:
     held = tmp_path / name
     held.write_text(BROKEN[name], encoding="utf-8")
     with pytest.raises(DeniableError) as caught:
@@ -216,10 +272,17 @@ def test_broken_files_are_refused_without_a_word_of_them_and_nothing_is_written(
 
 def test_a_failure_in_a_late_batch_leaves_nothing_behind(tmp_path: Path) -> None:
     for format in answers.FORMATS:
-        held = answers.write(tmp_path / f"late.{format}", {"x": [*["never"] * 200_000, SECRET]})
+        held = answers.write(
+            tmp_path / f"late.{format}", {"x": [*["never"] * 200_000, SECRET]}
+        )
         with pytest.raises(InvalidAnswer, match="row 200,001 "):
             respond_file(DESIGN, held, tmp_path / f"out.{format}", column="x")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["late.arrow", "late.csv", "late.ndjson", "late.parquet"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "late.arrow",
+        "late.csv",
+        "late.ndjson",
+        "late.parquet",
+    ]
 
 
 def test_a_failure_leaves_the_older_file_as_it_was(tmp_path: Path) -> None:
@@ -261,29 +324,43 @@ def test_the_answers_are_never_overwritten(held: Path, tmp_path: Path) -> None:
         (["age"], "'age'"),
     ],
 )
-def test_columns_that_may_not_be_kept_are_refused(held: Path, tmp_path: Path, keep: list[str], said: str) -> None:
+def test_columns_that_may_not_be_kept_are_refused(
+    held: Path, tmp_path: Path, keep: list[str], said: str
+) -> None:
     with pytest.raises((InvalidRequest, UnreadableFile), match=said):
         respond_file(DESIGN, held, tmp_path / "out.csv", column="x", keep=keep)
     assert not (tmp_path / "out.csv").exists()
 
 
 @pytest.mark.parametrize("name", ["out.xlsx", "out.csv.gz", "out.arrow.zst"])
-def test_a_name_that_tells_no_format_is_refused(held: Path, tmp_path: Path, name: str) -> None:
+def test_a_name_that_tells_no_format_is_refused(
+    held: Path, tmp_path: Path, name: str
+) -> None:
     with pytest.raises(InvalidRequest, match=r"\.parquet, \.arrow, \.csv or \.ndjson"):
         respond_file(DESIGN, held, tmp_path / name, column="x")
 
 
 def test_a_kept_column_that_csv_cannot_hold_is_refused(tmp_path: Path) -> None:
-    held = answers.write(tmp_path / "answers.parquet", {"x": ["never"], "tags": [["a", "b"]]})
+    held = answers.write(
+        tmp_path / "answers.parquet", {"x": ["never"], "tags": [["a", "b"]]}
+    )
     with pytest.raises(InvalidRequest, match="CSV cannot hold"):
         respond_file(DESIGN, held, tmp_path / "out.csv", column="x", keep=["tags"])
     in_order(held, tmp_path / "out.ndjson", keep=["tags"])
     assert json.loads((tmp_path / "out.ndjson").read_text())["tags"] == ["a", "b"]
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["answers.parquet", "out.ndjson"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "answers.parquet",
+        "out.ndjson",
+    ]
 
 
-def test_fresh_refuses_folders_and_takes_no_place_that_was_taken_meanwhile(tmp_path: Path) -> None:
-    with pytest.raises(InvalidRequest, match="not a file"), atomic_write(tmp_path, overwrite=True):
+def test_fresh_refuses_folders_and_takes_no_place_that_was_taken_meanwhile(
+    tmp_path: Path,
+) -> None:
+    with (
+        pytest.raises(InvalidRequest, match="not a file"),
+        atomic_write(tmp_path, overwrite=True),
+    ):
         pass
     target = tmp_path / "late.txt"
     with pytest.raises(InvalidRequest, match="exists"), atomic_write(target):
@@ -299,4 +376,6 @@ def test_errors_are_all_of_the_packages_own_kind(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         respond_file(DESIGN, held, tmp_path / "no such folder" / "out.csv", column="x")
     with pytest.raises(DeniableError):
-        respond_file(DESIGN, held, tmp_path / "out.csv", column="x", answers_format="xlsx")
+        respond_file(
+            DESIGN, held, tmp_path / "out.csv", column="x", answers_format="xlsx"
+        )

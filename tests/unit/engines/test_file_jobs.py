@@ -38,7 +38,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def job(place: Path, **options: Any) -> files.WrittenResponses:
     given: dict[str, Any] = {"column": "x", "keep": ["id"], **options}
-    return respond_file(given.pop("design", DESIGN), place / "answers", place / "responses", **given)
+    return respond_file(
+        given.pop("design", DESIGN), place / "answers", place / "responses", **given
+    )
 
 
 def sent(place: Path) -> dict[int, int]:
@@ -50,9 +52,13 @@ def sent(place: Path) -> dict[int, int]:
     return found
 
 
-def test_parts_together_hold_every_row_once_and_a_second_run_changes_nothing(place: Path) -> None:
+def test_parts_together_hold_every_row_once_and_a_second_run_changes_nothing(
+    place: Path,
+) -> None:
     assert job(place) == files.WrittenResponses(place / "responses", 400, 0)
-    assert sorted(path.name for path in (place / "responses").iterdir()) == [f"part-0000{n}.parquet" for n in range(4)]
+    assert sorted(path.name for path in (place / "responses").iterdir()) == [
+        f"part-0000{n}.parquet" for n in range(4)
+    ]
     first = sent(place)
     assert sorted(first) == list(range(400))
     assert job(place) == files.WrittenResponses(place / "responses", 400, 0)
@@ -61,12 +67,19 @@ def test_parts_together_hold_every_row_once_and_a_second_run_changes_nothing(pla
     assert tally_file(DESIGN, str(place / "responses/part-*")).respondents == 400
 
 
-def test_what_the_journal_knows_is_its_owners_alone_and_lies_beside_what_is_given_out(place: Path) -> None:
+def test_what_the_journal_knows_is_its_owners_alone_and_lies_beside_what_is_given_out(
+    place: Path,
+) -> None:
     job(place)
-    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (place / "responses.job").iterdir()}
+    modes = {
+        path.name: stat.S_IMODE(path.stat().st_mode)
+        for path in (place / "responses.job").iterdir()
+    }
     assert stat.S_IMODE((place / "responses.job").stat().st_mode) == 0o700
     assert sorted(modes) == ["finished.ndjson", "lock", "plan.json"]
-    assert "answers" not in str([path.read_bytes() for path in (place / "responses").iterdir()])
+    assert "answers" not in str(
+        [path.read_bytes() for path in (place / "responses").iterdir()]
+    )
 
 
 class Cut(BaseException):
@@ -87,12 +100,20 @@ def every_step(monkeypatch: pytest.MonkeyPatch, at: int) -> Callable[[], int]:
 
         return run
 
-    for owner, name in ((os, "fsync"), (os, "open"), (Path, "rename"), (Path, "replace"), (Path, "mkdir")):
+    for owner, name in (
+        (os, "fsync"),
+        (os, "open"),
+        (Path, "rename"),
+        (Path, "replace"),
+        (Path, "mkdir"),
+    ):
         monkeypatch.setattr(owner, name, before(getattr(owner, name)))
     return lambda: calls
 
 
-def test_a_program_that_ends_at_any_step_draws_nothing_twice(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_that_ends_at_any_step_draws_nothing_twice(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each of the steps on the disk is the last one once; what could be read then is what is there at the end."""
     at, done, seen_some = 0, False, 0
     while not done:
@@ -121,9 +142,14 @@ def test_a_program_that_ends_at_any_step_draws_nothing_twice(place: Path, monkey
     assert seen_some >= 9
 
 
-def test_an_error_in_one_part_leaves_the_others_and_a_corrected_file_goes_on(place: Path) -> None:
+def test_an_error_in_one_part_leaves_the_others_and_a_corrected_file_goes_on(
+    place: Path,
+) -> None:
     design = dn.k_ary([str(number) for number in range(400)], epsilon=1)
-    right = answers.write(place / "right.parquet", {"id": list(range(300, 400)), "x": list(range(300, 400))})
+    right = answers.write(
+        place / "right.parquet",
+        {"id": list(range(300, 400)), "x": list(range(300, 400))},
+    )
     wrong = {"id": list(range(300, 400)), "x": [SECRET] * 100}
     answers.write(place / "answers/3.parquet", wrong)
     with pytest.raises(InvalidAnswer, match=r"row 1 of 3\.parquet") as caught:
@@ -189,31 +215,52 @@ def test_a_folder_that_is_no_job_is_left_alone(place: Path) -> None:
     (place / "responses").rmdir()
     job(place)
     (place / "responses/strange.parquet").write_bytes(b"PAR1")
-    with pytest.raises(UnreadableFile, match=r"strange\.parquet, which this job has not written"):
+    with pytest.raises(
+        UnreadableFile, match=r"strange\.parquet, which this job has not written"
+    ):
         job(place)
 
 
 def test_two_programs_do_not_work_on_one_job(place: Path) -> None:
-    with journal.begun(place / "responses", dict), pytest.raises(InvalidRequest, match="another program"):
+    with (
+        journal.begun(place / "responses", dict),
+        pytest.raises(InvalidRequest, match="another program"),
+    ):
         job(place)
 
 
 def test_one_large_file_is_divided_by_its_row_groups(place: Path) -> None:
     ids = list(range(1000))
-    pq.write_table(pa.table({"id": ids, "x": ids}), place / "large.parquet", row_group_size=100)
-    respond_file(DESIGN, place / "large.parquet", place / "responses", column="x", keep=["id"])
+    pq.write_table(
+        pa.table({"id": ids, "x": ids}), place / "large.parquet", row_group_size=100
+    )
+    respond_file(
+        DESIGN, place / "large.parquet", place / "responses", column="x", keep=["id"]
+    )
     assert len(list((place / "responses").iterdir())) == 5
     assert sorted(sent(place)) == ids
     os.utime(place / "large.parquet", (1, 1))
     with pytest.raises(InvalidRequest, match="has changed"):
-        respond_file(DESIGN, place / "large.parquet", place / "responses", column="x", keep=["id"])
+        respond_file(
+            DESIGN,
+            place / "large.parquet",
+            place / "responses",
+            column="x",
+            keep=["id"],
+        )
 
 
-def test_small_files_share_a_part_and_parts_tell_nothing_of_their_order(tmp_path: Path) -> None:
+def test_small_files_share_a_part_and_parts_tell_nothing_of_their_order(
+    tmp_path: Path,
+) -> None:
     (tmp_path / "answers").mkdir()
     for number in range(30):
-        answers.write(tmp_path / f"answers/{number:02}.csv", {"id": [number], "x": [str(number)]})
-    respond_file(DESIGN, tmp_path / "answers", tmp_path / "responses", column="x", keep=["id"])
+        answers.write(
+            tmp_path / f"answers/{number:02}.csv", {"id": [number], "x": [str(number)]}
+        )
+    respond_file(
+        DESIGN, tmp_path / "answers", tmp_path / "responses", column="x", keep=["id"]
+    )
     (part,) = (tmp_path / "responses").iterdir()
     order = [int(row["id"]) for row in answers.read(part)]
     assert sorted(order) == list(range(30)) != order  # equal once in 30! times
@@ -223,7 +270,13 @@ def test_parts_come_in_an_order_drawn_at_random(place: Path) -> None:
     firsts: set[int] = set()
     for _ in range(60):  # four parts: all begin with the same one once in 4^59 times
         job(place)
-        firsts.add(min(row["id"] for row in answers.read(place / "responses/part-00000.parquet")) // 100)
+        firsts.add(
+            min(
+                row["id"]
+                for row in answers.read(place / "responses/part-00000.parquet")
+            )
+            // 100
+        )
         shutil.rmtree(place / "responses")
         shutil.rmtree(place / "responses.job")
         if len(firsts) > 1:
@@ -231,12 +284,17 @@ def test_parts_come_in_an_order_drawn_at_random(place: Path) -> None:
     assert len(firsts) > 1
 
 
-def test_what_a_killed_program_left_of_a_file_is_erased_and_one_at_work_is_not(tmp_path: Path) -> None:
+def test_what_a_killed_program_left_of_a_file_is_erased_and_one_at_work_is_not(
+    tmp_path: Path,
+) -> None:
     left = tmp_path / ".out.csv.0123abcd.partial"
     left.write_bytes(b"response\n1")
     with atomic.atomic_write(tmp_path / "out.csv") as file:
         assert not left.exists()
-        with pytest.raises(InvalidRequest, match="exists"), atomic.atomic_write(tmp_path / "out.csv"):
+        with (
+            pytest.raises(InvalidRequest, match="exists"),
+            atomic.atomic_write(tmp_path / "out.csv"),
+        ):
             (tmp_path / "out.csv").write_bytes(b"quicker")
         (tmp_path / "out.csv").unlink()
         file.write(b"whole")
@@ -253,17 +311,33 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_rows_are_shuffled_in_blocks_and_kept_columns_go_with_them(tmp_path: Path) -> None:
+def test_rows_are_shuffled_in_blocks_and_kept_columns_go_with_them(
+    tmp_path: Path,
+) -> None:
     """At ε = 60 a response is its answer, so that what is kept must fit; a fixed place has a chance of 1 in 1000."""
     ids = list(range(4000))
     held = answers.write(tmp_path / "answers.csv", {"id": ids, "x": ids})
-    respond_file(dn.k_ary(4000, epsilon=60), held, tmp_path / "out.parquet", column="x", keep=["id"])
+    respond_file(
+        dn.k_ary(4000, epsilon=60),
+        held,
+        tmp_path / "out.parquet",
+        column="x",
+        keep=["id"],
+    )
     rows = answers.read(tmp_path / "out.parquet")
     assert [int(row["id"]) for row in rows] == [row["response"] for row in rows]
     order = np.array([row["response"] for row in rows])
     assert sorted(order) == ids
-    assert (order == ids).sum() < 40  # 4 on average; 40 or more less often than 1 in 10⁹
-    respond_file(dn.k_ary(4000, epsilon=60), held, tmp_path / "kept.parquet", column="x", keep_order=True)
+    assert (
+        order == ids
+    ).sum() < 40  # 4 on average; 40 or more less often than 1 in 10⁹
+    respond_file(
+        dn.k_ary(4000, epsilon=60),
+        held,
+        tmp_path / "kept.parquet",
+        column="x",
+        keep_order=True,
+    )
     assert [row["response"] for row in answers.read(tmp_path / "kept.parquet")] == ids
 
 
@@ -273,16 +347,30 @@ def test_folders_that_name_a_column(tmp_path: Path) -> None:
         folder = tmp_path / f"answers/region={region.replace(' ', '%20')}"
         answers.write(folder / "0.parquet", {"x": ["yes"] * 3})
     (tmp_path / "answers/_SUCCESS").touch()
-    respond_file(dn.warner(1), tmp_path / "answers", tmp_path / "out.csv", column="x", keep=["region"])
+    respond_file(
+        dn.warner(1),
+        tmp_path / "answers",
+        tmp_path / "out.csv",
+        column="x",
+        keep=["region"],
+    )
     found = [row["region"] for row in answers.read(tmp_path / "out.csv")]
     assert sorted(found) == ["north"] * 3 + ["south east"] * 3
     with pytest.raises(InvalidRequest, match="divided by 'region'"):
-        respond_file(dn.k_ary(["north", "south east"], 1), tmp_path / "answers", tmp_path / "o.csv", column="region")
+        respond_file(
+            dn.k_ary(["north", "south east"], 1),
+            tmp_path / "answers",
+            tmp_path / "o.csv",
+            column="region",
+        )
 
 
 def test_responses_do_not_lie_among_the_answers(place: Path) -> None:
     with pytest.raises(InvalidRequest, match="among the answers"):
         respond_file(DESIGN, place / "answers", place / "answers", column="x")
-    for wrong, said in (([place / "answers/0.parquet"] * 2, "more than once"), (place / "none-*", "no file matches")):
+    for wrong, said in (
+        ([place / "answers/0.parquet"] * 2, "more than once"),
+        (place / "none-*", "no file matches"),
+    ):
         with pytest.raises(InvalidRequest, match=said):
             respond_file(DESIGN, wrong, place / "out.csv", column="x")

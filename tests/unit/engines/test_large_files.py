@@ -12,7 +12,9 @@ import pytest
 from tests.support import file_kills
 
 FEW, MANY = 1 << 22, 1 << 24
-MOST_GROWTH = 96 << 20  # bytes; the numbers that are kept with MANY responses are 128 MiB
+MOST_GROWTH = (
+    96 << 20
+)  # bytes; the numbers that are kept with MANY responses are 128 MiB
 
 PROGRAM = """
 import resource
@@ -43,10 +45,14 @@ def peak(folder: Path, rows: int) -> int:
     place = folder / str(rows)
     place.mkdir()
     command = [sys.executable, "-c", PROGRAM, str(place), str(rows)]
-    return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    return int(
+        subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="peaks of memory are told in other units elsewhere")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="peaks of memory are told in other units elsewhere"
+)
 def test_memory_does_not_grow_with_the_rows(tmp_path: Path) -> None:
     assert peak(tmp_path, MANY) < peak(tmp_path, FEW) + MOST_GROWTH
 

@@ -14,13 +14,19 @@ from deniable.types.key_value.design import lpp_club, pckv_grr, pckv_ue
 from tests.support.answers import FORMATS, read, write
 
 ITEMS = ["tea", 'a, "b"', "milk ☕"]
-EDGES = {"person": ["ann", "bob", "ann"], "item": ["tea", "milk ☕", 'a, "b"'], "weight": [1, 0.5, 0]}
+EDGES = {
+    "person": ["ann", "bob", "ann"],
+    "item": ["tea", "milk ☕", 'a, "b"'],
+    "weight": [1, 0.5, 0],
+}
 DESIGNS = [lpp_club(ITEMS, 1), pckv_ue(ITEMS, 1), pckv_grr(ITEMS, 1)]
 
 
 @pytest.mark.parametrize("ending", FORMATS)
 @pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
-def test_files_of_edges_become_files_of_responses_and_tallies(tmp_path: Path, ending: str, design) -> None:  # type: ignore[no-untyped-def]
+def test_files_of_edges_become_files_of_responses_and_tallies(
+    tmp_path: Path, ending: str, design
+) -> None:  # type: ignore[no-untyped-def]
     source = write(tmp_path / f"edges.{ending}", EDGES)
     edges = read_edge_file(design, source, people=500)
     assert edges.degree.tolist() == [1, 1, 1]
@@ -58,7 +64,9 @@ def _counts(design, numbers) -> np.ndarray:  # type: ignore[no-untyped-def]
 
 def test_one_edge_each(tmp_path: Path) -> None:
     design = one_edge(ITEMS, 1)
-    source = write(tmp_path / "edges.csv", {name: values[:2] for name, values in EDGES.items()})
+    source = write(
+        tmp_path / "edges.csv", {name: values[:2] for name, values in EDGES.items()}
+    )
     target = tmp_path / "responses.ndjson"
     assert respond_edges(design, read_edge_file(design, source), target) == 2
     assert tally_file(design, target).respondents == 2
@@ -70,9 +78,15 @@ def test_a_row_that_does_not_fit_leaves_no_file(tmp_path: Path) -> None:
         read_edge_file(DESIGNS[0], source)
     assert "zebra" not in str(caught.value)
     with pytest.raises(InvalidRequest, match="no single column called 'weight'"):
-        read_edge_file(DESIGNS[0], write(tmp_path / "few.csv", {"person": ["a"], "item": ["tea"]}))
+        read_edge_file(
+            DESIGNS[0], write(tmp_path / "few.csv", {"person": ["a"], "item": ["tea"]})
+        )
     with pytest.raises(InvalidRequest, match="expected a name in"):
-        respond_edges(DESIGNS[0], read_edge_file(DESIGNS[0], write(tmp_path / "e.csv", EDGES)), tmp_path / "out.txt2")
+        respond_edges(
+            DESIGNS[0],
+            read_edge_file(DESIGNS[0], write(tmp_path / "e.csv", EDGES)),
+            tmp_path / "out.txt2",
+        )
     assert not (tmp_path / "out.txt2").exists()
 
 
@@ -88,10 +102,16 @@ def test_responses_of_another_design_are_refused(tmp_path: Path) -> None:
         respond_edges(DESIGNS[0], edges, target)
         with pytest.raises(Incompatible, match="belongs to the design"):
             tally_file(lpp_club(ITEMS, 2), target)
-    bad = write(tmp_path / "bad.csv", {"response": ["+ tea", "+ beer"], "design": [DESIGNS[0].hash] * 2})
+    bad = write(
+        tmp_path / "bad.csv",
+        {"response": ["+ tea", "+ beer"], "design": [DESIGNS[0].hash] * 2},
+    )
     with pytest.raises(InvalidResponse, match="row 2: '\\+ beer'"):
         tally_file(DESIGNS[0], bad)
-    vectors = write(tmp_path / "vectors.csv", {"response": ["0+-", "0+x"], "design": [DESIGNS[1].hash] * 2})
+    vectors = write(
+        tmp_path / "vectors.csv",
+        {"response": ["0+-", "0+x"], "design": [DESIGNS[1].hash] * 2},
+    )
     with pytest.raises(InvalidResponse, match="row 2: '0\\+x'"):
         tally_file(DESIGNS[1], vectors)
     with pytest.raises(InvalidRequest, match="no columns"):
@@ -106,7 +126,11 @@ def test_the_order_of_responses_tells_nothing(tmp_path: Path) -> None:
     """
     design = lpp_club(["tea"], 40)
     people = [f"p{number}" for number in range(400)]
-    edges = read_edges(design, {"person": people, "item": ["tea"] * 400, "weight": [1.0] * 400}, people=800)
+    edges = read_edges(
+        design,
+        {"person": people, "item": ["tea"] * 400, "weight": [1.0] * 400},
+        people=800,
+    )
     target = tmp_path / "responses.csv"
     respond_edges(design, edges, target)
     sent = [row["response"] for row in read(target)]

@@ -11,7 +11,13 @@ import pytest
 import deniable as dn
 from deniable.designs import Deck, christofides, integer_deck, warner
 from deniable.documents import Response
-from deniable.errors import Incompatible, InvalidNumber, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    Incompatible,
+    InvalidNumber,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from deniable.estimates import covariance, deck_variance, estimate_deck, mean_inverse
 from deniable.tallies.decks import tally as tally_deck
 from deniable.types.deck.respond import deal
@@ -41,7 +47,10 @@ def test_who_sends_nothing_is_counted_and_takes_no_part() -> None:
     found = estimate_deck(tally_deck(Deck((1, 2, 3), 6), [3, None, 3, 2, None, 1]))
     assert (found.respondents, found.missing) == (4, 2)
     assert "2 sent no response" in str(found.summary())
-    assert estimate_deck(tally_deck(Deck((1, 2, 3), 6), {1: 1, 2: 1, 3: 2, None: 2})) == found
+    assert (
+        estimate_deck(tally_deck(Deck((1, 2, 3), 6), {1: 1, 2: 1, 3: 2, None: 2}))
+        == found
+    )
 
 
 @pytest.mark.parametrize("wrong", [0, 4, "4", "x", 1.5, True, "", "²"])
@@ -76,7 +85,9 @@ def test_responses_that_no_deal_gives_are_refused() -> None:
 def test_the_value_is_that_of_independent_cards_and_the_variance_is_not() -> None:
     dealt = estimate_deck(tally_deck(DECK, {1: 36, 2: 10, 3: 54}), population=100)
     design = DECK.with_replacement()
-    back = dn.estimate(dn.Tally(design, [36, 10, 54]), population=100, inverse=mean_inverse(design))
+    back = dn.estimate(
+        dn.Tally(design, [36, 10, 54]), population=100, inverse=mean_inverse(design)
+    )
     assert dealt.share == pytest.approx(back.params["yes"], abs=1e-12)
     assert dealt.error < 0.7 * back.errors[1]
 
@@ -85,8 +96,12 @@ def test_very_many_cards_are_independent_cards() -> None:
     shares = (Fraction(3, 20), Fraction(1, 4), Fraction(3, 5))
     deck = Deck(tuple(int(share * 20 * 10**9) for share in shares), 50)
     for population in (50, 400, None):
-        expected = covariance(christofides(cards=shares), [0.8, 0.2], 50, population=population)[1, 1]
-        assert deck_variance(deck, 0.2, population=population) == pytest.approx(expected, rel=1e-6)
+        expected = covariance(
+            christofides(cards=shares), [0.8, 0.2], 50, population=population
+        )[1, 1]
+        assert deck_variance(deck, 0.2, population=population) == pytest.approx(
+            expected, rel=1e-6
+        )
 
 
 def test_intervals_by_method() -> None:
@@ -97,12 +112,16 @@ def test_intervals_by_method() -> None:
     assert normal == pytest.approx((share - t * error, share + t * error), abs=1e-6)
     chebyshev = found.interval("yes", level=0.75, method="chebyshev")
     assert chebyshev == pytest.approx((share - 2 * error, share + 2 * error), abs=1e-12)
-    for end in found.interval("yes", level=0.9, method="score"):  # each end explains the distance by its own variance
+    for end in found.interval(
+        "yes", level=0.9, method="score"
+    ):  # each end explains the distance by its own variance
         z = abs(share - end) / math.sqrt(deck_variance(DECK, end, population=100))
         assert z == pytest.approx(1.644854, abs=1e-6)
     no, yes = found.conf_int().values()
     assert no == pytest.approx((1 - yes.high, 1 - yes.low))
-    assert found.cov_params() == pytest.approx(found.variance * np.array([[1, -1], [-1, 1]]))
+    assert found.cov_params() == pytest.approx(
+        found.variance * np.array([[1, -1], [-1, 1]])
+    )
 
 
 def test_requests_that_do_not_exist_are_refused() -> None:
@@ -122,7 +141,9 @@ def test_requests_that_do_not_exist_are_refused() -> None:
 
 
 def test_the_summary_tells_what_is_promised_and_what_it_cost() -> None:
-    text = str(estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=100).summary())
+    text = str(
+        estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=100).summary()
+    )
     assert DECK.guarantee in text
     assert "direct and truthful answers" in text
     below = estimate_deck(tally_deck(DECK, {1: 30, 2: 10, 3: 60}), population=100)
@@ -138,7 +159,9 @@ def test_a_deck_is_worth_about_what_its_independent_cards_are() -> None:
     deck = integer_deck(10_000, 1, "1/10")
     found = estimate_deck(tally_deck(deck, {1: 4500, 2: 1000, 3: 4500}))
     assert found.share == 0.5
-    direct = 0.25 / deck_variance(deck, 0.5)  # so many direct answers of independent people have this variance
+    direct = 0.25 / deck_variance(
+        deck, 0.5
+    )  # so many direct answers of independent people have this variance
     told = str(found.summary()).split("about ")[1].split(" ")[0].replace(",", "")
     assert float(told) == pytest.approx(direct, rel=0.01)
 
@@ -149,26 +172,42 @@ def members_hands(deck: Deck, members: int) -> list[tuple[float, tuple[int, ...]
     for ones, twos in product(range(members + 1), repeat=2):
         threes = members - ones - twos
         hand = (ones, twos, threes)
-        if threes < 0 or any(held > count for held, count in zip(hand, deck.counts, strict=True)):
+        if threes < 0 or any(
+            held > count for held, count in zip(hand, deck.counts, strict=True)
+        ):
             continue
-        ways = math.prod(math.comb(count, held) for count, held in zip(deck.counts, hand, strict=True))
-        sent = tuple(count - held + back for count, held, back in zip(deck.counts, hand, reversed(hand), strict=True))
+        ways = math.prod(
+            math.comb(count, held)
+            for count, held in zip(deck.counts, hand, strict=True)
+        )
+        sent = tuple(
+            count - held + back
+            for count, held, back in zip(deck.counts, hand, reversed(hand), strict=True)
+        )
         found.append((ways / total, sent))
     return found
 
 
 @pytest.mark.parametrize("members", [0, 1, 5, 20, 50])
-@pytest.mark.parametrize("deck", [DECK, integer_deck(200, 1, "1/10")], ids=lambda deck: str(deck.counts))
-def test_the_default_interval_keeps_its_coverage_over_all_deals(deck: Deck, members: int) -> None:
+@pytest.mark.parametrize(
+    "deck", [DECK, integer_deck(200, 1, "1/10")], ids=lambda deck: str(deck.counts)
+)
+def test_the_default_interval_keeps_its_coverage_over_all_deals(
+    deck: Deck, members: int
+) -> None:
     n = deck.people
     hands = members_hands(deck, members)
     assert sum(p for p, _ in hands) == pytest.approx(1)
     covered = 0.0
     for probability, sent in hands:
-        low, high = estimate_deck(tally_deck(deck, dict(enumerate(sent, 1))), population=n).interval("yes")
+        low, high = estimate_deck(
+            tally_deck(deck, dict(enumerate(sent, 1))), population=n
+        ).interval("yes")
         covered += probability * (low - 1e-12 <= members / n <= high + 1e-12)
     assert covered >= 0.95
-    assert members < 5 or covered <= 0.997  # one member has three cards to hold: there are no finer steps
+    assert (
+        members < 5 or covered <= 0.997
+    )  # one member has three cards to hold: there are no finer steps
 
 
 def test_hands_and_deals_agree() -> None:
@@ -191,10 +230,18 @@ def test_the_mean_inverse_is_for_two_answers_alone() -> None:
     for two in (warner(p="1/4"), dn.forced_response("2/3", "1/4")):
         assert mean_inverse(two) @ two.channel.floats() == pytest.approx(np.eye(2))
     kuk = dn.kuk("4/5", "3/10", draws=3)
-    assert mean_inverse(kuk)[1] == pytest.approx([(red / 3 - 0.3) / 0.5 for red in range(4)])
-    level = christofides(cards=["1/10", "4/10", "1/5", "1/10", "1/5"])  # its mean is 2.9
+    assert mean_inverse(kuk)[1] == pytest.approx(
+        [(red / 3 - 0.3) / 0.5 for red in range(4)]
+    )
+    level = christofides(
+        cards=["1/10", "4/10", "1/5", "1/10", "1/5"]
+    )  # its mean is 2.9
     assert mean_inverse(level).shape == (2, 5)
     even = christofides(cards=["1/10", "3/10", "3/10", "1/10", "1/5"])
-    with pytest.raises(NotEstimable, match="mean response of members and of others is 3"):
+    with pytest.raises(
+        NotEstimable, match="mean response of members and of others is 3"
+    ):
         mean_inverse(even)
-    assert dn.estimate(dn.Tally(even, [10, 30, 30, 10, 20])).params["no"] == pytest.approx(1)
+    assert dn.estimate(dn.Tally(even, [10, 30, 30, 10, 20])).params[
+        "no"
+    ] == pytest.approx(1)

@@ -11,7 +11,13 @@ import pytest
 
 import deniable as dn
 from deniable.designs import Design
-from deniable.errors import ImplausibleResponses, Incompatible, InvalidRequest, NotEstimable, UnreadableFile
+from deniable.errors import (
+    ImplausibleResponses,
+    Incompatible,
+    InvalidRequest,
+    NotEstimable,
+    UnreadableFile,
+)
 from deniable.estimates import covariance
 from deniable.estimates.shares import fitted
 from deniable.estimates.simplex import normalization, projection
@@ -20,20 +26,36 @@ DESIGN = dn.k_ary(["never", "once", "often"], epsilon=2)
 TALLY = dn.Tally(DESIGN, [150, 90, 60], missing=7)
 
 
-def worlds(design: Design, people: tuple[int, ...], n: int) -> Iterator[tuple[float, np.ndarray]]:
+def worlds(
+    design: Design, people: tuple[int, ...], n: int
+) -> Iterator[tuple[float, np.ndarray]]:
     """Every sample without replacement and every set of responses to it, with its probability."""
     samples = list(itertools.permutations(people, n))
     for sample in samples:
         for responses in itertools.product(range(len(design.symbols)), repeat=n):
             chance = np.prod(
-                [float(design.channel.probability(i, given=j)) for i, j in zip(responses, sample, strict=True)]
+                [
+                    float(design.channel.probability(i, given=j))
+                    for i, j in zip(responses, sample, strict=True)
+                ]
             )
-            yield float(chance) / len(samples), np.bincount(responses, minlength=len(design.symbols))
+            yield (
+                float(chance) / len(samples),
+                np.bincount(responses, minlength=len(design.symbols)),
+            )
 
 
 @pytest.mark.parametrize("n", [2, 3])
-@pytest.mark.parametrize("design", [dn.binary("9/10", "7/10"), dn.matrix([["1/2", 0], ["1/4", "1/2"], ["1/4", "1/2"]])])
-def test_value_and_covariance_are_unbiased_in_every_world_of_three_people(design: Design, n: int) -> None:
+@pytest.mark.parametrize(
+    "design",
+    [
+        dn.binary("9/10", "7/10"),
+        dn.matrix([["1/2", 0], ["1/4", "1/2"], ["1/4", "1/2"]]),
+    ],
+)
+def test_value_and_covariance_are_unbiased_in_every_world_of_three_people(
+    design: Design, n: int
+) -> None:
     """n = 3 is a census, n = 2 a sample without replacement: mean and covariance come out exactly."""
     people = (0, 1, 1)
     mean, square, estimated = np.zeros(2), np.zeros((2, 2)), np.zeros((2, 2))
@@ -44,8 +66,14 @@ def test_value_and_covariance_are_unbiased_in_every_world_of_three_people(design
         estimated += chance * estimate.cov_params()
     shares = [1 / 3, 2 / 3]
     assert np.allclose(mean, shares, atol=1e-12)
-    assert np.allclose(square - np.outer(mean, mean), covariance(design, shares, n, population=3), atol=1e-12)
-    assert np.allclose(estimated, covariance(design, shares, n, population=3), atol=1e-12)
+    assert np.allclose(
+        square - np.outer(mean, mean),
+        covariance(design, shares, n, population=3),
+        atol=1e-12,
+    )
+    assert np.allclose(
+        estimated, covariance(design, shares, n, population=3), atol=1e-12
+    )
 
 
 def test_params_by_name_and_value_read_only() -> None:
@@ -60,7 +88,10 @@ def test_steps_are_named_and_bound_the_intervals() -> None:
     with pytest.warns(ImplausibleResponses):
         estimate = dn.estimate(dn.Tally(dn.warner(epsilon=2), [200, 2]))
     assert estimate.value.min() < 0
-    for step, name in ((estimate.projected(), "projection"), (estimate.normalized(), "normalization")):
+    for step, name in (
+        (estimate.projected(), "projection"),
+        (estimate.normalized(), "normalization"),
+    ):
         assert step.method == f"inversion, {name}"
         assert step.value.min() >= 0
         assert step.value.sum() == pytest.approx(1)
@@ -72,7 +103,10 @@ def test_projection_is_nearest_and_normalization_is_proportional() -> None:
     nearest = projection(value)
     assert np.allclose(nearest, [0.6, 0.4, 0.0])
     grid = [np.array([a, b, 50 - a - b]) / 50 for a in range(51) for b in range(51 - a)]
-    assert all(np.linalg.norm(value - nearest) <= np.linalg.norm(value - each) + 1e-12 for each in grid)
+    assert all(
+        np.linalg.norm(value - nearest) <= np.linalg.norm(value - each) + 1e-12
+        for each in grid
+    )
     assert np.allclose(normalization(value), [7 / 12, 5 / 12, 0.0])
 
 
@@ -80,11 +114,19 @@ def test_a_contrast_has_the_variance_of_its_weights() -> None:
     estimate = dn.estimate(TALLY)
     contrast = estimate.contrast({"never": 1, "often": -1})
     matrix = estimate.cov_params()
-    assert contrast.value == pytest.approx(estimate.params["never"] - estimate.params["often"])
-    assert contrast.error**2 == pytest.approx(matrix[0, 0] + matrix[2, 2] - 2 * matrix[0, 2])
+    assert contrast.value == pytest.approx(
+        estimate.params["never"] - estimate.params["often"]
+    )
+    assert contrast.error**2 == pytest.approx(
+        matrix[0, 0] + matrix[2, 2] - 2 * matrix[0, 2]
+    )
     low, high = contrast.interval(method="normal")
     assert (low + high) / 2 == pytest.approx(contrast.value)
-    assert contrast.interval() == contrast.interval(method="recovered") == pytest.approx((low, high), abs=0.01)
+    assert (
+        contrast.interval()
+        == contrast.interval(method="recovered")
+        == pytest.approx((low, high), abs=0.01)
+    )
     assert contrast.interval(method="chebyshev").low < low
     with pytest.raises(InvalidRequest):
         contrast.interval(method="score")
@@ -107,7 +149,10 @@ def test_the_summary_tells_the_cost_of_privacy() -> None:
 def test_worth_grows_with_epsilon_up_to_everybody() -> None:
     """At a large ε responses are nearly direct answers, at a small one nearly none."""
     worth = [
-        dn.estimate(dn.Tally(dn.warner(epsilon=epsilon), [600, 400])).summary().rows[1].effective
+        dn.estimate(dn.Tally(dn.warner(epsilon=epsilon), [600, 400]))
+        .summary()
+        .rows[1]
+        .effective
         for epsilon in (0.5, 1, 4, 12)
     ]
     assert worth == sorted(worth)
@@ -145,23 +190,37 @@ def test_what_cannot_be_estimated_is_refused() -> None:
 
 
 def test_a_guess_by_name() -> None:
-    tall = dn.matrix([["1/2", "1/10"], ["1/4", "1/4"], ["1/4", "13/20"]], categories=["no", "yes"], symbols=3)
+    tall = dn.matrix(
+        [["1/2", "1/10"], ["1/4", "1/4"], ["1/4", "13/20"]],
+        categories=["no", "yes"],
+        symbols=3,
+    )
     by_name = dn.estimate(dn.Tally(tall, [30, 30, 40]), guess={"no": 0.9, "yes": 0.1})
-    assert np.array_equal(by_name.value, dn.estimate(dn.Tally(tall, [30, 30, 40]), guess=[0.9, 0.1]).value)
+    assert np.array_equal(
+        by_name.value, dn.estimate(dn.Tally(tall, [30, 30, 40]), guess=[0.9, 0.1]).value
+    )
 
 
 def test_a_left_inverse_travels_with_its_estimate() -> None:
     tall = dn.matrix([["1/2", "1/10"], ["1/4", "1/4"], ["1/4", "13/20"]])
     inverse = np.linalg.pinv(np.array([[0.5, 0.1], [0.25, 0.25], [0.25, 0.65]]))
     estimate = dn.estimate(dn.Tally(tall, [30, 30, 40]), inverse=inverse)
-    assert np.array_equal(dn.Estimate.from_json(estimate.to_json(), tall).value, estimate.value)
-    assert not np.allclose(estimate.value, dn.estimate(dn.Tally(tall, [30, 30, 40])).value)
+    assert np.array_equal(
+        dn.Estimate.from_json(estimate.to_json(), tall).value, estimate.value
+    )
+    assert not np.allclose(
+        estimate.value, dn.estimate(dn.Tally(tall, [30, 30, 40])).value
+    )
 
 
-FEW = dn.Tally(dn.matrix([["1/2", 0], [0, "1/2"], ["1/2", "1/2"]]), [0, 0, 3])  # everybody sent the blank response
+FEW = dn.Tally(
+    dn.matrix([["1/2", 0], [0, "1/2"], ["1/2", "1/2"]]), [0, 0, 3]
+)  # everybody sent the blank response
 
 
-def test_where_the_unbiased_variance_is_negative_the_error_is_that_of_possible_shares() -> None:
+def test_where_the_unbiased_variance_is_negative_the_error_is_that_of_possible_shares() -> (
+    None
+):
     """Each share is estimated at 1/2, and then blank responses alone do not make a census sure of it."""
     estimate = dn.estimate(FEW, population=3)
     assert estimate.cov_params()[0, 0] == pytest.approx(-1 / 12)
@@ -178,7 +237,9 @@ def test_the_weights_of_a_contrast_are_finite_numbers(weight: Any) -> None:
         dn.estimate(TALLY).contrast({"often": weight})
 
 
-@pytest.mark.parametrize("options", [{"guess": "abc"}, {"guess": {"often": "x"}}, {"inverse": [[1, 2], [3]]}])
+@pytest.mark.parametrize(
+    "options", [{"guess": "abc"}, {"guess": {"often": "x"}}, {"inverse": [[1, 2], [3]]}]
+)
 def test_what_holds_no_numbers_is_refused(options: dict[str, Any]) -> None:
     with pytest.raises(InvalidRequest, match="expected numbers alone"):
         dn.estimate(TALLY, **options)
@@ -202,7 +263,9 @@ def test_shares_of_which_none_is_above_0_are_not_normalized() -> None:
 
 def test_of_very_many_doubtful_categories_one_sentence_tells() -> None:
     counts = np.where(np.arange(300) < 20, 5000, 1)
-    with pytest.warns(ImplausibleResponses, match="those of 279 other categories") as told:
+    with pytest.warns(
+        ImplausibleResponses, match="those of 279 other categories"
+    ) as told:
         found = dn.estimate(dn.Tally(dn.k_ary(300, epsilon=5), counts))
     assert len(told) == len(found.warnings) == 1
 
@@ -213,14 +276,20 @@ def test_an_interval_that_holds_every_share_is_told(n: int) -> None:
     for yes in range(n + 1):
         found = dn.estimate(dn.Tally(dn.warner(1), [n - yes, yes]))
         low, high = found.interval("yes")
-        assert (low <= 0 and high >= 1) == ("few" in [each.code for each in found.warnings]), yes
+        assert (low <= 0 and high >= 1) == (
+            "few" in [each.code for each in found.warnings]
+        ), yes
 
 
 @pytest.mark.parametrize(
     ("design", "counts", "multiplier"),
     [
         (dn.crosswise("1/4"), [160, 500], 13.04),  # at 6.7 %: .2031 / (.25 · .0623)
-        (dn.forced_response("2/3", "1/6", "1/6"), [418, 82], 7.61),  # at 5 %: .16 / (4/9 · .0475)
+        (
+            dn.forced_response("2/3", "1/6", "1/6"),
+            [418, 82],
+            7.61,
+        ),  # at 5 %: .16 / (4/9 · .0475)
     ],
     ids=["crosswise", "die"],
 )
@@ -236,23 +305,38 @@ def test_the_cost_of_privacy_is_sensible_where_the_share_is_about_0(
     expected = people * (v - u) ** 2 * at * (1 - at) / (sent * (1 - sent))
     assert [row.effective for row in told.rows] == pytest.approx([expected, expected])
     assert expected == pytest.approx(people / multiplier, rel=0.01)
-    assert f"{people:,} responses are worth about {expected:,.0f} direct and truthful answers" in told.notes[0]
+    assert (
+        f"{people:,} responses are worth about {expected:,.0f} direct and truthful answers"
+        in told.notes[0]
+    )
     assert "two errors" in told.notes[0]
 
 
 def test_a_share_far_from_0_is_compared_where_it_is() -> None:
-    told = dn.estimate(dn.Tally(dn.forced_response("2/3", "1/6", "1/6"), [380, 120])).summary()
-    assert told.rows[1].effective == pytest.approx(500 * (4 / 9) * 0.11 * 0.89 / (0.24 * 0.76))
+    told = dn.estimate(
+        dn.Tally(dn.forced_response("2/3", "1/6", "1/6"), [380, 120])
+    ).summary()
+    assert told.rows[1].effective == pytest.approx(
+        500 * (4 / 9) * 0.11 * 0.89 / (0.24 * 0.76)
+    )
     assert "two errors" not in told.notes[0]
 
 
 def test_what_is_implausible_is_not_excused() -> None:
     """A share a little below 0 is chance, and said to be; far below 0 a warning says that it is not."""
-    price, die = "the price of an estimate without bias", dn.forced_response("2/3", "1/6", "1/6")
+    price, die = (
+        "the price of an estimate without bias",
+        dn.forced_response("2/3", "1/6", "1/6"),
+    )
     chance = dn.estimate(dn.Tally(die, [418, 82]))
     assert price in str(chance.summary())
     with pytest.warns(ImplausibleResponses):
         doubted = dn.estimate(dn.Tally(die, [1900, 200]))
-    told = doubted.warnings[0].text  # (200/2100 − 1/6)·3/2 = −10.7 %, and √(5/36/2100)·3/2 = 1.22 % at a share of 0
-    assert "-10.7%, 8.8 standard errors below 0 (at a share of 0 the error would be 1.2%): fewer responses" in told
+    told = (
+        doubted.warnings[0].text
+    )  # (200/2100 − 1/6)·3/2 = −10.7 %, and √(5/36/2100)·3/2 = 1.22 % at a share of 0
+    assert (
+        "-10.7%, 8.8 standard errors below 0 (at a share of 0 the error would be 1.2%): fewer responses"
+        in told
+    )
     assert price not in str(doubted.summary())

@@ -14,7 +14,12 @@ import deniable as dn
 from deniable.channel import Bits, Mixture, Sets, Subset, sets
 from deniable.channel.sets import Part
 from deniable.engines import local
-from deniable.errors import ImplausibleResponses, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    ImplausibleResponses,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from deniable.estimates import covariance, left_inverse
 from deniable.estimates.covariances import LowRank
 from deniable.estimates.linear import Linear
@@ -37,7 +42,10 @@ def _counted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 def written(channel: Sets) -> Matrix:
     return np.array(
-        [[float(channel.probability(i, given=j)) for j in range(channel.size)] for i in range(channel.responses)]
+        [
+            [float(channel.probability(i, given=j)) for j in range(channel.size)]
+            for i in range(channel.responses)
+        ]
     )
 
 
@@ -58,26 +66,36 @@ def rows_of(linear: Linear, channel: Sets) -> Matrix:
 @both
 def test_the_estimate_is_unbiased(channel: Sets, method: str) -> None:
     linear = METHODS[method](channel)
-    assert rows_of(linear, channel) @ written(channel) == pytest.approx(np.eye(channel.size))
+    assert rows_of(linear, channel) @ written(channel) == pytest.approx(
+        np.eye(channel.size)
+    )
     shares = np.arange(1, channel.size + 1) / np.arange(1, channel.size + 1).sum()
-    assert linear.expected(shares) == pytest.approx(counted(channel) @ written(channel) @ shares)
+    assert linear.expected(shares) == pytest.approx(
+        counted(channel) @ written(channel) @ shares
+    )
 
 
 @every
 @both
 @pytest.mark.parametrize(("population", "f"), [(None, 1.0), (10, 0.0), (20, 10 / 19)])
-def test_the_covariance_is_that_of_the_table(channel: Sets, method: str, population: int | None, f: float) -> None:
+def test_the_covariance_is_that_of_the_table(
+    channel: Sets, method: str, population: int | None, f: float
+) -> None:
     shares = np.arange(1, channel.size + 1) / np.arange(1, channel.size + 1).sum()
     left = rows_of(METHODS[method](channel), channel)
     device = (left * (written(channel) @ shares)) @ left.T - np.diag(shares)
     expected = (f * (np.diag(shares) - np.outer(shares, shares)) + device) / 10
-    found = covariance(around(channel), shares, 10, population=population, method=method)
+    found = covariance(
+        around(channel), shares, 10, population=population, method=method
+    )
     assert found == pytest.approx(expected, abs=1e-12)
 
 
 @every
 @both
-def test_the_estimated_covariance_is_right_on_average(channel: Sets, method: str) -> None:
+def test_the_estimated_covariance_is_right_on_average(
+    channel: Sets, method: str
+) -> None:
     """Over every pair of responses that two people can send, weighted by its probability."""
     design, matrix, cells = around(channel), written(channel), counted(channel)
     shares = np.zeros(channel.size)
@@ -87,7 +105,9 @@ def test_the_estimated_covariance_is_right_on_average(channel: Sets, method: str
     mean = np.zeros((channel.size, channel.size))
     for one in np.flatnonzero(sent):
         for two in np.flatnonzero(sent):
-            tally = dn.Tally(design, (cells[:, one] + cells[:, two]).astype(np.int64), respondents=2)
+            tally = dn.Tally(
+                design, (cells[:, one] + cells[:, two]).astype(np.int64), respondents=2
+            )
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ImplausibleResponses)
                 made = dn.estimate(tally, method=method)
@@ -102,7 +122,9 @@ def test_the_spread_is_that_of_the_table(channel: Sets, method: str) -> None:
     moments = rows_of(linear, channel) ** 2 @ written(channel)
     own, other = linear.spread(np.full(channel.size, 1 / channel.size))
     assert own == pytest.approx(np.diagonal(moments))
-    assert other == pytest.approx([np.delete(row, j).mean() for j, row in enumerate(moments)])
+    assert other == pytest.approx(
+        [np.delete(row, j).mean() for j, row in enumerate(moments)]
+    )
 
 
 @every
@@ -115,13 +137,17 @@ def test_the_estimate_is_the_locally_best_at_even_shares(channel: Sets) -> None:
     occurs = sent > 0
     weighted = matrix[occurs].T / sent[occurs]
     best = np.linalg.solve(weighted @ matrix[occurs], weighted)
-    assert rows_of(left_inverse(channel), channel)[:, occurs] == pytest.approx(best, abs=1e-10)
+    assert rows_of(left_inverse(channel), channel)[:, occurs] == pytest.approx(
+        best, abs=1e-10
+    )
 
 
 def test_the_minimax_estimate_of_rappor_beats_the_customary_one() -> None:
     for k, epsilon in ((3, 1), (10, 2), (100, 3)):
         design, shares = dn.rappor(k, epsilon), np.full(k, 1 / k)
-        ours, usual = (np.trace(covariance(design, shares, 1, method=m)) for m in METHODS)
+        ours, usual = (
+            np.trace(covariance(design, shares, 1, method=m)) for m in METHODS
+        )
         assert ours < usual
         root = np.exp(epsilon / 2)
         assert usual == pytest.approx(k * root / (root - 1) ** 2 + 1 - 1 / k)
@@ -133,7 +159,9 @@ def test_the_minimax_estimate_of_rappor_beats_the_customary_one() -> None:
 def test_a_hundred_thousand_categories_need_no_matrix() -> None:
     for design in (dn.subset(100_000, 4), dn.unary(100_000, 4)):
         answers = np.repeat(np.arange(10), 30)
-        estimate = dn.estimate(local.tally(design, local.draw_all(design, answers, codes=True)))
+        estimate = dn.estimate(
+            local.tally(design, local.draw_all(design, answers, codes=True))
+        )
         assert isinstance(estimate.basis.covariance, LowRank)
         assert estimate.value.shape == (100_000,)
         linear = left_inverse(design.channel)
@@ -150,13 +178,18 @@ def test_thousands_of_sizes_are_weighed_in_floats_that_add_up() -> None:
     assert expected[:, 0].sum() == pytest.approx(1, abs=1e-12)
     assert isinstance(channel, Bits)
     assert expected[:, 1:].sum(axis=0) == pytest.approx(
-        channel.stray / channel.total + (channel.hit - channel.stray) / channel.total / 1500
+        channel.stray / channel.total
+        + (channel.hit - channel.stray) / channel.total / 1500
     )
 
 
 def test_a_tiny_epsilon_keeps_its_digits() -> None:
     k, epsilon = 6, 1e-6
-    for design in (dn.rappor(k, epsilon), dn.subset(k, epsilon), dn.mixture(k, {2: 0.5, 3: 0.5}, epsilon)):
+    for design in (
+        dn.rappor(k, epsilon),
+        dn.subset(k, epsilon),
+        dn.mixture(k, {2: 0.5, 3: 0.5}, epsilon),
+    ):
         linear = left_inverse(design.channel)
         shares = np.array([0.5, 0.5, 0, 0, 0, 0])
         assert linear.shares(linear.expected(shares)) == pytest.approx(shares, abs=1e-9)
@@ -175,7 +208,9 @@ def test_intervals_hold_as_often_as_they_say() -> None:
             sums = [int(hits), *(rest + (i < more) for i in range(5))]
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", ImplausibleResponses)
-                low, high = dn.estimate(with_sums(design, sums, n)).interval("0", method=method)
+                low, high = dn.estimate(with_sums(design, sums, n)).interval(
+                    "0", method=method
+                )
             held += binom.pmf(hits, n, chance) * (low <= share <= high)
         assert held >= least
 
@@ -185,7 +220,9 @@ def test_exact_intervals_are_the_same_however_sets_are_counted() -> None:
     held = ["b100", "b110", "b001"]
     many = [each + 10 * "0" for each in held]
     wanted = dn.estimate(dn.tally(dn.unary(13, 1), many)).conf_int(method="exact")
-    assert dn.estimate(dn.tally(dn.rappor(13, 1), many)).conf_int(method="exact") == wanted
+    assert (
+        dn.estimate(dn.tally(dn.rappor(13, 1), many)).conf_int(method="exact") == wanted
+    )
     few = dn.estimate(dn.tally(dn.rappor(3, 1), held)).conf_int(method="exact")
     assert few == {name: wanted[name] for name in few}
 
@@ -194,14 +231,30 @@ def test_exact_intervals_are_the_same_however_sets_are_counted() -> None:
     ("make", "error", "problem"),
     [
         (lambda t: dn.estimate(t, method="likelihood"), NotEstimable, "keeps sums"),
-        (lambda t: dn.estimate(t, guess=[1 / 13] * 13), InvalidRequest, "a guess needs a count for every response"),
-        (lambda t: dn.estimate(t, method="customary", guess=[1 / 13] * 13), InvalidRequest, "no guess"),
-        (lambda t: dn.estimate(t, inverse=np.eye(13)), NotEstimable, "an inverse needs a count for every response"),
+        (
+            lambda t: dn.estimate(t, guess=[1 / 13] * 13),
+            InvalidRequest,
+            "a guess needs a count for every response",
+        ),
+        (
+            lambda t: dn.estimate(t, method="customary", guess=[1 / 13] * 13),
+            InvalidRequest,
+            "no guess",
+        ),
+        (
+            lambda t: dn.estimate(t, inverse=np.eye(13)),
+            NotEstimable,
+            "an inverse needs a count for every response",
+        ),
         (lambda t: dn.estimate(t, method="usual"), InvalidRequest, "customary"),
     ],
 )
-def test_what_does_not_fit_is_refused(make: object, error: type[Exception], problem: str) -> None:
-    tally = dn.tally(dn.unary(13, 1), [each + 10 * "0" for each in ("b100", "b110", "b001")])
+def test_what_does_not_fit_is_refused(
+    make: object, error: type[Exception], problem: str
+) -> None:
+    tally = dn.tally(
+        dn.unary(13, 1), [each + 10 * "0" for each in ("b100", "b110", "b001")]
+    )
     with pytest.raises(error, match=problem):
         make(tally)  # type: ignore[operator]
 
@@ -212,7 +265,12 @@ def test_other_designs_have_no_customary_estimate() -> None:
 
 
 @pytest.mark.parametrize(
-    "channel", [Bits(3, 1, 1, 2), Mixture(2, (Part(0, 1, 0), Part(2, 1, 2)), 2), Subset(4, 2, 1, 2)]
+    "channel",
+    [
+        Bits(3, 1, 1, 2),
+        Mixture(2, (Part(0, 1, 0), Part(2, 1, 2)), 2),
+        Subset(4, 2, 1, 2),
+    ],
 )
 @both
 def test_sets_that_tell_nothing_are_not_estimable(channel: Sets, method: str) -> None:
@@ -240,7 +298,12 @@ def test_a_tally_of_sets_must_add_up() -> None:
     design = dn.subset(13, 1, t=2)
     rest = 9 * [0]
     assert dn.Tally(design, [1, 1, 2, 0, *rest], respondents=2).respondents == 2
-    for sums, respondents in (([1, 1, 2, 0], 3), ([1, 1, 1, 0], 2), ([3, 1, 0, 0], 2), ([1, 1, 2, 0], -1)):
+    for sums, respondents in (
+        ([1, 1, 2, 0], 3),
+        ([1, 1, 1, 0], 2),
+        ([3, 1, 0, 0], 2),
+        ([1, 1, 2, 0], -1),
+    ):
         with pytest.raises(InvalidResponse, match="do not belong to"):
             dn.Tally(design, [*sums, *rest], respondents=respondents)
     by_size = dn.mixture(13, {0: 0.2, 1: 0.4, 2: 0.4}, 1)

@@ -30,12 +30,22 @@ def exact_cells(n: int, method: str | None = None) -> dict[str, coverage.Cell]: 
 def test_small_groups_keep_their_level(n: int) -> None:
     cells = exact_cells(n)
     assert len(cells) > 100
-    low = {name: str(cell) for name, cell in cells.items() if min(cell.rates) < coverage.LEAST}
-    low |= {name: str(cell) for name, cell in cells.items() if np.mean(cell.rates) < coverage.LEAST_ON_AVERAGE}
+    low = {
+        name: str(cell)
+        for name, cell in cells.items()
+        if min(cell.rates) < coverage.LEAST
+    }
+    low |= {
+        name: str(cell)
+        for name, cell in cells.items()
+        if np.mean(cell.rates) < coverage.LEAST_ON_AVERAGE
+    }
     assert not low
 
 
-def test_value_and_error_alone_would_be_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_value_and_error_alone_would_be_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """The check can fail: with value ± z·error most designs have a cell far below."""
     monkeypatch.setattr(coverage, "METHOD", "normal")
     rates = [min(cell.rates) for cell in exact_cells(10, "normal").values()]
@@ -43,13 +53,20 @@ def test_value_and_error_alone_would_be_found_out(monkeypatch: pytest.MonkeyPatc
     assert min(rates) < 0.5
 
 
-def test_the_score_interval_alone_would_be_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_score_interval_alone_would_be_found_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Where no one count tells enough of a category, score and profile together hold what the score interval misses."""
     fitted = coverage.Fitted(dn.rr3_ddagger(p1="1/5", p2="1/4"), coverage.Sampling(10))
     assert fitted.method == "wide"
     assert min(coverage.gone_through(fitted).rates) >= coverage.LEAST
     monkeypatch.setattr(coverage, "METHOD", "score")
-    assert min(coverage.gone_through(coverage.Fitted(fitted.design, fitted.sampling)).rates) < 0.9
+    assert (
+        min(
+            coverage.gone_through(coverage.Fitted(fitted.design, fitted.sampling)).rates
+        )
+        < 0.9
+    )
 
 
 @cache
@@ -68,10 +85,16 @@ def test_every_registered_design_is_measured() -> None:
 @pytest.mark.xdist_group("settings of coverage")
 def test_the_page_has_every_design_and_what_is_computed() -> None:
     page = coverage.PAGE.read_text(encoding="utf-8")
-    for title, few in (("Independent respondents", False), ("A third of all people", True), ("A census", True)):
+    for title, few in (
+        ("Independent respondents", False),
+        ("A third of all people", True),
+        ("A census", True),
+    ):
         section = page.split(f"## {title}\n")[1].split("\n## ")[0]
         rows = [f"| `{family}({told:.70})` |" for family, told, _ in settings(few)]
-        assert not [row for row in rows if row not in section], "run python -m benchmarks.coverage"
+        assert not [row for row in rows if row not in section], (
+            "run python -m benchmarks.coverage"
+        )
     lines = page.split("## A third")[0].splitlines()
     for name, cell in exact_cells(10).items():
         row = next(line for line in lines if line.startswith(f"| `{name}` |"))

@@ -20,7 +20,9 @@ from deniable.estimates.formats import ENDINGS, written
 from deniable.files.cells import safe_cell
 
 RISKY = ["=HYPERLINK(1)", "a|b*c_d", "50% & more {x}", "<script>alert(1)</script>"]
-FOUND = dn.estimate(dn.Tally(dn.k_ary(RISKY, epsilon=2), [400, 300, 200, 100], missing=3))
+FOUND = dn.estimate(
+    dn.Tally(dn.k_ary(RISKY, epsilon=2), [400, 300, 200, 100], missing=3)
+)
 
 
 def text(ending: str) -> str:
@@ -36,7 +38,9 @@ def test_csv_keeps_every_digit_and_starts_no_formula() -> None:
     rows = list(csv.DictReader(io.StringIO(text(".csv"))))
     assert [row["name"] for row in rows] == ["'=HYPERLINK(1)", *RISKY[1:]]
     assert [float(row["estimate"]) for row in rows] == list(FOUND.params.values())
-    assert [float(row["high"]) for row in rows] == [high for _, high in FOUND.conf_int(level=0.9).values()]
+    assert [float(row["high"]) for row in rows] == [
+        high for _, high in FOUND.conf_int(level=0.9).values()
+    ]
     for risky in ("+a", "-a", "@x", "\tx", "\rx"):
         assert safe_cell(risky) == f"'{risky}"
     assert safe_cell(-0.5) == -0.5
@@ -77,18 +81,26 @@ def test_of_very_many_numbers_a_page_shows_the_largest_and_a_table_all() -> None
 
 @pytest.mark.parametrize("name", ["result.xlsx", "result", "result.json.gz", ".json"])
 def test_an_ending_that_says_nothing_is_refused(name: str) -> None:
-    with pytest.raises(InvalidRequest, match=r"expected a name that ends in \.json, \.csv, \.md, \.tex, \.html"):
+    with pytest.raises(
+        InvalidRequest,
+        match=r"expected a name that ends in \.json, \.csv, \.md, \.tex, \.html",
+    ):
         written(FOUND, Path(name), level=0.95)
     assert ENDINGS == (".json", ".csv", ".md", ".tex", ".html")
 
 
-def test_a_table_has_a_head_for_each_column_and_tiny_numbers_are_not_shown_as_nothing() -> None:
+def test_a_table_has_a_head_for_each_column_and_tiny_numbers_are_not_shown_as_nothing() -> (
+    None
+):
     summary = FOUND.summary()
     heads, cells = summary.table()
     assert heads == ["", "share", "error", "95% interval", "asked directly", "worth"]
     assert cells[0][0] == RISKY[0]
     assert str(summary).splitlines()[0] == summary.title
-    rows = (Row("tiny", 1.2e-7, 0.0, -0.25, 0.25), Row("unknown", math.nan, math.nan, math.nan, math.nan))
+    rows = (
+        Row("tiny", 1.2e-7, 0.0, -0.25, 0.25),
+        Row("unknown", math.nan, math.nan, math.nan, math.nan),
+    )
     _, (tiny, unknown) = replace(summary, rows=rows).table()
     assert tiny == ["tiny", "1.2e-07", "0.0000", "-0.2500 … 0.2500"]
     assert unknown == ["unknown", "—", "—", "—"]

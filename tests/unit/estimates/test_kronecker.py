@@ -5,7 +5,16 @@ import warnings
 import numpy as np
 import pytest
 
-from deniable.designs import Design, binary, items, k_ary, matrix, product, rr3_dagger, warner
+from deniable.designs import (
+    Design,
+    binary,
+    items,
+    k_ary,
+    matrix,
+    product,
+    rr3_dagger,
+    warner,
+)
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable
 from deniable.estimates import covariance, estimate, left_inverse
 from deniable.estimates.kronecker import Factored
@@ -15,7 +24,9 @@ from deniable.tallies import Tally
 WIDE = matrix([[0.5, 0.1], [0.25, 0.25], [0.25, 0.65]])
 DESIGNS = [
     product([k_ary(3, 1), warner(2)]),
-    product([k_ary(4, 2, low=True), binary("9/10", "7/10"), rr3_dagger("7/10", "11/20")]),
+    product(
+        [k_ary(4, 2, low=True), binary("9/10", "7/10"), rr3_dagger("7/10", "11/20")]
+    ),
     product([WIDE, k_ary(3, 1), WIDE]),
 ]
 every = pytest.mark.parametrize("design", DESIGNS, ids=range(3))
@@ -35,7 +46,9 @@ def test_factors_give_what_the_written_matrix_gives(design: Design, f: float) ->
         assert np.allclose(one, two, rtol=1e-10)
     held, written = (each.covariance(seen, shares, f, 7.0) for each in (ours, plain))
     assert np.allclose(held.matrix(), written.matrix(), rtol=1e-10, atol=1e-12)
-    assert np.allclose(held.variances, np.diagonal(held.matrix()), rtol=1e-10, atol=1e-14)
+    assert np.allclose(
+        held.variances, np.diagonal(held.matrix()), rtol=1e-10, atol=1e-14
+    )
     one, two = rng.normal(size=(2, len(shares)))
     assert held.between(one, two) == pytest.approx(written.between(one, two), rel=1e-9)
     assert held.between(one, two) == pytest.approx(one @ held.matrix() @ two, rel=1e-9)
@@ -51,7 +64,9 @@ def test_one_certain_answer_has_a_spread_too() -> None:
 
 def test_a_guess_matters_only_where_there_are_more_responses_than_answers() -> None:
     guess = np.random.default_rng(4).dirichlet(np.ones(12))
-    assert isinstance(left_inverse(DESIGNS[0].channel, guess=guess[:6] / guess[:6].sum()), Factored)
+    assert isinstance(
+        left_inverse(DESIGNS[0].channel, guess=guess[:6] / guess[:6].sum()), Factored
+    )
     best = left_inverse(DESIGNS[2].channel, guess=guess)
     assert isinstance(best, Written)
     at_guess = np.trace(covariance(DESIGNS[2], guess, 10, guess=guess))
@@ -65,11 +80,15 @@ def test_four_attributes_of_six_categories_have_a_full_covariance() -> None:
     whole = covariance(design, shares, 1000)
     assert whole.shape == (1296, 1296)
     assert np.allclose(whole, whole.T, rtol=1e-9, atol=1e-9)
-    assert np.abs(whole.sum(axis=0)).max() < 1e-9 * np.abs(whole).max()  # shares add up to 1
+    assert (
+        np.abs(whole.sum(axis=0)).max() < 1e-9 * np.abs(whole).max()
+    )  # shares add up to 1
     contrast = rng.normal(size=1296)
     linear = left_inverse(design.channel)
     held = linear.covariance(linear.expected(shares), shares, 1.0, 1000)
-    assert held.between(contrast, contrast) == pytest.approx(contrast @ whole @ contrast, rel=1e-9)
+    assert held.between(contrast, contrast) == pytest.approx(
+        contrast @ whole @ contrast, rel=1e-9
+    )
 
 
 def test_a_million_cells_have_shares_and_errors_but_no_written_matrix() -> None:
@@ -77,7 +96,9 @@ def test_a_million_cells_have_shares_and_errors_but_no_written_matrix() -> None:
     counts = np.zeros(1 << 20, np.int64)
     counts[:: 1 << 10] = 7
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImplausibleResponses)  # no survey looks like this
+        warnings.simplefilter(
+            "ignore", ImplausibleResponses
+        )  # no survey looks like this
         found = estimate(Tally(design, counts))
     assert found.value.sum() == pytest.approx(1)
     assert (found.errors > 0).all()

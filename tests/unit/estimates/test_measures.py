@@ -24,15 +24,23 @@ def table(counts: object = COUNTS, method: str = "inversion") -> dn.CrossTable:
 
 
 def test_two_columns_are_the_table_of_their_product() -> None:
-    frame = pd.DataFrame({"smokes": ["no", "yes", "yes", None], "drinks": [0, 1, np.nan, 1]})
+    frame = pd.DataFrame(
+        {"smokes": ["no", "yes", "yes", None], "drinks": [0, 1, np.nan, 1]}
+    )
     found = dn.cross_table((WARNER, frame["smokes"]), (WARNER, frame["drinks"]))
     assert (found.rows, found.columns) == ("smokes", "drinks")
     assert found.estimate.tally == dn.Tally(BOTH, [1, 0, 0, 1], missing=2)
-    sent = [dn.Responses(WARNER, {"response": np.array([0, 1], np.uint8)}) for _ in range(2)]
+    sent = [
+        dn.Responses(WARNER, {"response": np.array([0, 1], np.uint8)}) for _ in range(2)
+    ]
     same = dn.cross_table(*sent, rows="smokes", columns="drinks")
     assert same.estimate.tally == dn.Tally(BOTH, [1, 0, 0, 1])
     open_first = dn.cross_table(pd.Series(["x", "y"], name="group"), sent[0])
-    assert (open_first.rows, open_first.row_labels, open_first.columns) == ("group", ("x", "y"), "second")
+    assert (open_first.rows, open_first.row_labels, open_first.columns) == (
+        "group",
+        ("x", "y"),
+        "second",
+    )
 
 
 def test_some_attributes_of_more() -> None:
@@ -42,7 +50,9 @@ def test_some_attributes_of_more() -> None:
     assert found.shares.shape == (2, 3)
     assert found == dn.cross_table(dn.estimate(counted), rows="c", columns="b")
     assert found.row_totals == pytest.approx(
-        dn.estimate(dn.Tally(WARNER, [sum(range(20, 32, 2)), sum(range(21, 32, 2))])).value
+        dn.estimate(
+            dn.Tally(WARNER, [sum(range(20, 32, 2)), sum(range(21, 32, 2))])
+        ).value
     )
     joint = dn.independence(counted)
     assert (joint.method, joint.df) == ("likelihood", 12 - 1 - 4)
@@ -65,9 +75,14 @@ def test_the_likely_table_shows_the_unbiased_one_beside_it() -> None:
 
 def test_the_test_is_that_of_the_responses() -> None:
     pearson = chi2_contingency(COUNTS.reshape(2, 2), correction=False)
-    score, likelihood = table().independence(), table().independence(method="likelihood")
+    score, likelihood = (
+        table().independence(),
+        table().independence(method="likelihood"),
+    )
     assert score.statistic == pytest.approx(pearson.statistic * 999 / 1000)
-    g2 = chi2_contingency(COUNTS.reshape(2, 2), correction=False, lambda_="log-likelihood")
+    g2 = chi2_contingency(
+        COUNTS.reshape(2, 2), correction=False, lambda_="log-likelihood"
+    )
     assert likelihood.statistic == pytest.approx(g2.statistic, rel=1e-6)
     assert likelihood.p_value == pytest.approx(chi2.sf(g2.statistic, 1), rel=1e-6)
 
@@ -83,21 +98,35 @@ def profile(counts: np.ndarray, log_ratio: float) -> float:
             both = p * q
         else:  # the one root of the quadratic that lies between the bounds
             s = 1 + (p + q) * (ratio - 1)
-            both = (s - math.sqrt(s * s - 4 * ratio * (ratio - 1) * p * q)) / (2 * (ratio - 1))
+            both = (s - math.sqrt(s * s - 4 * ratio * (ratio - 1) * p * q)) / (
+                2 * (ratio - 1)
+            )
         shares = np.array([1 - p - q + both, q - both, p - both, both])
-        return -float(counts @ np.log(np.maximum(channel @ np.maximum(shares, 0), 1e-300)))
+        return -float(
+            counts @ np.log(np.maximum(channel @ np.maximum(shares, 0), 1e-300))
+        )
 
-    return -min(minimize(height, start, method="Nelder-Mead").fun for start in ([-1, -1], [0, 0], [-2, -2]))
+    return -min(
+        minimize(height, start, method="Nelder-Mead").fun
+        for start in ([-1, -1], [0, 0], [-2, -2])
+    )
 
 
-@pytest.mark.parametrize("counts", [COUNTS, np.array([1550, 850, 850, 750])], ids=["inside", "strong"])
-def test_the_interval_of_the_odds_ratio_is_where_its_profile_falls_by_half_a_quantile(counts: np.ndarray) -> None:
+@pytest.mark.parametrize(
+    "counts", [COUNTS, np.array([1550, 850, 850, 750])], ids=["inside", "strong"]
+)
+def test_the_interval_of_the_odds_ratio_is_where_its_profile_falls_by_half_a_quantile(
+    counts: np.ndarray,
+) -> None:
     found = table(counts).odds_ratio()
     a, b, c, d = table(counts, "likelihood").shares.ravel()
     assert found.params["odds ratio"] == pytest.approx(a * d / (b * c))
     best = profile(counts, math.log(found.value))
     ends = [
-        brentq(lambda at: best - profile(counts, at) - chi2.isf(0.05, 1) / 2, *sorted((math.log(found.value), far)))
+        brentq(
+            lambda at: best - profile(counts, at) - chi2.isf(0.05, 1) / 2,
+            *sorted((math.log(found.value), far)),
+        )
         for far in (math.log(found.value) - 4, math.log(found.value) + 4)
     ]
     assert found.conf_int()["odds ratio"] == pytest.approx(np.exp(ends), rel=0.01)
@@ -127,7 +156,9 @@ def test_measures_of_a_table_that_is_asked_directly_are_those_of_the_textbook() 
     found = dn.cross_table(dn.Tally(direct, counts.ravel()))
     assert found.odds_ratio().value == pytest.approx(10)
     log_error = math.sqrt((1 / counts).sum())
-    assert found.odds_ratio().bse["odds ratio"] == pytest.approx(10 * log_error, rel=1e-3)
+    assert found.odds_ratio().bse["odds ratio"] == pytest.approx(
+        10 * log_error, rel=1e-3
+    )
     assert found.odds_ratio().conf_int()["odds ratio"] == pytest.approx(
         [10 / math.exp(1.96 * log_error), 10 * math.exp(1.96 * log_error)], rel=0.1
     )
@@ -152,7 +183,9 @@ def test_correlation_with_numbers() -> None:
         assert -1 < low < high < 1
     assert abs(np.mean(found)) < 7 * np.mean(errors) / math.sqrt(60)
     assert np.std(found) == pytest.approx(np.mean(errors), rel=0.6)
-    plain = np.corrcoef(np.asarray(sent.columns["response"], float), age)[0, 1]  # the fault: the device is forgotten
+    plain = np.corrcoef(np.asarray(sent.columns["response"], float), age)[
+        0, 1
+    ]  # the fault: the device is forgotten
     assert made.params["correlation"] > plain + 0.1
 
 
@@ -161,7 +194,9 @@ def test_a_correlation_that_cannot_be_told_says_so() -> None:
     beyond = dn.correlation(sent, [20, 45, 61, 33, 58, 30])
     assert beyond.params["correlation"] > 1
     assert [each.code for each in beyond.warnings] == ["beyond"]
-    never = dn.correlation(dn.Responses(WARNER, {"response": np.zeros(6, np.uint8)}), [1, 2, 3, 4, 5, 6])
+    never = dn.correlation(
+        dn.Responses(WARNER, {"response": np.zeros(6, np.uint8)}), [1, 2, 3, 4, 5, 6]
+    )
     assert math.isnan(never.params["correlation"])
     assert [each.code for each in never.warnings] == ["undefined"]
     assert dn.Statistic.from_json(never.to_json(), WARNER) == never
@@ -174,22 +209,39 @@ def test_a_correlation_needs_an_order() -> None:
     rng = np.random.default_rng(11)
     sent = dn.Responses(k_ary, {"response": rng.integers(0, 6, 400, np.uint8)})
     region = pd.Series(rng.choice(["north", "south", "west"], 400))
-    for given in (region, region.tolist(), region.to_numpy(), region.astype("category")):
+    for given in (
+        region,
+        region.tolist(),
+        region.to_numpy(),
+        region.astype("category"),
+    ):
         for pair in ((sent, given), (given, sent)):
-            with pytest.raises(InvalidRequest, match="3 different texts, which have no order") as refused:
+            with pytest.raises(
+                InvalidRequest, match="3 different texts, which have no order"
+            ) as refused:
                 dn.correlation(*pair)
             assert "ordered categorical" in refused.value.hint
             assert "cramers_v" in refused.value.hint
     places = ["south", "west", "north"]
-    ordered = dn.correlation(sent, region.astype(pd.CategoricalDtype(places, ordered=True)))
+    ordered = dn.correlation(
+        sent, region.astype(pd.CategoricalDtype(places, ordered=True))
+    )
     notes = " ".join(ordered.summary().notes)
     assert "count in their order: 'south' as 0, 'west' as 1, 'north' as 2." in notes
-    assert "'never' as 0, 'once' as 1, 'often' as 2, 'daily' as 3, 'always' as 4, … (6 in all)." in notes
+    assert (
+        "'never' as 0, 'once' as 1, 'often' as 2, 'daily' as 3, 'always' as 4, … (6 in all)."
+        in notes
+    )
     numbers = dn.correlation(sent, region.map(places.index).to_numpy())
     assert numbers.params == pytest.approx(ordered.params)
     assert "'never' as 0, 'once' as 1" in numbers.summary().notes[0]
-    assert dn.Statistic.from_json(numbers.to_json(), k_ary).summary() == numbers.summary()
-    two = dn.correlation(dn.Responses(WARNER, {"response": rng.integers(0, 2, 400, np.uint8)}), region == "west")
+    assert (
+        dn.Statistic.from_json(numbers.to_json(), k_ary).summary() == numbers.summary()
+    )
+    two = dn.correlation(
+        dn.Responses(WARNER, {"response": rng.integers(0, 2, 400, np.uint8)}),
+        region == "west",
+    )
     assert len(two.summary().notes) == 1
     with pytest.raises(InvalidRequest, match="neither column holds responses"):
         dn.correlation(region == "west", rng.normal(size=400))
@@ -237,7 +289,10 @@ def test_intervals_of_the_odds_ratio_hold_near_the_border() -> None:
         counts = rng.multinomial(1500, channel @ truth)
         low, high = table(counts).odds_ratio().conf_int()["odds ratio"]
         held += low <= ratio <= high
-        seen, error = math.log(counts[0] * counts[3] / (counts[1] * counts[2])), math.sqrt((1 / counts).sum())
+        seen, error = (
+            math.log(counts[0] * counts[3] / (counts[1] * counts[2])),
+            math.sqrt((1 / counts).sum()),
+        )
         textbook += abs(seen - math.log(ratio)) <= 1.96 * error
     least = binom.ppf(1e-9, runs, 0.93)
     assert held >= least > textbook

@@ -26,18 +26,32 @@ def law_of_hits(design: dn.Design, n: int, population: int, number: int) -> np.n
     law = np.zeros(n + 1)
     for m, weight in enumerate(hypergeom.pmf(np.arange(n + 1), population, number, n)):
         if weight > 0:
-            law += weight * np.convolve(binom.pmf(range(m + 1), m, p), binom.pmf(range(n - m + 1), n - m, q))
+            law += weight * np.convolve(
+                binom.pmf(range(m + 1), m, p), binom.pmf(range(n - m + 1), n - m, q)
+            )
     return law
 
 
 def coverage(
-    design: dn.Design, n: int, population: int, method: str | None = None, numbers: Iterable[int] | None = None
+    design: dn.Design,
+    n: int,
+    population: int,
+    method: str | None = None,
+    numbers: Iterable[int] | None = None,
 ) -> list[float]:
     """The coverage for every number of people with the second answer, or for some."""
-    made = [dn.estimate(dn.Tally(design, [n - hits, hits]), population=population) for hits in range(n + 1)]
-    low, high = np.array([each.interval(design.categories[1], method=method) for each in made]).T
+    made = [
+        dn.estimate(dn.Tally(design, [n - hits, hits]), population=population)
+        for hits in range(n + 1)
+    ]
+    low, high = np.array(
+        [each.interval(design.categories[1], method=method) for each in made]
+    ).T
     return [
-        float(law_of_hits(design, n, population, number) @ ((low - 1e-9 <= share) & (share <= high + 1e-9)))
+        float(
+            law_of_hits(design, n, population, number)
+            @ ((low - 1e-9 <= share) & (share <= high + 1e-9))
+        )
         for number in numbers or range(population + 1)
         for share in [number / population]
     ]
@@ -45,10 +59,15 @@ def coverage(
 
 @pytest.mark.parametrize(("n", "population"), SAMPLES)
 @pytest.mark.parametrize(
-    "design", [dn.warner(2), dn.warner(8), dn.warner(p="1/10"), dn.binary("99/100", "4/5")], ids=str
+    "design",
+    [dn.warner(2), dn.warner(8), dn.warner(p="1/10"), dn.binary("99/100", "4/5")],
+    ids=str,
 )
 def test_some_of_so_many_people(design: dn.Design, n: int, population: int) -> None:
-    assert dn.estimate(dn.Tally(design, [n, 0]), population=population).default_interval == "exact"
+    assert (
+        dn.estimate(dn.Tally(design, [n, 0]), population=population).default_interval
+        == "exact"
+    )
     assert min(coverage(design, n, population)) >= LEAST
 
 
@@ -59,17 +78,28 @@ def test_value_and_error_alone_would_not_do() -> None:
 
 def test_the_score_interval_of_large_samples_knows_the_population() -> None:
     for population in (300, 600):
-        assert dn.estimate(dn.Tally(dn.warner(2), [250, 50]), population=population).default_interval == "score"
-        found = coverage(dn.warner(2), 300, population, numbers=(0, 1, 2, 3, 10, 60, 150))
+        assert (
+            dn.estimate(
+                dn.Tally(dn.warner(2), [250, 50]), population=population
+            ).default_interval
+            == "score"
+        )
+        found = coverage(
+            dn.warner(2), 300, population, numbers=(0, 1, 2, 3, 10, 60, 150)
+        )
         assert min(found) >= 0.92
         assert np.mean(found) >= 0.94
 
 
-def test_independent_respondents_stand_in_where_the_sum_is_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_independent_respondents_stand_in_where_the_sum_is_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Theirs is the wider interval."""
     close = dn.estimate(dn.Tally(dn.warner(8), [25, 5]), population=40).interval("yes")
     monkeypatch.setattr(backing, "MOST_TERMS", 0)
-    low, high = dn.estimate(dn.Tally(dn.warner(8), [25, 5]), population=40).interval("yes")
+    low, high = dn.estimate(dn.Tally(dn.warner(8), [25, 5]), population=40).interval(
+        "yes"
+    )
     assert low < close.low < close.high < high
     for n, population in SAMPLES:
         assert min(coverage(dn.warner(8), n, population)) >= LEAST
@@ -77,11 +107,21 @@ def test_independent_respondents_stand_in_where_the_sum_is_too_long(monkeypatch:
 
 def test_other_answers_that_differ_are_bounded_from_both_sides() -> None:
     """Six of nine people, whichever of the other answers they have."""
-    design = dn.matrix([["3/5", 0, "3/10"], ["1/5", "3/5", "1/10"], ["1/5", "2/5", "3/5"]])
+    design = dn.matrix(
+        [["3/5", 0, "3/10"], ["1/5", "3/5", "1/10"], ["1/5", "2/5", "3/5"]]
+    )
     matrix, n = design.channel.floats(), 6
-    counts = [each for each in itertools.product(range(n + 1), repeat=3) if sum(each) == n]
+    counts = [
+        each for each in itertools.product(range(n + 1), repeat=3) if sum(each) == n
+    ]
     ends = {
-        each: np.array(list(dn.estimate(dn.Tally(design, each), population=9).conf_int(method="exact").values())).T
+        each: np.array(
+            list(
+                dn.estimate(dn.Tally(design, each), population=9)
+                .conf_int(method="exact")
+                .values()
+            )
+        ).T
         for each in counts
     }
     for people in ((9, 0, 0), (0, 5, 4), (4, 5, 0), (3, 0, 6), (1, 1, 7)):
@@ -89,18 +129,29 @@ def test_other_answers_that_differ_are_bounded_from_both_sides() -> None:
         for sample, ways in deals(people, n).items():
             for sent, chance in multinomials(matrix, sample).items():
                 low, high = ends[sent]
-                held += ways * chance * ((low <= np.divide(people, 9) + 1e-9) & (np.divide(people, 9) <= high + 1e-9))
+                held += (
+                    ways
+                    * chance
+                    * (
+                        (low <= np.divide(people, 9) + 1e-9)
+                        & (np.divide(people, 9) <= high + 1e-9)
+                    )
+                )
         assert held.min() >= LEAST
 
 
-def multinomials(matrix: np.ndarray, sample: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+def multinomials(
+    matrix: np.ndarray, sample: tuple[int, ...]
+) -> dict[tuple[int, ...], float]:
     """The law of the counts of three responses, given how many respondents have each answer."""
     law: dict[tuple[int, ...], float] = {(0, 0, 0): 1.0}
     for column in np.repeat(matrix.T, sample, axis=0):
         after: Counter[tuple[int, ...]] = Counter()
         for counts, chance in law.items():
             for response, each in enumerate(column):
-                after[tuple(count + (response == at) for at, count in enumerate(counts))] += chance * each
+                after[
+                    tuple(count + (response == at) for at, count in enumerate(counts))
+                ] += chance * each
         law = dict(after)
     return law
 
@@ -109,9 +160,16 @@ def multinomials(matrix: np.ndarray, sample: tuple[int, ...]) -> dict[tuple[int,
 def deals(cards: tuple[int, ...], number: int) -> dict[tuple[int, ...], float]:
     """How likely each hand of so many cards is."""
     hands = [
-        each for each in itertools.product(*(range(min(count, number) + 1) for count in cards)) if sum(each) == number
+        each
+        for each in itertools.product(
+            *(range(min(count, number) + 1) for count in cards)
+        )
+        if sum(each) == number
     ]
-    return {hand: math.prod(map(math.comb, cards, hand)) / math.comb(sum(cards), number) for hand in hands}
+    return {
+        hand: math.prod(map(math.comb, cards, hand)) / math.comb(sum(cards), number)
+        for hand in hands
+    }
 
 
 def responses(deck: dn.Deck, n: int, m: int) -> dict[tuple[int, ...], float]:
@@ -141,7 +199,9 @@ def deck_ends(
     return estimate_deck(tally, population=population).interval("yes", method=method)
 
 
-def deck_coverage(deck: dn.Deck, n: int, population: int | None, method: str | None = None) -> float:
+def deck_coverage(
+    deck: dn.Deck, n: int, population: int | None, method: str | None = None
+) -> float:
     """The smallest coverage of all numbers of members; of some shares, for independent respondents."""
     laws = [responses(deck, n, m) for m in range(n + 1)]
     found = []
@@ -161,8 +221,12 @@ def deck_coverage(deck: dn.Deck, n: int, population: int | None, method: str | N
     return min(found)
 
 
-@pytest.mark.parametrize("population", [1, 3, None], ids=["census", "a third", "independent"])
-@pytest.mark.parametrize(("deck", "n"), DECKS, ids=lambda each: str(getattr(each, "counts", each)))
+@pytest.mark.parametrize(
+    "population", [1, 3, None], ids=["census", "a third", "independent"]
+)
+@pytest.mark.parametrize(
+    ("deck", "n"), DECKS, ids=lambda each: str(getattr(each, "counts", each))
+)
 def test_cards_that_are_dealt(deck: dn.Deck, n: int, population: int | None) -> None:
     assert deck_coverage(deck, n, population and population * n) >= LEAST
 
@@ -182,6 +246,7 @@ def test_long_sums_and_short_ones_agree() -> None:
         for m in (0, 1, 60, 200):
             mine = hypergeom.pmf(np.arange(m + 1), cards, plain, m)
             expected = sum(
-                chance * hypergeom.cdf(n - m - 70 + a, cards - m, plain - a, n - m) for a, chance in enumerate(mine)
+                chance * hypergeom.cdf(n - m - 70 + a, cards - m, plain - a, n - m)
+                for a, chance in enumerate(mine)
             )
             assert tails.as_many[m] == pytest.approx(expected, abs=1e-9)

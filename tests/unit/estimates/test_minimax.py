@@ -90,14 +90,18 @@ def test_an_independent_optimizer_finds_the_same_hardest_shares() -> None:
     assert -result.fun == pytest.approx(found.risk, rel=1e-6)
 
 
-def test_the_minimax_inverse_is_at_most_as_risky_as_the_default_and_can_be_handed_over() -> None:
+def test_the_minimax_inverse_is_at_most_as_risky_as_the_default_and_can_be_handed_over() -> (
+    None
+):
     channel = random_channel(random.Random(8), 3, 7)
     design = dn.Design("wide", 3, 7, channel)  # type: ignore[arg-type]
     found = minimax(design)
     default = left_inverse(channel)
     v = moments(default, 3)
     assert found.risk <= max(v @ pi - pi @ pi for pi in [hardest(default, 3)]) + 1e-12
-    tally = dn.Tally(design, np.rint(1000 * floats(channel) @ [0.2, 0.3, 0.5]).astype(int))
+    tally = dn.Tally(
+        design, np.rint(1000 * floats(channel) @ [0.2, 0.3, 0.5]).astype(int)
+    )
     estimate = dn.estimate(tally, inverse=found.linear.inverse)  # type: ignore[attr-defined]
     assert np.allclose(estimate.value, [0.2, 0.3, 0.5], atol=0.03)
 
@@ -107,12 +111,20 @@ def test_coded_designs_treat_all_answers_alike() -> None:
         found = minimax(channel)
         assert found.gap <= 1e-9 * found.risk
         assert np.allclose(found.shares, 1 / channel.answers)
-        assert np.allclose(moments(found.linear, channel.answers), moments(found.linear, channel.answers)[0])
+        assert np.allclose(
+            moments(found.linear, channel.answers),
+            moments(found.linear, channel.answers)[0],
+        )
     full = minimax(Hashing(9, 3, 3, 1))
     assert full.risk == pytest.approx(float(subset_risk(9, 3, 3)), rel=1e-12)
 
 
 def test_a_channel_that_cannot_tell_answers_apart_is_refused() -> None:
-    blind = Dense.from_rows([[Fraction(1, 2)] * 2 + [Fraction(1, 4)], [Fraction(1, 2)] * 2 + [Fraction(3, 4)]])
+    blind = Dense.from_rows(
+        [
+            [Fraction(1, 2)] * 2 + [Fraction(1, 4)],
+            [Fraction(1, 2)] * 2 + [Fraction(3, 4)],
+        ]
+    )
     with pytest.raises(dn.errors.NotEstimable):
         minimax(blind)

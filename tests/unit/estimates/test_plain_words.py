@@ -15,14 +15,19 @@ DESIGN = dn.warner(epsilon=1)
 TALLY = dn.tally(DESIGN, {"no": 60, "yes": 40})
 FOUND = dn.estimate(TALLY)
 BOTH = dn.product({"drug": DESIGN, "vote": dn.k_ary(["a", "b", "c"], epsilon=1)})
-PAIRS = dn.respond_all(BOTH, [{"drug": "yes", "vote": "a"}, {"drug": "no", "vote": "c"}] * 30)
+PAIRS = dn.respond_all(
+    BOTH, [{"drug": "yes", "vote": "a"}, {"drug": "no", "vote": "c"}] * 30
+)
 SENT = dn.respond_all(DESIGN, ["yes", "no"] * 30)
 FRAME = pd.DataFrame({"drug": ["yes", "no"] * 30, "vote": ["a", "b"] * 30})
 
 
 def test_a_printed_result_is_its_summary_and_its_repr_is_short() -> None:
     assert str(FOUND) == str(FOUND.summary())
-    assert repr(FOUND) == f"Estimate({DESIGN!r}; 100 respondents; no = 0.7164, yes = 0.2836)"
+    assert (
+        repr(FOUND)
+        == f"Estimate({DESIGN!r}; 100 respondents; no = 0.7164, yes = 0.2836)"
+    )
     measure = dn.cross_table(PAIRS).odds_ratio(columns=("a", "b"))
     assert str(measure) == str(measure.summary())
     assert len(repr(measure)) < 120
@@ -32,7 +37,10 @@ def test_a_tally_prints_as_a_table_and_is_a_frame() -> None:
     assert "yes" in str(TALLY)
     assert "40.0%" in str(TALLY)
     frame = TALLY.to_frame()
-    assert dict(zip(frame["response"], frame["count"], strict=True)) == {"no": 60, "yes": 40}
+    assert dict(zip(frame["response"], frame["count"], strict=True)) == {
+        "no": 60,
+        "yes": 40,
+    }
     groups = dn.tally(SENT, by=["n", "s"] * 30)
     assert repr(groups) == f"GroupedTally({DESIGN!r}, 2 groups, 60 respondents)"
     assert list(groups.to_frame()["group"]) == ["n", "s"]
@@ -47,7 +55,10 @@ def test_frames_of_groups_and_tables_have_what_their_names_are_joined_from() -> 
         ("s", "yes"),
     ]
     table = dn.cross_table(PAIRS).to_frame()
-    assert list(table.index) == [f"{row} · {column}" for row, column in zip(table["drug"], table["vote"], strict=True)]
+    assert list(table.index) == [
+        f"{row} · {column}"
+        for row, column in zip(table["drug"], table["vote"], strict=True)
+    ]
 
 
 def test_an_interval_prints_short_and_takes_a_format() -> None:
@@ -78,7 +89,10 @@ def test_responses_to_a_product_make_a_table() -> None:
 
 def test_what_statsmodels_calls_alpha_is_told() -> None:
     for given in ((0.1,), ()):
-        with pytest.raises(InvalidRequest, match=r"(?s)expected level=.*level=0\.9, which is alpha=0\.1"):
+        with pytest.raises(
+            InvalidRequest,
+            match=r"(?s)expected level=.*level=0\.9, which is alpha=0\.1",
+        ):
             FOUND.conf_int(*given, **({} if given else {"alpha": 0.1}))  # type: ignore[arg-type, call-arg]
 
 
@@ -86,18 +100,27 @@ def test_messages_name_what_was_wrong() -> None:
     table = dn.cross_table(PAIRS)
     with pytest.raises(InvalidRequest, match="a table was given in place of a column"):
         dn.cross_table(FRAME, rows="drug", columns="vote")  # type: ignore[call-overload]
-    with pytest.raises(InvalidRequest, match="a design was given without what was sent"):
+    with pytest.raises(
+        InvalidRequest, match="a design was given without what was sent"
+    ):
         dn.cross_table(DESIGN, FRAME["vote"])  # type: ignore[call-overload]
-    with pytest.raises(InvalidRequest, match=r"rows= is a str; expected two answers, such as \('no', 'yes'\)"):
+    with pytest.raises(
+        InvalidRequest,
+        match=r"rows= is a str; expected two answers, such as \('no', 'yes'\)",
+    ):
         table.odds_ratio(rows="yes")  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="there are 3 columns; expected which two"):
         table.odds_ratio()
-    with pytest.raises(InvalidAnswer, match="the answers are a table of 2 columns") as refused:
+    with pytest.raises(
+        InvalidAnswer, match="the answers are a table of 2 columns"
+    ) as refused:
         dn.respond_all(DESIGN, FRAME)
     assert "struct" not in str(refused.value)
     with pytest.raises(InvalidRequest, match="the design is a str"):
         dn.regress("drug ~ 1", FRAME, design="d1")  # type: ignore[arg-type]
-    with pytest.raises(InvalidRequest, match=r"expected method or population or guess or inverse\.$"):
+    with pytest.raises(
+        InvalidRequest, match=r"expected method or population or guess or inverse\.$"
+    ):
         dn.estimate(SENT, fdr=0.1)  # type: ignore[call-overload]
     with pytest.raises(InvalidRequest, match="data= is an int"):
         dn.Sampling("w", data=3)

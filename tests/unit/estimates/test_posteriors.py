@@ -17,19 +17,29 @@ from tests.support.sets import with_sums
 SIGMAS = 6.2  # beyond which a normal number lies once in 10⁹
 
 
-def integrated(tally: dn.Tally, prior: tuple[float, float]) -> tuple[float, float, list[float]]:
+def integrated(
+    tally: dn.Tally, prior: tuple[float, float]
+) -> tuple[float, float, list[float]]:
     """Mean, variance, and the probabilities below some shares, by Gauss' quadrature of likelihood times prior."""
     nodes, gaps = np.polynomial.legendre.leggauss(200)
     edges = [0, 0.002, 0.01, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.97, 1]
     pieces = list(pairwise(edges))
-    shares = np.concatenate([(low + high) / 2 + (high - low) / 2 * nodes for low, high in pieces])
+    shares = np.concatenate(
+        [(low + high) / 2 + (high - low) / 2 * nodes for low, high in pieces]
+    )
     widths = np.concatenate([(high - low) / 2 * gaps for low, high in pieces])
     said = np.column_stack([1 - shares, shares]) @ tally.design.channel.floats().T
-    logs = xlogy(tally.counts, said).sum(axis=1) + beta.logpdf(shares, prior[1], prior[0])
+    logs = xlogy(tally.counts, said).sum(axis=1) + beta.logpdf(
+        shares, prior[1], prior[0]
+    )
     weights = widths * np.exp(logs - logs.max())
     weights /= weights.sum()
     mean = float(weights @ shares)
-    return mean, float(weights @ (shares - mean) ** 2), [float(weights[shares < end].sum()) for end in (0.05, 0.1, 0.3)]
+    return (
+        mean,
+        float(weights @ (shares - mean) ** 2),
+        [float(weights[shares < end].sum()) for end in (0.05, 0.1, 0.3)],
+    )
 
 
 @pytest.mark.parametrize(
@@ -45,14 +55,18 @@ def integrated(tally: dn.Tally, prior: tuple[float, float]) -> tuple[float, floa
     ],
 )
 @pytest.mark.parametrize("prior", [(1.0, 1.0), (2.5, 1.5)])
-def test_the_mixture_is_the_integral(design: dn.Design, counts: list[int], prior: tuple[float, float]) -> None:
+def test_the_mixture_is_the_integral(
+    design: dn.Design, counts: list[int], prior: tuple[float, float]
+) -> None:
     tally = dn.Tally(design, counts)
     found = dn.posterior(tally, prior=prior)
     assert found.method == "exact"
     mean, variance, below = integrated(tally, prior)
     assert found.params["yes"] == pytest.approx(mean, rel=1e-7)
     assert found.cov_params()[1, 1] == pytest.approx(variance, rel=1e-6)
-    assert [1 - found.above("yes", share) for share in (0.05, 0.1, 0.3)] == pytest.approx(below, abs=1e-8)
+    assert [
+        1 - found.above("yes", share) for share in (0.05, 0.1, 0.3)
+    ] == pytest.approx(below, abs=1e-8)
     assert found.above("no", 0.7) == pytest.approx(below[2], abs=1e-8)
     low, high = found.interval("yes", level=0.9)
     assert found.above("yes", low) == pytest.approx(0.95, abs=1e-8)
@@ -62,20 +76,30 @@ def test_the_mixture_is_the_integral(design: dn.Design, counts: list[int], prior
 def test_a_direct_question_gives_the_textbook() -> None:
     found = dn.posterior(dn.Tally(dn.direct(), [9, 1]), prior="jeffreys")
     assert found.params["yes"] == pytest.approx(1.5 / 11)
-    assert found.interval("yes") == pytest.approx(beta.interval(0.95, 1.5, 9.5), abs=1e-9)
+    assert found.interval("yes") == pytest.approx(
+        beta.interval(0.95, 1.5, 9.5), abs=1e-9
+    )
 
 
 def test_many_respondents_far_from_what_the_device_sends_lose_no_digits() -> None:
     """Nobody of 4,000 said yes, where the device alone makes a sixth do so: the weights span e^±700 and more."""
     found = dn.posterior(dn.Tally(dn.forced_response("2/3", "1/6", "1/6"), [4000, 0]))
-    assert 0 < found.interval("yes").low < found.params["yes"] < found.interval("yes").high < 0.01
+    assert (
+        0
+        < found.interval("yes").low
+        < found.params["yes"]
+        < found.interval("yes").high
+        < 0.01
+    )
 
 
 def test_the_narrowest_interval_is_narrower_and_as_probable() -> None:
     found = dn.posterior(dn.Tally(dn.warner(p="3/4"), [70, 30]))
     narrow, usual = found.interval("yes", method="highest"), found.interval("yes")
     assert narrow.high - narrow.low < usual.high - usual.low
-    assert found.above("yes", narrow.low) - found.above("yes", narrow.high) == pytest.approx(0.95, abs=1e-7)
+    assert found.above("yes", narrow.low) - found.above(
+        "yes", narrow.high
+    ) == pytest.approx(0.95, abs=1e-7)
 
 
 def test_draws_agree_with_the_exact_posterior() -> None:
@@ -88,7 +112,9 @@ def test_draws_agree_with_the_exact_posterior() -> None:
     error = exact.bse["yes"] / np.sqrt(drawn.drawn.effective)
     assert abs(drawn.params["yes"] - exact.params["yes"]) < SIGMAS * error
     assert drawn.bse["yes"] == pytest.approx(exact.bse["yes"], rel=0.2)
-    assert drawn.above("yes", exact.params["yes"]) == pytest.approx(0.5, abs=SIGMAS * 0.5 / 1000**0.5)
+    assert drawn.above("yes", exact.params["yes"]) == pytest.approx(
+        0.5, abs=SIGMAS * 0.5 / 1000**0.5
+    )
     narrow, usual = drawn.interval("yes", method="highest"), drawn.interval("yes")
     assert narrow.high - narrow.low <= usual.high - usual.low
 
@@ -97,13 +123,29 @@ def test_three_answers_agree_with_a_sum_over_the_simplex() -> None:
     design = dn.k_ary(["a", "b", "c"], epsilon=3)
     counts, prior = np.array([60, 30, 10]), np.array([1.0, 2.0, 0.5 + 0.5])
     steps = 300
-    points = np.array([(i, j, steps - i - j) for i in range(steps + 1) for j in range(steps + 1 - i)]) / steps
-    logs = np.log(points @ design.channel.floats().T) @ counts + np.log(np.maximum(points, 1e-12)) @ (prior - 1)
+    points = (
+        np.array(
+            [
+                (i, j, steps - i - j)
+                for i in range(steps + 1)
+                for j in range(steps + 1 - i)
+            ]
+        )
+        / steps
+    )
+    logs = np.log(points @ design.channel.floats().T) @ counts + np.log(
+        np.maximum(points, 1e-12)
+    ) @ (prior - 1)
     weights = np.exp(logs - logs.max())
     means = weights @ points / weights.sum()
-    found = dn.posterior(dn.Tally(design, counts), prior=prior.tolist(), draws=np.random.default_rng(2))
+    found = dn.posterior(
+        dn.Tally(design, counts), prior=prior.tolist(), draws=np.random.default_rng(2)
+    )
     errors = np.array(list(found.bse.values())) / np.sqrt(found.drawn.effective)
-    assert (np.abs(np.array(list(found.params.values())) - means) < SIGMAS * errors + 2 / steps**1.5).all()
+    assert (
+        np.abs(np.array(list(found.params.values())) - means)
+        < SIGMAS * errors + 2 / steps**1.5
+    ).all()
 
 
 def test_the_same_generator_gives_the_same_result_and_the_system_another() -> None:
@@ -116,7 +158,10 @@ def test_the_same_generator_gives_the_same_result_and_the_system_another() -> No
 
 def test_chains_that_hardly_move_are_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posteriors, "_MOST_SWEEPS", 1000)
-    found = dn.posterior(dn.Tally(dn.k_ary(3, epsilon="1/5"), [60, 50, 40]), draws=np.random.default_rng(1))
+    found = dn.posterior(
+        dn.Tally(dn.k_ary(3, epsilon="1/5"), [60, 50, 40]),
+        draws=np.random.default_rng(1),
+    )
     (doubt,) = found.warnings
     assert doubt.code == "few-draws"
     assert found.drawn.effective < 1000
@@ -124,7 +169,9 @@ def test_chains_that_hardly_move_are_doubted(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("memory", [0.0, 0.5, 0.9])
-def test_the_effective_sample_size_of_a_chain_with_a_known_memory(memory: float) -> None:
+def test_the_effective_sample_size_of_a_chain_with_a_known_memory(
+    memory: float,
+) -> None:
     """Of a chain whose steps keep a part φ it is (1 − φ)/(1 + φ) of their number."""
     noise = np.random.default_rng(3).standard_normal((4, 8000))
     chains = np.empty_like(noise)
@@ -134,13 +181,24 @@ def test_the_effective_sample_size_of_a_chain_with_a_known_memory(memory: float)
     worth, ratio = posteriors._worth(chains[:, :, None])
     assert worth == pytest.approx(32_000 * (1 - memory) / (1 + memory), rel=0.15)
     assert ratio < 1.01
-    assert posteriors._worth(chains[:, :, None] + np.arange(4)[:, None, None])[1] > 1.05  # chains that disagree
+    assert (
+        posteriors._worth(chains[:, :, None] + np.arange(4)[:, None, None])[1] > 1.05
+    )  # chains that disagree
 
 
 def test_the_prior_is_shown_and_intervals_are_called_credible() -> None:
-    found = dn.posterior(dn.Tally(dn.warner(p="3/4"), [70, 30], missing=4), prior={"yes": 3, "no": 7})
+    found = dn.posterior(
+        dn.Tally(dn.warner(p="3/4"), [70, 30], missing=4), prior={"yes": 3, "no": 7}
+    )
     heads, cells = found.summary().table()
-    assert heads == ["", "share", "error", "95% credible interval", "prior", "prior interval"]
+    assert heads == [
+        "",
+        "share",
+        "error",
+        "95% credible interval",
+        "prior",
+        "prior interval",
+    ]
     assert cells[1][4] == "0.3000"
     told = str(found.summary())
     assert "Prior: Dirichlet(7, 3), which counts as much as 10 direct answers." in told

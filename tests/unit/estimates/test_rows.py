@@ -26,12 +26,19 @@ FEW = {
 
 
 def sent(design: Design, n: int = 3000) -> dn.Responses[Design]:
-    answers = np.minimum(np.random.default_rng(5).geometric(0.6, n), len(design.categories)) - 1
-    return dn.respond_all(design, answers, codes=True, source=seeded(f"rows of {design!r}"), fast=False)
+    answers = (
+        np.minimum(np.random.default_rng(5).geometric(0.6, n), len(design.categories))
+        - 1
+    )
+    return dn.respond_all(
+        design, answers, codes=True, source=seeded(f"rows of {design!r}"), fast=False
+    )
 
 
 @pytest.mark.parametrize("build", FEW.values(), ids=FEW.keys())
-def test_rows_say_what_a_count_of_each_set_says(build: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_say_what_a_count_of_each_set_says(
+    build: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     wanted = dn.estimate(dn.tally(sent(build())), method="likelihood")  # type: ignore[operator]
     ends = wanted.conf_int()
     monkeypatch.setattr(sets, "MOST_COUNTED_APART", 1)
@@ -43,7 +50,9 @@ def test_rows_say_what_a_count_of_each_set_says(build: object, monkeypatch: pyte
     assert found.convergence is not None
     assert found.convergence.converged
     assert found.value == pytest.approx(wanted.value, abs=1e-6)
-    assert found.errors == pytest.approx(wanted.errors, rel=0.1)  # observed information for expected
+    assert found.errors == pytest.approx(
+        wanted.errors, rel=0.1
+    )  # observed information for expected
     for name, (low, high) in found.conf_int().items():
         assert (low, high) == pytest.approx(ends[name], abs=1e-5)
 
@@ -54,12 +63,20 @@ def test_many_categories_have_a_likelihood_from_their_responses() -> None:
     truth = np.zeros(40)
     truth[:4] = 0.9, 0.07, 0.02, 0.01
     answers = np.repeat(np.arange(4), (20_000 * truth[:4]).astype(int))
-    responses = dn.respond_all(design, answers, codes=True, source=seeded("many rows"), fast=False)
-    found, unbiased = dn.estimate(responses, method="likelihood"), dn.estimate(responses)
+    responses = dn.respond_all(
+        design, answers, codes=True, source=seeded("many rows"), fast=False
+    )
+    found, unbiased = (
+        dn.estimate(responses, method="likelihood"),
+        dn.estimate(responses),
+    )
     assert unbiased == dn.estimate(dn.tally(responses))
     assert found.value.sum() == pytest.approx(1)
     assert found.value.min() >= 0
-    assert np.square(found.value - truth).sum() < np.square(unbiased.value - truth).sum() / 2
+    assert (
+        np.square(found.value - truth).sum()
+        < np.square(unbiased.value - truth).sum() / 2
+    )
     assert np.abs(found.value - truth)[:4].max() < 6 * found.errors[:4].max()
     assert found.errors[:4].max() < unbiased.errors[:4].max()
 
@@ -74,7 +91,11 @@ def test_an_estimate_from_rows_travels_with_them() -> None:
     body = json.loads(json.dumps(found._source()["sent"]))
     channel = design.channel
     assert isinstance(channel, sets.Sets)
-    for wrong in ({**body, "times": body["times"][1:]}, {**body, "rows": ["zz"]}, {**body, "rows": ["ffff"] * 300}):
+    for wrong in (
+        {**body, "times": body["times"][1:]},
+        {**body, "rows": ["zz"]},
+        {**body, "rows": ["ffff"] * 300},
+    ):
         with pytest.raises(UnreadableFile):
             SentSets.from_body(wrong, channel)
 
@@ -90,4 +111,6 @@ def test_responses_of_every_other_design_are_counted_first() -> None:
     for design in (dn.k_ary(3, 1), dn.hadamard(5, 2), dn.rappor(3, 2)):
         responses = sent(design, 300)
         for method in ("inversion", "likelihood"):
-            assert dn.estimate(responses, method=method) == dn.estimate(dn.tally(responses), method=method)
+            assert dn.estimate(responses, method=method) == dn.estimate(
+                dn.tally(responses), method=method
+            )

@@ -43,7 +43,11 @@ def test_groups_of_a_sample_are_compared_in_pairs() -> None:
     found = dn.estimate(FIRST, sampling=CLUSTERED, by=REGION)
     assert found.groups == ("north", "south", "west")
     pairs = found.pairwise()
-    assert list(pairs.params) == ["north − south · yes", "north − west · yes", "south − west · yes"]
+    assert list(pairs.params) == [
+        "north − south · yes",
+        "north − west · yes",
+        "south − west · yes",
+    ]
     gap = found.contrast({"north · yes": 1, "south · yes": -1})
     assert pairs.params["north − south · yes"] == gap.value
     assert pairs.bse["north − south · yes"] == gap.error
@@ -51,7 +55,9 @@ def test_groups_of_a_sample_are_compared_in_pairs() -> None:
     assert pairs.p_values["north − south · yes"] == pytest.approx(tail)
     assert pairs.adjusted["north − south · yes"] == pytest.approx(3 * tail)
     spread = found.cov_params()  # of no and yes in north, south and west
-    shared = spread[1, 1] - spread[1, 5] - spread[3, 1] + spread[3, 5]  # of north − south with north − west
+    shared = (
+        spread[1, 1] - spread[1, 5] - spread[3, 1] + spread[3, 5]
+    )  # of north − south with north − west
     assert pairs.cov_params()[0, 1] == pytest.approx(shared)
     low, high = pairs.conf_int()["north − south · yes"]
     assert 0 < low < gap.value < high
@@ -63,11 +69,17 @@ def test_groups_of_a_sample_are_compared_in_pairs() -> None:
     with pytest.raises(InvalidRequest, match="by=\\(region == 'north'\\)"):
         found.against_rest()
     body = json.loads(pairs.to_json())
-    plain = {name: value for name, value in body.items() if name not in ("schema", "hash")}
+    plain = {
+        name: value for name, value in body.items() if name not in ("schema", "hash")
+    }
     for change in ({"of": "counted"}, {"against": "all"}):
         source = {**body["source"], **change}
-        with pytest.raises(UnreadableFile, match="expected pairs or rest of groups or sampled"):
-            dn.Differences.from_json(documents.seal("result", {**plain, "source": source}), FORCED)
+        with pytest.raises(
+            UnreadableFile, match="expected pairs or rest of groups or sampled"
+        ):
+            dn.Differences.from_json(
+                documents.seal("result", {**plain, "source": source}), FORCED
+            )
 
 
 def test_a_test_of_two_groups_is_that_of_their_difference() -> None:
@@ -76,7 +88,9 @@ def test_a_test_of_two_groups_is_that_of_their_difference() -> None:
     test = found.homogeneity("yes")
     assert test.p_value == pytest.approx(p_value)
     assert (test.df, test.below) == (1, int(found.degrees.min()))
-    assert found.homogeneity().p_value == pytest.approx(p_value)  # shares of two categories move together
+    assert found.homogeneity().p_value == pytest.approx(
+        p_value
+    )  # shares of two categories move together
     assert f"{found.homogeneity()}." in found.summary().notes
     assert "F = " in str(test)
     with pytest.raises(InvalidRequest, match="'maybe' was not estimated"):
@@ -90,13 +104,29 @@ def test_groups_that_are_alike_are_seldom_told_apart() -> None:
         village = np.repeat(np.arange(24), 15)
         truth = rng.random(360) < rng.beta(1, 4, 24)[village]
         say = rng.random(360)
-        codes = np.where(say < 1 / 6, 0, np.where(say > 5 / 6, 1, truth)).astype(np.uint8)
+        codes = np.where(say < 1 / 6, 0, np.where(say > 5 / 6, 1, truth)).astype(
+            np.uint8
+        )
         rows = dn.Responses(FORCED, {"response": codes})
         group = village % 3  # villages belong to one group each
-        alarms += dn.estimate(rows, sampling=dn.Sampling(clusters=village), by=group).homogeneity().p_value < 0.05
-        naive += dn.estimate(rows, sampling=dn.Sampling([1.0] * 360), by=group).homogeneity().p_value < 0.05
-    assert alarms <= 42  # of 20 expected: the chance of more is below 1e-5 for a test of exactly 5 %
-    assert naive > alarms  # without clusters people of one village count as if they were strangers
+        alarms += (
+            dn.estimate(rows, sampling=dn.Sampling(clusters=village), by=group)
+            .homogeneity()
+            .p_value
+            < 0.05
+        )
+        naive += (
+            dn.estimate(rows, sampling=dn.Sampling([1.0] * 360), by=group)
+            .homogeneity()
+            .p_value
+            < 0.05
+        )
+    assert (
+        alarms <= 42
+    )  # of 20 expected: the chance of more is below 1e-5 for a test of exactly 5 %
+    assert (
+        naive > alarms
+    )  # without clusters people of one village count as if they were strangers
 
 
 def test_few_clusters_cannot_tell_many_numbers() -> None:
@@ -104,7 +134,9 @@ def test_few_clusters_cannot_tell_many_numbers() -> None:
     found = dn.estimate(rows, sampling=dn.Sampling(clusters=VILLAGE % 3), by=REGION)
     with pytest.raises(NotEstimable, match="too few clusters"):
         found.homogeneity()
-    four = dn.estimate(rows, sampling=dn.Sampling(clusters=VILLAGE % 4), by=REGION).homogeneity("often")
+    four = dn.estimate(
+        rows, sampling=dn.Sampling(clusters=VILLAGE % 4), by=REGION
+    ).homogeneity("often")
     assert (four.df, four.below) == (2, 2)
     assert any("too few clusters" in note for note in found.summary().notes)
     assert wald_test("nothing", [0.0], [[0.0]], 3).p_value == 1
@@ -120,7 +152,9 @@ def test_the_law_of_several_differences_is_an_f() -> None:
 
 def test_a_table_of_even_weights_is_the_plain_one() -> None:
     plain = dn.cross_table(FIRST, SECOND, rows="smokes", columns="drinks")
-    table = dn.cross_table(FIRST, SECOND, rows="smokes", columns="drinks", sampling=EVEN)
+    table = dn.cross_table(
+        FIRST, SECOND, rows="smokes", columns="drinks", sampling=EVEN
+    )
     assert isinstance(table, dn.SampledTable)
     assert table.shares == pytest.approx(plain.shares)
     assert table.errors == pytest.approx(plain.errors, rel=2e-3)
@@ -133,8 +167,12 @@ def test_a_table_of_even_weights_is_the_plain_one() -> None:
         assert tuple(one) == pytest.approx(tuple(two), rel=0.02)
     among = table.share("yes", among="yes")
     assert among.value == pytest.approx(plain.share("yes", among="yes").value, rel=1e-4)
-    assert table.independence().statistic == pytest.approx(plain.independence().statistic, rel=0.3)
-    assert table.independence().p_value == pytest.approx(plain.independence().p_value, abs=0.01)
+    assert table.independence().statistic == pytest.approx(
+        plain.independence().statistic, rel=0.3
+    )
+    assert table.independence().p_value == pytest.approx(
+        plain.independence().p_value, abs=0.01
+    )
     assert "Odds ratio" in str(table)
     assert table.cramers_v == pytest.approx(plain.cramers_v, rel=1e-3)
 
@@ -163,8 +201,12 @@ def test_a_table_of_a_clustered_sample_is_less_sure() -> None:
         assert pickle.loads(pickle.dumps(result)) == result
     uneven = dn.cross_table(FIRST, SECOND, sampling=CLUSTERED)
     assert uneven.shares.min() > 0
-    assert uneven.likely == pytest.approx(uneven.shares.reshape(-1), abs=1e-6)  # inside, the unbiased one is the best
-    weighed = dn.cross_table(one, two, sampling=dn.Sampling(np.full(N, 3.0), clusters=village))
+    assert uneven.likely == pytest.approx(
+        uneven.shares.reshape(-1), abs=1e-6
+    )  # inside, the unbiased one is the best
+    weighed = dn.cross_table(
+        one, two, sampling=dn.Sampling(np.full(N, 3.0), clusters=village)
+    )
     assert weighed.shares == pytest.approx(table.shares)
     assert weighed.errors == pytest.approx(table.errors)
 
@@ -192,7 +234,11 @@ def test_correlations_of_a_sample() -> None:
     found = dn.correlation(FIRST, age, sampling=CLUSTERED)
     assert isinstance(found.model, Correlation)
     assert found.df == 49
-    knife = dn.correlation(FIRST, age, sampling=dn.Sampling(WEIGHT, clusters=VILLAGE, replicates="jackknife"))
+    knife = dn.correlation(
+        FIRST,
+        age,
+        sampling=dn.Sampling(WEIGHT, clusters=VILLAGE, replicates="jackknife"),
+    )
     assert knife.params == pytest.approx(found.params)
     assert knife.bse["correlation"] == pytest.approx(found.bse["correlation"], rel=0.05)
     ours = found.conf_int(method="normal")["correlation"]
@@ -201,7 +247,9 @@ def test_correlations_of_a_sample() -> None:
     assert dn.Statistic.from_json(found.to_json(), FORCED) == found
     both = dn.correlation(FIRST, SECOND, sampling=CLUSTERED)
     assert isinstance(both.model, TableMeasure)
-    assert both.value == pytest.approx(dn.cross_table(FIRST, SECOND, sampling=CLUSTERED).correlation().value)
+    assert both.value == pytest.approx(
+        dn.cross_table(FIRST, SECOND, sampling=CLUSTERED).correlation().value
+    )
     for each in (found, both):
         assert each.summary().title.endswith(f", {CLUSTERED.describe()}")
     with pytest.raises(InvalidRequest, match="expected a Sampling"):

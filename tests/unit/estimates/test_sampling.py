@@ -15,7 +15,13 @@ import pytest
 
 import deniable as dn
 from deniable import documents
-from deniable.errors import DeniableError, InvalidRequest, InvalidResponse, NotEstimable, UnreadableFile
+from deniable.errors import (
+    DeniableError,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+    UnreadableFile,
+)
 from deniable.estimates import mean_inverse
 from deniable.estimates.sampling import Asked, RowValues, estimate_values, row_values
 from tests.support.seeded import Seeded
@@ -33,7 +39,11 @@ COLUMNS = {
     "age": RNG.choice(["old", "young"], N),
     "beds": RNG.integers(1, 5, N),
 }
-KNOWN: dict[str, Any] = {"weights": COLUMNS["w"], "strata": COLUMNS["region"], "clusters": COLUMNS["village"]}
+KNOWN: dict[str, Any] = {
+    "weights": COLUMNS["w"],
+    "strata": COLUMNS["region"],
+    "clusters": COLUMNS["village"],
+}
 SAMPLE = dn.Sampling(**KNOWN)
 YES = dn.Responses(FORCED, {"response": (RNG.random(N) < 0.35).astype(np.uint8)})
 OFTEN = dn.Responses(THREE, {"response": RNG.integers(3, size=N).astype(np.uint8)})
@@ -58,52 +68,110 @@ def test_columns_of_every_kind_of_frame(kind: str) -> None:
     assert dn.estimate(YES, sampling=given) == expected
     totals = {"f": 300, "m": 240}
     post = dn.estimate(YES, sampling=named.post_stratify("sex", totals))
-    assert post == dn.estimate(YES, sampling=SAMPLE.post_stratify(COLUMNS["sex"], totals))
+    assert post == dn.estimate(
+        YES, sampling=SAMPLE.post_stratify(COLUMNS["sex"], totals)
+    )
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "nothing": ({}, "without a column"),
-    "no number": ({"weights": ["a", "b", "c"]}, "not everything in the weights is a number"),
-    "missing weight": ({"weights": [1.0, float("nan"), 2.0]}, "no finite number in row 2"),
+    "no number": (
+        {"weights": ["a", "b", "c"]},
+        "not everything in the weights is a number",
+    ),
+    "missing weight": (
+        {"weights": [1.0, float("nan"), 2.0]},
+        "no finite number in row 2",
+    ),
     "absent weight": ({"weights": [1.0, None, 2.0]}, "no finite number in row 2"),
-    "infinite weight": ({"weights": [1.0, 2.0, float("inf")]}, "no finite number in row 3"),
+    "infinite weight": (
+        {"weights": [1.0, 2.0, float("inf")]},
+        "no finite number in row 3",
+    ),
     "negative weight": ({"weights": [1, -1, 2]}, "the weight of row 2 is negative"),
     "no weight": ({"weights": [0, 0, 0]}, "all weights are 0"),
     "one row": ({"weights": [1]}, "2 at least"),
     "a table": ({"weights": [[1, 2], [3, 4]]}, "2 dimensions"),
-    "missing stratum": ({"weights": [1, 1, 1], "strata": ["a", None, "a"]}, "nothing in row 2"),
-    "missing cluster": ({"weights": [1, 1, 1], "clusters": pd.Series([1, None, 2])}, "nothing in row 2"),
+    "missing stratum": (
+        {"weights": [1, 1, 1], "strata": ["a", None, "a"]},
+        "nothing in row 2",
+    ),
+    "missing cluster": (
+        {"weights": [1, 1, 1], "clusters": pd.Series([1, None, 2])},
+        "nothing in row 2",
+    ),
     "length": ({"weights": [1, 1, 1], "strata": ["a", "b"]}, "have 2 rows; expected 3"),
     "lists": ({"weights": [1, 1], "strata": [["a"], ["b"]]}, "one label in each row"),
     "a name": ({"weights": "w"}, "expected a column, or data="),
-    "another name": ({"weights": "x", "data": pl.DataFrame({"w": [1, 2]})}, "no column 'x'"),
+    "another name": (
+        {"weights": "x", "data": pl.DataFrame({"w": [1, 2]})},
+        "no column 'x'",
+    ),
     "no column": ({"weights": 3.0}, "a float"),
     "population": ({"weights": [1, 1, 1], "population": 0}, "the population is 0"),
-    "population in words": ({"weights": [1, 1, 1], "population": "many"}, "the population is 'many'"),
-    "small population": ({"strata": ["a", "a", "a"], "population": {"a": 2}}, "more people responded"),
-    "unknown stratum": ({"strata": ["a", "b", "a"], "population": {"a": 20}}, "no number for the stratum 'b'"),
-    "lost stratum": ({"strata": ["a", "a"], "population": {"a": 20, "c": 3}}, "nobody in the sample belongs to it"),
-    "relative weights": ({"weights": [1, 1, 1], "population": 5000}, "leave population away"),
+    "population in words": (
+        {"weights": [1, 1, 1], "population": "many"},
+        "the population is 'many'",
+    ),
+    "small population": (
+        {"strata": ["a", "a", "a"], "population": {"a": 2}},
+        "more people responded",
+    ),
+    "unknown stratum": (
+        {"strata": ["a", "b", "a"], "population": {"a": 20}},
+        "no number for the stratum 'b'",
+    ),
+    "lost stratum": (
+        {"strata": ["a", "a"], "population": {"a": 20, "c": 3}},
+        "nobody in the sample belongs to it",
+    ),
+    "relative weights": (
+        {"weights": [1, 1, 1], "population": 5000},
+        "leave population away",
+    ),
     "fraction": ({"weights": [1, 1, 1], "fraction": 1.5}, "outside of 0 … 1"),
     "inclusion": ({"inclusion": [0.5, 0.0, 0.2]}, "of row 2 is 0.0"),
     "both": ({"inclusion": [0.5, 0.1], "weights": [2, 10]}, "expected one of both"),
-    "joint": ({"inclusion": [0.5, 0.1], "joint": [[0.5, 0.2]]}, "expected a symmetric table"),
-    "joint of others": ({"inclusion": [0.5, 0.1], "joint": np.full((3, 3), 0.1)}, "have 3 rows; expected 2"),
-    "another diagonal": ({"inclusion": [0.5, 0.1], "joint": [[0.5, 0.1], [0.1, 0.2]]}, "on their diagonal"),
+    "joint": (
+        {"inclusion": [0.5, 0.1], "joint": [[0.5, 0.2]]},
+        "expected a symmetric table",
+    ),
+    "joint of others": (
+        {"inclusion": [0.5, 0.1], "joint": np.full((3, 3), 0.1)},
+        "have 3 rows; expected 2",
+    ),
+    "another diagonal": (
+        {"inclusion": [0.5, 0.1], "joint": [[0.5, 0.1], [0.1, 0.2]]},
+        "on their diagonal",
+    ),
     "rule": ({"inclusion": [0.5, 0.1], "rule": "guess"}, "the rule is 'guess'"),
-    "replicates": ({"weights": [1, 1, 1], "replicates": "cuts"}, "the replicates are 'cuts'"),
-    "a bare table": ({"weights": [1, 1], "replicates": [[1, 2], [2, 1]]}, "what they are of"),
-    "chances and replicates": ({"inclusion": [0.5, 0.1], "replicates": "jackknife"}, "do not go with inclusion"),
+    "replicates": (
+        {"weights": [1, 1, 1], "replicates": "cuts"},
+        "the replicates are 'cuts'",
+    ),
+    "a bare table": (
+        {"weights": [1, 1], "replicates": [[1, 2], [2, 1]]},
+        "what they are of",
+    ),
+    "chances and replicates": (
+        {"inclusion": [0.5, 0.1], "replicates": "jackknife"},
+        "do not go with inclusion",
+    ),
     "fraction and halves": (
         {"weights": [1, 1], "fraction": 0.1, "replicates": "brr"},
         "a sampled fraction does not go with brr",
     ),
-    "many clusters": ({"weights": [1] * 6000, "replicates": "jackknife"}, "are too many"),
+    "many clusters": (
+        {"weights": [1] * 6000, "replicates": "jackknife"},
+        "are too many",
+    ),
 }
 
 
 @pytest.mark.parametrize(("given", "told"), WRONG.values(), ids=WRONG.keys())
-def test_what_is_wrong_is_told_once_and_by_name(given: dict[str, Any], told: str) -> None:
+def test_what_is_wrong_is_told_once_and_by_name(
+    given: dict[str, Any], told: str
+) -> None:
     with pytest.raises(InvalidRequest) as caught:
         dn.Sampling(**given)
     assert told in str(caught.value)
@@ -117,7 +185,9 @@ WRONG_REPLICATES: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-@pytest.mark.parametrize(("given", "told"), WRONG_REPLICATES.values(), ids=WRONG_REPLICATES.keys())
+@pytest.mark.parametrize(
+    ("given", "told"), WRONG_REPLICATES.values(), ids=WRONG_REPLICATES.keys()
+)
 def test_wrong_replicates_are_told(given: dict[str, Any], told: str) -> None:
     with pytest.raises(InvalidRequest, match=told):
         dn.Replicates(**given)
@@ -138,27 +208,45 @@ def test_wrong_replicate_weights_are_told(weights: Any, told: str) -> None:
     with pytest.raises(InvalidRequest, match="whose weight is 0"):
         dn.Sampling([0, 2], replicates=dn.Replicates("brr", weights=[[1, 0], [2, 1]]))
     with pytest.raises(InvalidRequest, match="the scale does not fit"):
-        dn.Sampling([1, 2], replicates=dn.Replicates("mine", weights=[[1, 0], [2, 1]], scale=[1, 2, 3]))
+        dn.Sampling(
+            [1, 2],
+            replicates=dn.Replicates("mine", weights=[[1, 0], [2, 1]], scale=[1, 2, 3]),
+        )
 
 
 def test_lone_clusters_are_refused_by_name() -> None:
     rows = dn.Responses.of(FORCED, ["yes", "no", "no", "yes"])
     lone = {"strata": ["north", "north", "south", "south"], "clusters": [1, 2, 3, 3]}
     for more in ({}, {"replicates": "jackknife"}, {"replicates": "bootstrap"}):
-        with pytest.raises(NotEstimable, match="the stratum 'south' has one cluster") as caught:
+        with pytest.raises(
+            NotEstimable, match="the stratum 'south' has one cluster"
+        ) as caught:
             dn.estimate(rows, sampling=dn.Sampling(**lone, **more))
         assert "one name in strata=" in caught.value.hint
     with pytest.raises(NotEstimable, match="the sample has one cluster"):
         dn.estimate(rows, sampling=dn.Sampling(clusters=[1, 1, 1, 1]))
     many = {"strata": list("abcd"), "clusters": [1, 2, 3, 4]}
-    with pytest.raises(NotEstimable, match="the strata 'a', 'b', 'c' and 1 more have one cluster"):
+    with pytest.raises(
+        NotEstimable, match="the strata 'a', 'b', 'c' and 1 more have one cluster"
+    ):
         dn.estimate(rows, sampling=dn.Sampling(**many))
     with pytest.raises(NotEstimable, match="'south' has one cluster"):
-        dn.estimate(rows, sampling=dn.Sampling(inclusion=[0.5, 0.5, 0.5, 1], strata=lone["strata"]))
+        dn.estimate(
+            rows,
+            sampling=dn.Sampling(inclusion=[0.5, 0.5, 0.5, 1], strata=lone["strata"]),
+        )
     whole = dn.Sampling(**lone, fraction={"north": 0, "south": 1})
-    assert dn.estimate(rows, sampling=whole).bse["yes"] > 0  # all there is: only the device is left of it
-    with pytest.raises(NotEstimable, match="'north' has 3 clusters; expected two in each"):
-        dn.Sampling(strata=["north"] * 3 + ["south"] * 2, clusters=[1, 2, 3, 4, 5], replicates="brr")
+    assert (
+        dn.estimate(rows, sampling=whole).bse["yes"] > 0
+    )  # all there is: only the device is left of it
+    with pytest.raises(
+        NotEstimable, match="'north' has 3 clusters; expected two in each"
+    ):
+        dn.Sampling(
+            strata=["north"] * 3 + ["south"] * 2,
+            clusters=[1, 2, 3, 4, 5],
+            replicates="brr",
+        )
 
 
 def test_rows_and_options_that_do_not_fit() -> None:
@@ -175,12 +263,18 @@ def test_rows_and_options_that_do_not_fit() -> None:
     with pytest.raises(NotEstimable, match="1 responses in the group 'rare'"):
         dn.estimate(YES, sampling=SAMPLE, by=["rare"] + ["usual"] * (N - 1))
     with pytest.raises(NotEstimable, match="has the weight 0"):
-        dn.estimate(YES, sampling=dn.Sampling([0.0] * 2 + [1.0] * (N - 2)), by=["a"] * 2 + ["b"] * (N - 2))
+        dn.estimate(
+            YES,
+            sampling=dn.Sampling([0.0] * 2 + [1.0] * (N - 2)),
+            by=["a"] * 2 + ["b"] * (N - 2),
+        )
     with pytest.raises(InvalidRequest, match="have 2 rows; expected 240"):
         dn.estimate(YES, sampling=dn.Sampling([1, 2]))
     with pytest.raises(InvalidRequest, match="expected a Sampling"):
         dn.estimate(YES, sampling="weights")  # type: ignore[call-overload]
-    with pytest.raises(InvalidRequest, match="a sampling describes rows, and these are a Tally"):
+    with pytest.raises(
+        InvalidRequest, match="a sampling describes rows, and these are a Tally"
+    ):
         dn.estimate(dn.tally(YES), sampling=SAMPLE)  # type: ignore[call-overload]
     strings = dn.respond_all(dn.string_design(dn.Bloom(8, cohorts=2), 1), ["a", "b"])
     with pytest.raises(InvalidRequest, match="nobody has listed the strings"):
@@ -193,14 +287,23 @@ def test_rows_and_options_that_do_not_fit() -> None:
 
 def test_even_weights_give_the_estimate_of_a_simple_sample() -> None:
     for rows in (YES, OFTEN):
-        plain, found = dn.estimate(dn.tally(rows)), dn.estimate(rows, sampling=dn.Sampling([2.0] * N))
+        plain, found = (
+            dn.estimate(dn.tally(rows)),
+            dn.estimate(rows, sampling=dn.Sampling([2.0] * N)),
+        )
         assert found.value == pytest.approx(plain.value)
         assert found.cov_params() == pytest.approx(plain.cov_params())
-        assert list(found.design_effect.values()) == pytest.approx([1] * len(found.names))
+        assert list(found.design_effect.values()) == pytest.approx(
+            [1] * len(found.names)
+        )
     finite = dn.estimate(YES, sampling=dn.Sampling(strata=["all"] * N, population=500))
-    assert finite.errors == pytest.approx(dn.estimate(dn.tally(YES), population=500).errors, rel=1e-3)
+    assert finite.errors == pytest.approx(
+        dn.estimate(dn.tally(YES), population=500).errors, rel=1e-3
+    )
     census = dn.estimate(YES, sampling=dn.Sampling(strata=["all"] * N, population=N))
-    assert census.errors == pytest.approx(dn.estimate(dn.tally(YES), population=N).errors, rel=5e-3)
+    assert census.errors == pytest.approx(
+        dn.estimate(dn.tally(YES), population=N).errors, rel=5e-3
+    )
 
 
 def test_the_scale_of_weights_is_no_matter_to_means() -> None:
@@ -214,15 +317,23 @@ def test_the_scale_of_weights_is_no_matter_to_means() -> None:
 
 def test_replicates_agree_with_linearization_for_totals_and_nearly_for_means() -> None:
     linear = dn.estimate(OFTEN, sampling=SAMPLE)
-    jackknife = dn.estimate(OFTEN, sampling=dn.Sampling(**KNOWN, replicates="jackknife"))
+    jackknife = dn.estimate(
+        OFTEN, sampling=dn.Sampling(**KNOWN, replicates="jackknife")
+    )
     assert jackknife.value == pytest.approx(linear.value)
     assert jackknife.total.cov_params() == pytest.approx(linear.total.cov_params())
     assert jackknife.errors == pytest.approx(linear.errors, rel=0.02)
     draws = dn.Replicates("bootstrap", count=2000, source=Seeded("bootstrap"))
     bootstrap = dn.estimate(OFTEN, sampling=dn.Sampling(**KNOWN, replicates=draws))
-    assert bootstrap.errors == pytest.approx(linear.errors, rel=0.1)  # 6 of its own standard errors
+    assert bootstrap.errors == pytest.approx(
+        linear.errors, rel=0.1
+    )  # 6 of its own standard errors
     assert "bootstrap, 2,000 replicates" in bootstrap.method
-    pairs = {"strata": COLUMNS["village"] // 2, "clusters": COLUMNS["village"], "weights": COLUMNS["w"]}
+    pairs = {
+        "strata": COLUMNS["village"] // 2,
+        "clusters": COLUMNS["village"],
+        "weights": COLUMNS["w"],
+    }
     expected = dn.estimate(OFTEN, sampling=dn.Sampling(**pairs))
     for kind in ("brr", "fay"):
         found = dn.estimate(OFTEN, sampling=dn.Sampling(**pairs, replicates=kind))
@@ -230,7 +341,9 @@ def test_replicates_agree_with_linearization_for_totals_and_nearly_for_means() -
         assert found.errors == pytest.approx(expected.errors, rel=0.05)
 
 
-def test_a_bootstrap_draws_all_clusters_but_one_and_keeps_the_size_of_each_stratum() -> None:
+def test_a_bootstrap_draws_all_clusters_but_one_and_keeps_the_size_of_each_stratum() -> (
+    None
+):
     draws = dn.Replicates("bootstrap", count=300, source=Seeded("sizes"))
     found = dn.Sampling(**KNOWN, replicates=draws).replicates
     assert found is not None
@@ -243,23 +356,37 @@ def test_a_bootstrap_draws_all_clusters_but_one_and_keeps_the_size_of_each_strat
 
 
 def test_replicate_weights_that_came_with_the_data() -> None:
-    pairs = {"strata": COLUMNS["village"] // 2, "clusters": COLUMNS["village"], "weights": COLUMNS["w"]}
+    pairs = {
+        "strata": COLUMNS["village"] // 2,
+        "clusters": COLUMNS["village"],
+        "weights": COLUMNS["w"],
+    }
     ours = dn.Sampling(**pairs, replicates="fay")
     assert ours.replicates is not None
     table = COLUMNS["w"][:, None] * ours.replicates.factors[ours.replicates.rows]
-    theirs = dn.Sampling(COLUMNS["w"], replicates=dn.Replicates("fay", weights=pd.DataFrame(table), degrees=12))
-    assert dn.estimate(YES, sampling=theirs).cov_params() == pytest.approx(dn.estimate(YES, sampling=ours).cov_params())
+    theirs = dn.Sampling(
+        COLUMNS["w"],
+        replicates=dn.Replicates("fay", weights=pd.DataFrame(table), degrees=12),
+    )
+    assert dn.estimate(YES, sampling=theirs).cov_params() == pytest.approx(
+        dn.estimate(YES, sampling=ours).cov_params()
+    )
     assert theirs.degrees == ours.degrees == 12
     scale = 1 / table.shape[1] / 0.7**2
     own = dn.Replicates("theirs", weights=table, scale=scale, centre="estimate")
     again = dn.estimate(YES, sampling=dn.Sampling(COLUMNS["w"], replicates=own))
-    assert again.cov_params() == pytest.approx(dn.estimate(YES, sampling=ours).cov_params())
+    assert again.cov_params() == pytest.approx(
+        dn.estimate(YES, sampling=ours).cov_params()
+    )
     assert again.degrees[0] == table.shape[1] - 1
 
 
 def test_domains_keep_all_rows_and_groups_have_one_covariance() -> None:
     old = COLUMNS["age"] == "old"
-    domain, groups = dn.estimate(YES, sampling=SAMPLE, domain=old), dn.estimate(YES, sampling=SAMPLE, by=COLUMNS["age"])
+    domain, groups = (
+        dn.estimate(YES, sampling=SAMPLE, domain=old),
+        dn.estimate(YES, sampling=SAMPLE, by=COLUMNS["age"]),
+    )
     assert groups.params["old · yes"] == pytest.approx(domain.params["yes"])
     assert groups.bse["old · yes"] == pytest.approx(domain.bse["yes"])
     weights = np.where(old, COLUMNS["w"], 0.0)
@@ -267,18 +394,24 @@ def test_domains_keep_all_rows_and_groups_have_one_covariance() -> None:
     assert zeroed.params["yes"] == pytest.approx(domain.params["yes"])
     assert zeroed.bse["yes"] == pytest.approx(domain.bse["yes"])
     ratio = dn.estimate(YES, sampling=SAMPLE, denominator=np.ones(N), domain=old)
-    assert (ratio.params["yes"], ratio.bse["yes"]) == pytest.approx((domain.params["yes"], domain.bse["yes"]))
+    assert (ratio.params["yes"], ratio.bse["yes"]) == pytest.approx(
+        (domain.params["yes"], domain.bse["yes"])
+    )
     gap = groups.contrast({"old · yes": 1, "young · yes": -1})
     names, matrix = list(groups.names), groups.cov_params()
     a, b = names.index("old · yes"), names.index("young · yes")
-    assert gap.error == pytest.approx((matrix[a, a] + matrix[b, b] - 2 * matrix[a, b]) ** 0.5)
+    assert gap.error == pytest.approx(
+        (matrix[a, a] + matrix[b, b] - 2 * matrix[a, b]) ** 0.5
+    )
     assert matrix[a, b] != 0  # people of both ages live in one village
     low, high = gap.interval()
     assert low < gap.value < high
     with pytest.raises(InvalidRequest, match="was not estimated"):
         groups.contrast({"old": 1})
     total = dn.estimate(YES, sampling=SAMPLE).total.params["yes"]
-    assert groups.total.params["old · yes"] + groups.total.params["young · yes"] == pytest.approx(total)
+    assert groups.total.params["old · yes"] + groups.total.params[
+        "young · yes"
+    ] == pytest.approx(total)
 
 
 def test_post_stratified_weights_are_those_of_calibration_and_meet_the_totals() -> None:
@@ -287,7 +420,9 @@ def test_post_stratified_weights_are_those_of_calibration_and_meet_the_totals() 
     for group, total in totals.items():
         assert post.weights[COLUMNS["sex"] == group].sum() == pytest.approx(total)
     columns = {each: (COLUMNS["sex"] == each).astype(float) for each in totals}
-    linear, raked = (SAMPLE.calibrate(columns, totals, method=each) for each in ("linear", "raking"))
+    linear, raked = (
+        SAMPLE.calibrate(columns, totals, method=each) for each in ("linear", "raking")
+    )
     assert linear.weights == pytest.approx(post.weights)
     assert raked.weights == pytest.approx(post.weights)
     found = [dn.estimate(YES, sampling=each) for each in (post, linear, raked)]
@@ -297,7 +432,10 @@ def test_post_stratified_weights_are_those_of_calibration_and_meet_the_totals() 
 
 
 def test_raked_weights_meet_every_margin_and_stay_positive() -> None:
-    totals: dict[str, Any] = {"sex": {"f": 400, "m": 140}, "age": {"old": 90, "young": 450}}
+    totals: dict[str, Any] = {
+        "sex": {"f": 400, "m": 140},
+        "age": {"old": 90, "young": 450},
+    }
     raked = SAMPLE.rake({"sex": COLUMNS["sex"], "age": COLUMNS["age"]}, totals)
     for margin, groups in totals.items():
         for group, total in groups.items():
@@ -309,14 +447,24 @@ def test_raked_weights_meet_every_margin_and_stay_positive() -> None:
 def test_replicates_are_calibrated_one_by_one() -> None:
     """What is calibrated to the numbers of people themselves does not vary at all."""
     totals = {"f": 300.0, "m": 240.0}
-    sample = dn.Sampling(**KNOWN, replicates="jackknife").post_stratify(COLUMNS["sex"], totals)
+    sample = dn.Sampling(**KNOWN, replicates="jackknife").post_stratify(
+        COLUMNS["sex"], totals
+    )
     women = (COLUMNS["sex"] == "f").astype(float)
-    rows = RowValues(("mean",), women[:, None], np.ones(N, bool), lambda _, __: np.zeros((1, 1)), "mean")
+    rows = RowValues(
+        ("mean",),
+        women[:, None],
+        np.ones(N, bool),
+        lambda _, __: np.zeros((1, 1)),
+        "mean",
+    )
     found = estimate_values([rows], sample, SCRAMBLED)
     assert found.params["mean"] == pytest.approx(300 / 540)
     assert found.bse["mean"] == pytest.approx(0, abs=1e-12)
     linear = dn.estimate(YES, sampling=SAMPLE.post_stratify(COLUMNS["sex"], totals))
-    assert dn.estimate(YES, sampling=sample).errors == pytest.approx(linear.errors, rel=0.05)
+    assert dn.estimate(YES, sampling=sample).errors == pytest.approx(
+        linear.errors, rel=0.05
+    )
 
 
 def test_what_cannot_be_calibrated_is_refused() -> None:
@@ -359,11 +507,15 @@ def test_what_is_missing_is_dropped_and_counted() -> None:
     domain = dn.estimate(YES, sampling=SAMPLE, domain=~missing)
     assert found.value == pytest.approx(domain.value)
     assert found.errors == pytest.approx(domain.errors)
-    assert found.total.value.sum() == pytest.approx(COLUMNS["w"].sum())  # those who sent nothing are people, too
+    assert found.total.value.sum() == pytest.approx(
+        COLUMNS["w"].sum()
+    )  # those who sent nothing are people, too
     assert "1 sent no response" in str(found.summary())
     whole = float(COLUMNS["w"].sum())
     known = dn.estimate(gaps, sampling=dn.Sampling(**KNOWN, population=whole))
-    assert known.value == pytest.approx(found.value)  # and are not taken to have said no
+    assert known.value == pytest.approx(
+        found.value
+    )  # and are not taken to have said no
 
 
 def test_the_mean_of_a_known_population_is_the_total_over_it() -> None:
@@ -377,16 +529,28 @@ def test_the_mean_of_a_known_population_is_the_total_over_it() -> None:
 
 def test_numbers_and_scrambled_numbers() -> None:
     design = dn.number_design(0, 10, 2)
-    rows = dn.Responses(design, {"response": RNG.integers(len(design.symbols), size=N).astype(np.uint8)})
+    rows = dn.Responses(
+        design, {"response": RNG.integers(len(design.symbols), size=N).astype(np.uint8)}
+    )
     even = dn.Sampling([1.0] * N)
     plain, found = dn.estimate(dn.tally(rows)).mean, dn.estimate(rows, sampling=even)
-    assert (found.params["mean"], found.bse["mean"]) == pytest.approx((plain.value, plain.error), rel=0.003)
+    assert (found.params["mean"], found.bse["mean"]) == pytest.approx(
+        (plain.value, plain.error), rel=0.003
+    )
     assert found.default_interval == "bracket"
-    sheet = dn.scrambled("eriksson", p="3/5", other={0: "1/5", 1: "1/5", 2: "1/5", 3: "1/5", 4: "1/5"})
+    sheet = dn.scrambled(
+        "eriksson", p="3/5", other={0: "1/5", 1: "1/5", 2: "1/5", 3: "1/5", 4: "1/5"}
+    )
     sent = RNG.integers(5, size=N).astype(float).tolist()
-    assert sheet.estimate(sent, sampling=even).bse["mean"] == pytest.approx(sheet.estimate(sent).bse["mean"])
-    finite = sheet.estimate(sent, sampling=dn.Sampling(strata=["all"] * N, population=500))
-    assert finite.bse["mean"] == pytest.approx(sheet.estimate(sent, population=500).bse["mean"])
+    assert sheet.estimate(sent, sampling=even).bse["mean"] == pytest.approx(
+        sheet.estimate(sent).bse["mean"]
+    )
+    finite = sheet.estimate(
+        sent, sampling=dn.Sampling(strata=["all"] * N, population=500)
+    )
+    assert finite.bse["mean"] == pytest.approx(
+        sheet.estimate(sent, population=500).bse["mean"]
+    )
     assert finite.device_share["mean"] == pytest.approx(
         sheet.estimate(sent).model.device_variance / N / finite.bse["mean"] ** 2
     )
@@ -397,10 +561,16 @@ def test_numbers_and_scrambled_numbers() -> None:
 
 
 def test_the_device_is_told_apart_from_people() -> None:
-    direct = dn.Responses(dn.direct(), {"response": np.asarray(YES.columns["response"])})
-    assert dn.estimate(direct, sampling=SAMPLE).device_share["yes"] == pytest.approx(0, abs=1e-12)
+    direct = dn.Responses(
+        dn.direct(), {"response": np.asarray(YES.columns["response"])}
+    )
+    assert dn.estimate(direct, sampling=SAMPLE).device_share["yes"] == pytest.approx(
+        0, abs=1e-12
+    )
     found = dn.estimate(YES, sampling=dn.Sampling([1.0] * N))
-    assert found.device_share["yes"] * found.bse["yes"] ** 2 == pytest.approx(5 / 16 / N)  # u(1−u)/D² of a die
+    assert found.device_share["yes"] * found.bse["yes"] ** 2 == pytest.approx(
+        5 / 16 / N
+    )  # u(1−u)/D² of a die
     assert "The device adds" in found.summary().notes[0]
 
 
@@ -408,7 +578,9 @@ def test_values_of_two_responses_have_the_usual_device_variance() -> None:
     values = row_values(YES)
     r = values.values[:, 1]
     weights = RNG.random(N)
-    assert values.device(weights, values.values[0])[1, 1] == pytest.approx(weights @ (r * (r - 1)))
+    assert values.device(weights, values.values[0])[1, 1] == pytest.approx(
+        weights @ (r * (r - 1))
+    )
     assert not values.device(np.zeros(N), values.values[0]).any()
 
 
@@ -430,22 +602,30 @@ def test_intervals_near_zero_are_carried_through_the_device() -> None:
     with pytest.raises(InvalidRequest, match="values of two levels"):
         many.conf_int(method="logit")
     with pytest.raises(InvalidRequest, match="one of shares"):
-        dn.estimate(YES, sampling=SAMPLE, denominator=COLUMNS["beds"]).conf_int(method="korn-graubard")
+        dn.estimate(YES, sampling=SAMPLE, denominator=COLUMNS["beds"]).conf_int(
+            method="korn-graubard"
+        )
     with pytest.raises(InvalidRequest, match="one of shares"):
-        dn.estimate(YES, sampling=SAMPLE, denominator=COLUMNS["beds"]).conf_int(method="score")
+        dn.estimate(YES, sampling=SAMPLE, denominator=COLUMNS["beds"]).conf_int(
+            method="score"
+        )
 
 
 def test_limits_and_empty_denominators_are_told() -> None:
     with pytest.raises(NotEstimable, match="the denominators of a group sum to 0"):
         dn.estimate(YES, sampling=SAMPLE, denominator=np.zeros(N))
     alone = dn.Sampling(**KNOWN, replicates="jackknife")
-    with pytest.raises(NotEstimable, match="the people of a group sum to 0, in some replicate"):
+    with pytest.raises(
+        NotEstimable, match="the people of a group sum to 0, in some replicate"
+    ):
         dn.estimate(YES, sampling=alone, domain=COLUMNS["village"] == 3)
     many = dn.k_ary(1 << 20, epsilon=1)
     rows = dn.Responses(many, {"response": np.zeros(80, np.uint32)})
     with pytest.raises(InvalidRequest, match="expected at most 64 rows"):
         dn.estimate(rows, sampling=dn.Sampling([1.0] * 80))
-    unequal = dn.Sampling(inclusion=[0.001, 0.9, 0.9], population=300)  # chances are what they are, however few people
+    unequal = dn.Sampling(
+        inclusion=[0.001, 0.9, 0.9], population=300
+    )  # chances are what they are, however few people
     assert unequal.weights.sum() > 900
 
 
@@ -470,10 +650,14 @@ def test_few_clusters_are_told() -> None:
 
 def test_clusters_of_one_name_in_two_strata_are_two() -> None:
     again = COLUMNS["village"] % 8
-    assert dn.Sampling(COLUMNS["w"], strata=COLUMNS["region"], clusters=again).degrees == SAMPLE.degrees == 21
-    assert dn.estimate(YES, sampling=dn.Sampling(**(KNOWN | {"clusters": again}))).errors == pytest.approx(
-        dn.estimate(YES, sampling=SAMPLE).errors
+    assert (
+        dn.Sampling(COLUMNS["w"], strata=COLUMNS["region"], clusters=again).degrees
+        == SAMPLE.degrees
+        == 21
     )
+    assert dn.estimate(
+        YES, sampling=dn.Sampling(**(KNOWN | {"clusters": again}))
+    ).errors == pytest.approx(dn.estimate(YES, sampling=SAMPLE).errors)
 
 
 def test_a_damaged_result_is_refused() -> None:
@@ -481,14 +665,22 @@ def test_a_damaged_result_is_refused() -> None:
     body = json.loads(found.to_json())
     for change in ({"value": [1.0]}, {"names": None}):
         source = {**body["source"], **change}
-        plain = {name: value for name, value in body.items() if name not in ("schema", "hash")}
+        plain = {
+            name: value
+            for name, value in body.items()
+            if name not in ("schema", "hash")
+        }
         with pytest.raises(UnreadableFile, match="the numbers of this estimate"):
-            dn.SampledEstimate.from_json(documents.seal("result", {**plain, "source": source}), FORCED)
+            dn.SampledEstimate.from_json(
+                documents.seal("result", {**plain, "source": source}), FORCED
+            )
 
 
 def test_responses_are_read_from_columns_of_every_kind() -> None:
     expected = dn.Responses(
-        THREE, {"response": np.array([0, 2, 0, 1], np.uint8)}, np.array([False, False, True, False])
+        THREE,
+        {"response": np.array([0, 2, 0, 1], np.uint8)},
+        np.array([False, False, True, False]),
     )
     labels = ["never", "often", None, "once"]
     columns = [
@@ -514,6 +706,8 @@ def test_responses_are_read_from_columns_of_every_kind() -> None:
             dn.Responses.of(THREE, wrong)
     sets = dn.unary(["a", "b", "c"], 2)
     rows = np.array([[5], [0]], np.uint8)
-    assert dn.Responses.of(sets, list(dn.Responses(sets, {"response": rows}))) == dn.Responses(sets, {"response": rows})
+    assert dn.Responses.of(
+        sets, list(dn.Responses(sets, {"response": rows}))
+    ) == dn.Responses(sets, {"response": rows})
     with pytest.raises(InvalidRequest, match="asks for strings"):
         dn.Responses.of(dn.string_design(dn.Bloom(8, cohorts=2), 1), ["a"])

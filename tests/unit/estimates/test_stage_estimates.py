@@ -23,7 +23,9 @@ TWO = ladder([dn.warner(p="2/3"), dn.warner(p="4/5")])
 
 
 def tallied(stages: dn.Design, counts: list[list[int]]) -> StageTallies:
-    finest = tuple(Tally(design, each) for design, each in zip(stages, counts, strict=True))
+    finest = tuple(
+        Tally(design, each) for design, each in zip(stages, counts, strict=True)
+    )
     return StageTallies(stages, finest, finest)
 
 
@@ -33,14 +35,21 @@ def test_one_stage_alone_is_the_ordinary_estimate() -> None:
     assert found.value == pytest.approx(plain.value)
     assert found.weights == (0.0, pytest.approx(1.0))
     assert found.homogeneity == 1.0
-    assert found.errors == pytest.approx(np.sqrt(np.diagonal(covariance(TWO.designs[1], plain.value, 99))))
+    assert found.errors == pytest.approx(
+        np.sqrt(np.diagonal(covariance(TWO.designs[1], plain.value, 99)))
+    )
 
 
 def test_two_answers_are_weighted_by_the_inverse_of_their_variances() -> None:
     groups = tallied(TWO, [[40, 60], [50, 150]])
     found = combine(groups, method="linear", guess=[0.3, 0.7])
-    variances = [covariance(design, [0.3, 0.7], n)[1, 1] for design, n in zip(TWO, (100, 200), strict=True)]
-    parts = np.array([1 / each for each in variances]) / sum(1 / each for each in variances)
+    variances = [
+        covariance(design, [0.3, 0.7], n)[1, 1]
+        for design, n in zip(TWO, (100, 200), strict=True)
+    ]
+    parts = np.array([1 / each for each in variances]) / sum(
+        1 / each for each in variances
+    )
     alone = [estimate(each).params["yes"] for each in groups.finest]
     assert found.params["yes"] == pytest.approx(parts @ alone)
     assert found.weights == pytest.approx(parts)
@@ -50,7 +59,9 @@ def test_two_answers_are_weighted_by_the_inverse_of_their_variances() -> None:
     assert strata.weights == pytest.approx((1 / 3, 2 / 3))
 
 
-@pytest.mark.parametrize("name", ["k_ary", "matrix", "hadamard", "the best sizes", "rr3_club", "product"])
+@pytest.mark.parametrize(
+    "name", ["k_ary", "matrix", "hadamard", "the best sizes", "rr3_club", "product"]
+)
 def test_combinations_are_unbiased_and_beat_every_other_weighting(name: str) -> None:
     """The expected tallies give back the shares exactly; the variance at the guess is the smallest of all."""
     stages = small()[name]
@@ -59,22 +70,40 @@ def test_combinations_are_unbiased_and_beat_every_other_weighting(name: str) -> 
     people = [4000, 0, 2000, 1000][: len(stages)]
     tallies = []
     for design, n in zip(stages, people, strict=True):
-        scale = 10**9  # as many people as make the expected counts whole numbers, to nine digits
+        scale = (
+            10**9
+        )  # as many people as make the expected counts whole numbers, to nine digits
         from deniable.estimates.inverses import left_inverse
 
-        expected = np.rint(left_inverse(design.channel).expected(shares) * n * scale).astype(np.int64)
-        respondents = n * scale if design.channel.sizes and not design.channel.own_cells else int(expected.sum())
+        expected = np.rint(
+            left_inverse(design.channel).expected(shares) * n * scale
+        ).astype(np.int64)
+        respondents = (
+            n * scale
+            if design.channel.sizes and not design.channel.own_cells
+            else int(expected.sum())
+        )
         tallies.append(Tally(design, expected, respondents=respondents))
     groups = StageTallies(stages, tuple(tallies), tuple(tallies))
     for guess in (None, shares.tolist()):
-        assert combine(groups, method="linear", guess=guess).value == pytest.approx(shares, abs=1e-8)
+        assert combine(groups, method="linear", guess=guess).value == pytest.approx(
+            shares, abs=1e-8
+        )
     for method in ("information", "strata"):
         assert combine(groups, method=method).value == pytest.approx(shares, abs=1e-8)
-    best = np.trace(expected_covariance([(d, n * scale) for d, n in zip(stages, people, strict=True) if n], shares))
-    at_guess = np.trace(combine(groups, method="linear", guess=shares.tolist()).cov_params())
+    best = np.trace(
+        expected_covariance(
+            [(d, n * scale) for d, n in zip(stages, people, strict=True) if n], shares
+        )
+    )
+    at_guess = np.trace(
+        combine(groups, method="linear", guess=shares.tolist()).cov_params()
+    )
     assert at_guess == pytest.approx(best, rel=1e-5)
     assert at_guess == pytest.approx(np.trace(combine(groups).cov_params()), rel=1e-5)
-    assert at_guess <= np.trace(combine(groups, method="linear").cov_params()) * (1 + 1e-9)
+    assert at_guess <= np.trace(combine(groups, method="linear").cov_params()) * (
+        1 + 1e-9
+    )
     assert at_guess < np.trace(combine(groups, method="strata").cov_params())
 
 
@@ -93,7 +122,9 @@ def test_a_census_adds_strata() -> None:
     half = combine(groups, method="strata", population=599)
     assert (found.errors < half.errors).all()
     assert (half.errors < sampled.errors).all()
-    assert half.covariance == pytest.approx((found.covariance + sampled.covariance) / 2, rel=1e-2)
+    assert half.covariance == pytest.approx(
+        (found.covariance + sampled.covariance) / 2, rel=1e-2
+    )
     with pytest.raises(InvalidRequest, match="population"):
         combine(groups, population=300)
     with pytest.raises(InvalidRequest, match="at least the 300"):
@@ -105,7 +136,9 @@ def test_intervals_and_contrasts() -> None:
     low, high = found.interval("yes")
     assert low < found.params["yes"] < high
     plain = found.interval("yes", method="normal")
-    assert plain.high - plain.low == pytest.approx(2 * student.ppf(0.975, 299) * found.errors[1])
+    assert plain.high - plain.low == pytest.approx(
+        2 * student.ppf(0.975, 299) * found.errors[1]
+    )
     assert high - low == pytest.approx(plain.high - plain.low, rel=0.05)
     difference = found.contrast({"yes": 1, "no": -1})
     assert difference.value == pytest.approx(found.params["yes"] - found.params["no"])
@@ -143,7 +176,12 @@ def test_the_proposal_reaches_the_target_and_no_more() -> None:
 def test_the_proposal_stops_when_the_target_is_reached() -> None:
     groups = tallied(TWO, [[0, 0], [300, 700]])
     found = propose(groups, 0.5, lambda e: dn.warner(epsilon=e), most=6)
-    assert (found.stop, found.reached, found.design, found.epsilon) == (True, True, None, None)
+    assert (found.stop, found.reached, found.design, found.epsilon) == (
+        True,
+        True,
+        None,
+        None,
+    )
     assert "stop" in found.text
 
 
@@ -172,16 +210,35 @@ def test_fewer_who_are_willing_need_a_larger_epsilon() -> None:
 def test_targets_may_be_widths_and_may_be_about_one_category() -> None:
     stages = ladder([dn.k_ary(["a", "b", "c"], 1)])
     groups = tallied(stages, [[800, 150, 50]])
-    width = propose(groups, 0.03, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9, level=0.95)
-    error = propose(groups, 0.03 / 1.959964, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9)
+    width = propose(
+        groups, 0.03, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9, level=0.95
+    )
+    error = propose(
+        groups, 0.03 / 1.959964, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9
+    )
     assert width.expected == pytest.approx(error.expected, rel=1e-3)
-    rare = propose(groups, 0.02, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9, category="c")
-    assert rare.epsilon < propose(groups, 0.02, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9).epsilon
+    rare = propose(
+        groups,
+        0.02,
+        lambda e: dn.k_ary(["a", "b", "c"], epsilon=e),
+        most=9,
+        category="c",
+    )
+    assert (
+        rare.epsilon
+        < propose(
+            groups, 0.02, lambda e: dn.k_ary(["a", "b", "c"], epsilon=e), most=9
+        ).epsilon
+    )
 
 
 def test_proposals_that_do_not_fit_are_refused() -> None:
     groups = tallied(TWO, [[0, 0], [300, 700]])
-    for bad in ({"target": 0}, {"target": 0.1, "willing": 0}, {"target": 0.1, "level": 1}):
+    for bad in (
+        {"target": 0},
+        {"target": 0.1, "willing": 0},
+        {"target": 0.1, "level": 1},
+    ):
         with pytest.raises(InvalidRequest):
             propose(groups, build=lambda e: dn.warner(epsilon=e), most=6, **bad)
     with pytest.raises(NotOrdered):
@@ -189,7 +246,9 @@ def test_proposals_that_do_not_fit_are_refused() -> None:
 
 
 def test_spending_afresh_costs_more_with_every_stage() -> None:
-    found = afresh(lambda e: dn.k_ary(5, epsilon=e), [0.1, 0.2, 0.4, 0.8], [0.2] * 5, 1000)
+    found = afresh(
+        lambda e: dn.k_ary(5, epsilon=e), [0.1, 0.2, 0.4, 0.8], [0.2] * 5, 1000
+    )
     ratios = [a / b for a, b in zip(found.independent, found.relaxed, strict=True)]
     assert ratios[0] == pytest.approx(1)
     assert ratios == sorted(ratios)
@@ -198,7 +257,9 @@ def test_spending_afresh_costs_more_with_every_stage() -> None:
 
 
 @pytest.mark.parametrize("guess", [[1, 0], [0, 1], None])
-def test_a_guess_of_nobody_leaves_the_estimate_unbiased(guess: list[float] | None) -> None:
+def test_a_guess_of_nobody_leaves_the_estimate_unbiased(
+    guess: list[float] | None,
+) -> None:
     """Asked directly, a share of 0 has no variance: no weight may be lost for that."""
     stages = ladder([dn.warner(p="2/3"), dn.direct()])
     shares = np.array([0.3, 0.7])

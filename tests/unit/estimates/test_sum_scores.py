@@ -25,7 +25,11 @@ def responded(true: np.ndarray, u: float, v: float) -> np.ndarray:
     items = len(true) - 1
     found = np.zeros(items + 1)
     for answers in combinations((0, 1), repeat=items):
-        ways = sum(1 for other in combinations((0, 1), repeat=items) if sum(other) == sum(answers))
+        ways = sum(
+            1
+            for other in combinations((0, 1), repeat=items)
+            if sum(other) == sum(answers)
+        )
         for said in combinations((0, 1), repeat=items):
             rates = [(v if answer else u) if yes else 1 - (v if answer else u)
                      for answer, yes in zip(answers, said, strict=True)]  # fmt: skip
@@ -51,17 +55,31 @@ class TestPoisson:
         found = C.sum_scores(DIE, SUMS, law="poisson")
 
         def fall(free: np.ndarray) -> float:
-            return -height(SUMS, mixed(responded(cut_poisson(free[0], 4), 0.2, 0.8), free[1]))
+            return -height(
+                SUMS, mixed(responded(cut_poisson(free[0], 4), 0.2, 0.8), free[1])
+            )
 
-        best = minimize(fall, [0.5, 0.2], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-11})
+        best = minimize(
+            fall,
+            [0.5, 0.2],
+            method="Nelder-Mead",
+            options={"xatol": 1e-9, "fatol": 1e-11},
+        )
         assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-7)
         share = cut_poisson(best.x[0], 4) @ np.arange(5) / 4
-        assert found.params == pytest.approx({"yes": share, "always no": best.x[1]}, abs=1e-5)
+        assert found.params == pytest.approx(
+            {"yes": share, "always no": best.x[1]}, abs=1e-5
+        )
         alone = minimize(
-            lambda free: fall(np.array([free[0], 0.0])), [0.3], method="Nelder-Mead", options={"xatol": 1e-9}
+            lambda free: fall(np.array([free[0], 0.0])),
+            [0.3],
+            method="Nelder-Mead",
+            options={"xatol": 1e-9},
         )
         assert found.model.log_likelihood_without == pytest.approx(-alone.fun, abs=1e-7)
-        assert found.model.protection_test.statistic == pytest.approx(2 * (alone.fun - best.fun), abs=1e-6)
+        assert found.model.protection_test.statistic == pytest.approx(
+            2 * (alone.fun - best.fun), abs=1e-6
+        )
 
     def test_ends_of_intervals_are_as_unlikely_as_they_may_be(self) -> None:
         found = C.sum_scores(DIE, SUMS, law="poisson")
@@ -69,18 +87,26 @@ class TestPoisson:
 
         def at_share(mean: float) -> float:
             honest = responded(cut_poisson(mean, 4), 0.2, 0.8)
-            return max(height(SUMS, mixed(honest, theta)) for theta in np.linspace(0, 0.5, 2001))
+            return max(
+                height(SUMS, mixed(honest, theta))
+                for theta in np.linspace(0, 0.5, 2001)
+            )
 
         def at_theta(theta: float) -> float:
             means = np.linspace(0.2, 1.2, 2001)
             laws = [responded(each, 0.2, 0.8) for each in np.eye(5)]
-            return max(height(SUMS, mixed(cut_poisson(mean, 4) @ np.array(laws), theta)) for mean in means)
+            return max(
+                height(SUMS, mixed(cut_poisson(mean, 4) @ np.array(laws), theta))
+                for mean in means
+            )
 
         means = np.linspace(0.05, 2, 4001)
         shares = [cut_poisson(mean, 4) @ np.arange(5) / 4 for mean in means]
         for end in found.interval("yes"):
             mean = np.interp(end, shares, means)
-            assert at_share(float(mean)) == pytest.approx(found.log_likelihood - drop, abs=2e-3)
+            assert at_share(float(mean)) == pytest.approx(
+                found.log_likelihood - drop, abs=2e-3
+            )
         for end in found.interval("always no"):
             assert at_theta(end) == pytest.approx(found.log_likelihood - drop, abs=2e-3)
 
@@ -92,7 +118,9 @@ class TestPoisson:
         laws = np.array([responded(each, 0.2, 0.8) for each in np.eye(5)])
 
         def expected(share: float, theta: float) -> np.ndarray:
-            return mixed(cut_poisson(float(np.interp(share, shares, means)), 4) @ laws, theta)
+            return mixed(
+                cut_poisson(float(np.interp(share, shares, means)), 4) @ laws, theta
+            )
 
         at, step = np.array(list(found.params.values())), 1e-3
         slopes = np.column_stack([
@@ -107,7 +135,10 @@ class TestPoisson:
         carried = draws.binomial(60, 0.02, size=4000)
         said = draws.binomial(carried, 0.8) + draws.binomial(60 - carried, 0.2)
         counts = np.bincount(said, minlength=61).tolist()
-        both = [C.sum_scores(DIE, counts, law=law).params["yes"] for law in ("binomial", "poisson")]
+        both = [
+            C.sum_scores(DIE, counts, law=law).params["yes"]
+            for law in ("binomial", "poisson")
+        ]
         assert both[0] == pytest.approx(both[1], abs=2e-3)
 
 
@@ -125,7 +156,11 @@ class TestFree:
     def test_nothing_in_the_simplex_is_more_likely(self) -> None:
         found = C.sum_scores(DIE, [90, 30, 20, 25], law="free")
         laws = np.array([responded(each, 0.2, 0.8) for each in np.eye(4)])
-        tried = [np.array(each) / 40 for each in combinations(range(41), repeat=4) if sum(each) == 40]
+        tried = [
+            np.array(each) / 40
+            for each in combinations(range(41), repeat=4)
+            if sum(each) == 40
+        ]
         heights = np.array([height([90, 30, 20, 25], each @ laws) for each in tried])
         assert found.log_likelihood >= heights.max() - 1e-9
         held = np.array(tried)[heights >= found.log_likelihood - 1.9207]
@@ -141,12 +176,16 @@ class TestFree:
         found = C.sum_scores(DIE, [90, 80, 40, 12], law="free")
         shares = np.array([90, 80, 40, 12]) / 222
         spread = (np.diag(shares) - np.outer(shares, shares)) / 221
-        inverse = np.linalg.inv(np.array([responded(each, 0.2, 0.8) for each in np.eye(4)]).T)
+        inverse = np.linalg.inv(
+            np.array([responded(each, 0.2, 0.8) for each in np.eye(4)]).T
+        )
         inverse = np.vstack([np.arange(4) / 3 @ inverse, inverse])
         assert found.cov_params() == pytest.approx(inverse @ spread @ inverse.T)
 
 
-def test_laws_are_compared_by_what_they_explain_and_how_many_numbers_they_take() -> None:
+def test_laws_are_compared_by_what_they_explain_and_how_many_numbers_they_take() -> (
+    None
+):
     every = {law: C.sum_scores(DIE, SUMS, law=law) for law in LAWS}
     for found in every.values():
         assert list(found.model.laws) == list(LAWS)
@@ -158,7 +197,9 @@ def test_laws_are_compared_by_what_they_explain_and_how_many_numbers_they_take()
                 == 2 * found.model.laws[law].parameters - 2 * each.log_likelihood
             )
     assert [each.parameters for each in every["free"].model.laws.values()] == [2, 2, 4]
-    assert f"poisson {every['poisson'].model.aic:.1f}" in str(every["binomial"].summary())
+    assert f"poisson {every['poisson'].model.aic:.1f}" in str(
+        every["binomial"].summary()
+    )
 
 
 @pytest.mark.parametrize("law", LAWS)
@@ -171,7 +212,11 @@ def test_the_law_that_made_the_sums_explains_them_best(law: Any) -> None:
     theta = 0.0 if law == "free" else 0.2
     if law == "binomial":
         true[law] = np.array([0.7**3, 3 * 0.7**2 * 0.3, 3 * 0.7 * 0.3**2, 0.3**3])
-    counts = np.rint(200_000 * mixed(responded(true[law], 0.2, 0.8), theta)).astype(int).tolist()
+    counts = (
+        np.rint(200_000 * mixed(responded(true[law], 0.2, 0.8), theta))
+        .astype(int)
+        .tolist()
+    )
     compared = C.sum_scores(DIE, counts).model.laws
     assert min(compared, key=lambda each: compared[each].aic) == law
 

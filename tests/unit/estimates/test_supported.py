@@ -21,14 +21,21 @@ from tests.support.seeded import seeded
 CHANNELS: list[TwoLevel] = [
     *(Diagonal(k, 5, 2) for k in (2, 3, 9)),
     *(Hadamard(k, 5, 2) for k in (2, 3, 6, 7, 20)),
-    *(Hashing(k, q, 5, 2) for q in (2, 3, 4, 5, 7, 8, 9, 16, 25) for k in (2, 4, 9, 26, 70)),
+    *(
+        Hashing(k, q, 5, 2)
+        for q in (2, 3, 4, 5, 7, 8, 9, 16, 25)
+        for k in (2, 4, 9, 26, 70)
+    ),
 ]
 every = pytest.mark.parametrize("channel", CHANNELS, ids=repr)
 
 
 def written(channel: Channel) -> np.ndarray:
     return np.array(
-        [[float(channel.probability(i, given=j)) for j in range(channel.answers)] for i in range(channel.responses)]
+        [
+            [float(channel.probability(i, given=j)) for j in range(channel.answers)]
+            for i in range(channel.responses)
+        ]
     )
 
 
@@ -42,7 +49,10 @@ def test_the_transforms_are_those_of_the_table(channel: TwoLevel) -> None:
     linear, matrix = supported(channel), written(channel)
     assert np.allclose(floats(channel), matrix, rtol=1e-14)
     table = (matrix > matrix.min() * 1.5).T
-    cells, answers = np.linspace(-1, 2, channel.responses), np.linspace(3, -1, channel.answers)
+    cells, answers = (
+        np.linspace(-1, 2, channel.responses),
+        np.linspace(3, -1, channel.answers),
+    )
     for support in (linear.support, Table.from_channel(channel)):
         assert (support.size, support.cells) == (channel.answers, channel.responses)
         assert np.allclose(support.gather(cells), table @ cells)
@@ -51,18 +61,27 @@ def test_the_transforms_are_those_of_the_table(channel: TwoLevel) -> None:
 
 
 @every
-def test_it_is_a_left_inverse_with_the_covariance_of_the_formula(channel: TwoLevel) -> None:
+def test_it_is_a_left_inverse_with_the_covariance_of_the_formula(
+    channel: TwoLevel,
+) -> None:
     linear, matrix, pi = supported(channel), written(channel), shares_of(channel)
     inverse = np.array([linear.shares(unit) for unit in np.eye(channel.responses)]).T
     assert np.allclose(inverse @ matrix, np.eye(channel.answers), atol=1e-10)
     lam = matrix @ pi
     assert np.allclose(linear.expected(pi), lam, rtol=1e-12)
     for f in (0.0, 0.25, 1.0):
-        expected = (f * (np.diag(pi) - np.outer(pi, pi)) + (inverse * lam) @ inverse.T - np.diag(pi)) / 11
+        expected = (
+            f * (np.diag(pi) - np.outer(pi, pi))
+            + (inverse * lam) @ inverse.T
+            - np.diag(pi)
+        ) / 11
         found = linear.covariance(lam, pi, f, 11.0)
         assert np.allclose(found.matrix(), expected, atol=1e-12)
         assert np.allclose(found.variances, np.diag(expected), atol=1e-12)
-        one, two = np.cos(np.arange(channel.answers)), np.sin(np.arange(channel.answers))
+        one, two = (
+            np.cos(np.arange(channel.answers)),
+            np.sin(np.arange(channel.answers)),
+        )
         assert np.isclose(found.between(one, two), one @ expected @ two, atol=1e-12)
 
 
@@ -89,14 +108,20 @@ def test_a_guess_asks_for_the_locally_best_inverse() -> None:
     lam = floats(channel) @ guess
     plain = left_inverse(channel).covariance(lam, guess, 1.0, 1.0).variances.sum()
     assert best.covariance(lam, guess, 1.0, 1.0).variances.sum() < plain
-    assert isinstance(left_inverse(Hadamard(7, 3, 1), guess=np.full(7, 1 / 7)), Supported)
+    assert isinstance(
+        left_inverse(Hadamard(7, 3, 1), guess=np.full(7, 1 / 7)), Supported
+    )
 
 
 @pytest.mark.parametrize("build", [dn.hadamard, dn.local_hashing])
-def test_many_categories_end_to_end(build: object, request: pytest.FixtureRequest) -> None:
+def test_many_categories_end_to_end(
+    build: object, request: pytest.FixtureRequest
+) -> None:
     design = build(20_000, epsilon=3)  # type: ignore[operator]
     answers = np.minimum(np.random.default_rng(9).geometric(0.2, 60_000), 20_000) - 1
-    responses = local.draw_all(design, answers, codes=True, source=seeded(request.node.name), fast=False)
+    responses = local.draw_all(
+        design, answers, codes=True, source=seeded(request.node.name), fast=False
+    )
     estimate = dn.estimate(dn.tally(design, responses, codes=True))
     truth = np.bincount(answers, minlength=20_000) / len(answers)
     wrong = np.abs(estimate.value - truth) / estimate.errors
@@ -119,7 +144,9 @@ def test_a_likelihood_that_would_need_the_table_is_refused() -> None:
 
 def test_a_small_design_has_a_likelihood() -> None:
     design = dn.hadamard(5, epsilon=2)
-    counts = np.rint(1000 * supported(design.channel).expected(np.array([0.5, 0.3, 0.2, 0.0, 0.0]))).astype(int)  # type: ignore[arg-type]
+    counts = np.rint(
+        1000 * supported(design.channel).expected(np.array([0.5, 0.3, 0.2, 0.0, 0.0]))
+    ).astype(int)  # type: ignore[arg-type]
     found = dn.estimate(dn.Tally(design, counts), method="likelihood")
     assert np.allclose(found.value, [0.5, 0.3, 0.2, 0.0, 0.0], atol=0.01)
     assert found.value.min() >= 0
@@ -127,8 +154,14 @@ def test_a_small_design_has_a_likelihood() -> None:
 
 
 def test_the_table_of_a_million_categories_is_computed() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "theory" / "large-domains.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \((\d+)\) \| ([\d.]+) \|$", page, re.MULTILINE)
+    page = (
+        Path(__file__).parents[3] / "docs" / "theory" / "large-domains.md"
+    ).read_text(encoding="utf-8")
+    rows = re.findall(
+        r"^\| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \((\d+)\) \| ([\d.]+) \|$",
+        page,
+        re.MULTILINE,
+    )
     assert len(rows) == 4
     size = 1_000_000
     for epsilon, plain, signs, hashed, values, best in rows:
@@ -139,22 +172,36 @@ def test_the_table_of_a_million_categories_is_computed() -> None:
         held = float(subset.inclusion(subset.ones))  # type: ignore[attr-defined]
         diagonal = dn.k_ary(size, epsilon).channel
         for shown, p, s in (
-            (plain, float(diagonal.probability(0, given=0)), float(diagonal.probability(0, given=1))),
-            (signs, supported(dn.hadamard(size, epsilon).channel).p, supported(dn.hadamard(size, epsilon).channel).q),  # type: ignore[arg-type]
+            (
+                plain,
+                float(diagonal.probability(0, given=0)),
+                float(diagonal.probability(0, given=1)),
+            ),
+            (
+                signs,
+                supported(dn.hadamard(size, epsilon).channel).p,
+                supported(dn.hadamard(size, epsilon).channel).q,
+            ),  # type: ignore[arg-type]
             (hashed, supported(hashing).p, supported(hashing).q),
             (best, held, (subset.ones - held) / (size - 1)),  # type: ignore[attr-defined]
         ):
             assert s * (1 - s) / (p - s) ** 2 == pytest.approx(float(shown), rel=5e-4)
 
 
-@pytest.mark.parametrize(("k", "epsilon", "n", "share"), [(100, 8, 30, 0.01), (100, 8, 300, 0.0), (100, 8, 300, 0.02)])
-def test_hashing_keeps_its_coverage_where_strays_are_rare(k: int, epsilon: int, n: int, share: float) -> None:
+@pytest.mark.parametrize(
+    ("k", "epsilon", "n", "share"),
+    [(100, 8, 30, 0.01), (100, 8, 300, 0.0), (100, 8, 300, 0.02)],
+)
+def test_hashing_keeps_its_coverage_where_strays_are_rare(
+    k: int, epsilon: int, n: int, share: float
+) -> None:
     """The support of a category is binomial, so that the coverage of the default interval is a sum over its counts."""
     design = dn.local_hashing(k, epsilon)
     channel = design.channel
     assert isinstance(channel, Hashing)
     hit, miss = (
-        next(i for i in range(channel.responses) if channel.supports(i, 0) is wanted) for wanted in (True, False)
+        next(i for i in range(channel.responses) if channel.supports(i, 0) is wanted)
+        for wanted in (True, False)
     )
     law = supported(channel)
     held = 0.0

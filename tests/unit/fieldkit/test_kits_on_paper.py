@@ -29,7 +29,9 @@ from deniable.fieldkit.sheets import device_sheet
 from deniable.fieldkit.texts import LANGUAGES
 from deniable.survey.disclosure import Disclosure
 
-MANY = dn.k_ary(["never", "once", "a few times", "every week", "every single day"], epsilon="3/2")
+MANY = dn.k_ary(
+    ["never", "once", "a few times", "every week", "every single day"], epsilon="3/2"
+)
 DESIGNS = {
     "warner": dn.warner(1),
     "forced": dn.forced_response(honest="2/3", yes="1/4", no="1/12"),
@@ -65,7 +67,9 @@ def sweep(path: str) -> float:
     centre = min(points, key=lambda point: _unlike(point, points))
     rim = [point for point in points if math.dist(point, centre) > 1]
     angles = [math.degrees(math.atan2(y - centre[1], x - centre[0])) for x, y in rim]
-    return sum((after - before) % 360 for before, after in pairwise(angles[: _turns(angles)]))
+    return sum(
+        (after - before) % 360 for before, after in pairwise(angles[: _turns(angles)])
+    )
 
 
 def _unlike(point: tuple[float, float], points: list[tuple[float, float]]) -> float:
@@ -96,7 +100,9 @@ def test_sectors_span_what_their_instructions_have(name: str) -> None:
     measured = sectors(picture)
     assert sum(measured.values()) == pytest.approx(360, abs=0.5)
     for letter, each in told.instructions():
-        assert measured[letter] == pytest.approx(360 * each.count / told.device.outcomes, abs=0.5)
+        assert measured[letter] == pytest.approx(
+            360 * each.count / told.device.outcomes, abs=0.5
+        )
 
 
 def test_a_sector_that_is_a_degree_too_wide_is_found() -> None:
@@ -104,7 +110,10 @@ def test_a_sector_that_is_a_degree_too_wide_is_found() -> None:
     for degrees in (20, 21, 90, 200, 359):
         turns = [math.radians(degrees * step / 8) for step in range(9)]
         rim = [(50 + 40 * math.cos(turn), 50 + 40 * math.sin(turn)) for turn in turns]
-        path = "".join(f"{'L' if at else 'M'} {x:.6f} {y:.6f} " for at, (x, y) in enumerate([*rim, (50, 50), rim[0]]))
+        path = "".join(
+            f"{'L' if at else 'M'} {x:.6f} {y:.6f} "
+            for at, (x, y) in enumerate([*rim, (50, 50), rim[0]])
+        )
         assert sweep(path) == pytest.approx(degrees, abs=0.01)
 
 
@@ -114,18 +123,29 @@ def test_the_deck_has_the_cards_of_the_channel(name: str) -> None:
     (device,) = nearest_devices(DESIGNS[name], ["cards"])
     paper, told = Paper(""), DeviceTexts(device, "en")
     device_sheet(told, paper)
-    gids = [patch.get_gid() or "" for figure in paper.figures for patch in figure.axes[0].patches]
+    gids = [
+        patch.get_gid() or ""
+        for figure in paper.figures
+        for patch in figure.axes[0].patches
+    ]
     cards = Counter(gid.rpartition("-")[2] for gid in gids if gid.startswith("card-"))
     rules = dict(told.instructions())
     total = sum(cards.values())
     for y, symbol in enumerate(device.design.symbols):
         for x, answer in enumerate(device.design.categories):
-            count = sum(number for letter, number in cards.items() if rules[letter].says[x] == y)
-            assert device.design.probability(symbol, given=answer) == Fraction(count, total)
+            count = sum(
+                number for letter, number in cards.items() if rules[letter].says[x] == y
+            )
+            assert device.design.probability(symbol, given=answer) == Fraction(
+                count, total
+            )
 
 
 WIDE = [  # the longest words of each kind of page; every language once
-    pytest.param(DeviceTexts(nearest_devices(DESIGNS[name], [kind])[0], language), id=f"{name}-{kind}-{language}")
+    pytest.param(
+        DeviceTexts(nearest_devices(DESIGNS[name], [kind])[0], language),
+        id=f"{name}-{kind}-{language}",
+    )
     for name, kind, language in [
         ("five", "spinner", "en"),
         ("negative", "dice", "es"),
@@ -138,13 +158,17 @@ WIDE = [  # the longest words of each kind of page; every language once
 @pytest.mark.parametrize("told", WIDE)
 def test_nothing_leaves_its_page(told: DeviceTexts) -> None:
     """A screen sets letters up to 2 % wider than print does: a fifth of the margin is left for that."""
-    for draw in _pages(told, "Have you ever taken something that was not yours? " * 7).values():
+    for draw in _pages(
+        told, "Have you ever taken something that was not yours? " * 7
+    ).values():
         for figure in _draw_paper(told, draw).figures:
             axes = figure.axes[0]
             figure.set_dpi(200)
             renderer = FigureCanvasAgg(figure).get_renderer()
             for text in axes.texts:
-                box = text.get_window_extent(renderer).transformed(axes.transData.inverted())
+                box = text.get_window_extent(renderer).transformed(
+                    axes.transData.inverted()
+                )
                 assert min(box.x0, box.x1) >= 0.8 * MARGIN, text
                 assert max(box.x0, box.x1) <= WIDTH - 0.8 * MARGIN, text
                 assert min(box.y0, box.y1) >= MARGIN - 2, text
@@ -159,7 +183,10 @@ def test_a_text_that_is_too_long_for_its_box_is_refused() -> None:
 def facts_in(template: str, sentence: str) -> dict[str, str] | None:
     """Return what stands in the places of a sentence; None where it is another one."""
     places = Formatter().parse(template)
-    pattern = "".join(re.escape(text) + (f"(?P<{name}>.+?)" if name else "") for text, name, _, _ in places)
+    pattern = "".join(
+        re.escape(text) + (f"(?P<{name}>.+?)" if name else "")
+        for text, name, _, _ in places
+    )
     found = re.fullmatch(pattern, sentence)
     return found.groupdict() if found else None
 
@@ -167,14 +194,20 @@ def facts_in(template: str, sentence: str) -> dict[str, str] | None:
 def walk(told: DeviceTexts, symbol: str, answer: str) -> int:
     """Count by hand the outcomes on which something is said."""
     x, y = told.categories.index(answer), told.symbols.index(symbol)
-    return [each.says[x] for each in told.device.instructions for _ in range(each.count)].count(y)
+    return [
+        each.says[x] for each in told.device.instructions for _ in range(each.count)
+    ].count(y)
 
 
 def wrong_items(told: DeviceTexts, quiz: list[tuple[str, str]]) -> list[str]:
     """Answer every question of the quiz anew from the device and its design; return those whose key is another."""
     words, wrong = told.words["quiz"], []
     for question, right in quiz:
-        kind, facts = next((kind, found) for kind in KINDS if (found := facts_in(words[kind], question)) is not None)
+        kind, facts = next(
+            (kind, found)
+            for kind in KINDS
+            if (found := facts_in(words[kind], question)) is not None
+        )
         if right != ANSWERS[kind](told, words, facts):
             wrong.append(question)
     return wrong
@@ -192,15 +225,22 @@ def came_out(told: DeviceTexts, shown: str) -> Instruction:
     if "dark" in seen:
         return outcomes[6 * (int(seen["dark"]) - 1) + int(seen["light"]) - 1]
     tails = told.spoken.words["device"]["tails"]
-    return outcomes[int("".join(str(int(side == tails)) for side in seen["sides"].split(", ")), 2)]
+    return outcomes[
+        int("".join(str(int(side == tails)) for side in seen["sides"].split(", ")), 2)
+    ]
 
 
 def _outcome(told: DeviceTexts, words: Any, facts: dict[str, str]) -> str:  # noqa: ARG001
     rule = told.rule(came_out(told, facts["shown"]))
-    say, truth = facts_in(told.words["rule"]["say"], rule), rule == told.words["rule"]["truth"]
+    say, truth = (
+        facts_in(told.words["rule"]["say"], rule),
+        rule == told.words["rule"]["truth"],
+    )
     if say or truth:
         return say["symbol"] if say else facts["answer"]
-    each = re.escape(told.words["rule"]["each"]).replace(r"\{answer\}", re.escape(facts["answer"]))
+    each = re.escape(told.words["rule"]["each"]).replace(
+        r"\{answer\}", re.escape(facts["answer"])
+    )
     found = re.search(each.replace(r"\{symbol\}", "(.+?)"), rule)
     assert found
     return found[1]
@@ -208,9 +248,16 @@ def _outcome(told: DeviceTexts, words: Any, facts: dict[str, str]) -> str:  # no
 
 def _proof(told: DeviceTexts, words: Any, facts: dict[str, str]) -> str:
     design, symbol = told.device.design, told.symbols.index(facts["symbol"])
-    rows = [design.probability(design.symbols[symbol], given=answer) for answer in design.categories]
+    rows = [
+        design.probability(design.symbols[symbol], given=answer)
+        for answer in design.categories
+    ]
     out = [told.categories[x] for x, share in enumerate(rows) if share == 0]
-    return str(words["yes_answer"].format(answer=" / ".join(out)) if out else words["no_answer"])
+    return str(
+        words["yes_answer"].format(answer=" / ".join(out))
+        if out
+        else words["no_answer"]
+    )
 
 
 KINDS = ("outcome", "count", "proof", "seen")
@@ -232,7 +279,10 @@ ANSWERS: dict[str, Any] = {
 def test_the_key_of_the_quiz_equals_the_design(told: DeviceTexts) -> None:
     quiz = [(item.question, item.right) for item in told.quiz()]
     assert {
-        kind for kind in KINDS for question, _ in quiz if facts_in(told.words["quiz"][kind], question) is not None
+        kind
+        for kind in KINDS
+        for question, _ in quiz
+        if facts_in(told.words["quiz"][kind], question) is not None
     } == set(KINDS)
     assert wrong_items(told, quiz) == []
 
@@ -243,12 +293,17 @@ def test_a_wrong_key_is_found_out(language: str) -> None:
     other = DeviceTexts(nearest_devices(dn.mangat("1/3"), ["dice"])[0], language)
     quiz = [(item.question, item.right) for item in told.quiz()]
     assert len(wrong_items(other, quiz)) == 1, "the one number that differs"
-    swapped = [(question, quiz[0][1] if at else quiz[1][1] + "!") for at, (question, _) in enumerate(quiz)]
+    swapped = [
+        (question, quiz[0][1] if at else quiz[1][1] + "!")
+        for at, (question, _) in enumerate(quiz)
+    ]
     assert len(wrong_items(told, swapped)) >= len(quiz) - 2
 
 
 @pytest.mark.parametrize("told", TOLD)
-def test_the_numbers_of_the_consent_text_are_those_of_the_channel(told: DeviceTexts) -> None:
+def test_the_numbers_of_the_consent_text_are_those_of_the_channel(
+    told: DeviceTexts,
+) -> None:
     words, counted = told.words["consent"], 0
     design, total = told.device.design, told.device.outcomes
     for sentence in told.consent():
@@ -258,7 +313,9 @@ def test_the_numbers_of_the_consent_text_are_those_of_the_channel(told: DeviceTe
                 counted += int(facts["count"])
                 assert int(facts["total"]) == total
             if facts and kind == "forced":
-                least = min(walk(told, facts["symbol"], answer) for answer in told.categories)
+                least = min(
+                    walk(told, facts["symbol"], answer) for answer in told.categories
+                )
                 assert int(facts["count"]) == least
     assert counted == total, "every outcome is told, and once"
     said = set(told.consent())
@@ -277,7 +334,9 @@ def test_the_facts_are_those_of_the_device(told: DeviceTexts) -> None:
     assert len(cells) == len(told.categories) * len(told.symbols)
     for cell in cells:
         assert int(cell["count"]) == walk(told, cell["symbol"], cell["answer"])
-    far = [found for sentence in said if (found := facts_in(words["distance"], sentence))]
+    far = [
+        found for sentence in said if (found := facts_in(words["distance"], sentence))
+    ]
     plain = {ord(told.spoken.thousands): None, ord(told.spoken.decimal): "."}
     for each in far:
         points = Fraction(Decimal(each["points"].translate(plain)))
@@ -288,7 +347,11 @@ def test_the_facts_are_those_of_the_device(told: DeviceTexts) -> None:
 def flat(words: Any, path: str = "") -> dict[str, Any]:
     if not isinstance(words, dict):
         return {path: words}
-    return {name: text for key, each in words.items() for name, text in flat(each, f"{path}.{key}").items()}
+    return {
+        name: text
+        for key, each in words.items()
+        for name, text in flat(each, f"{path}.{key}").items()
+    }
 
 
 def places(text: Any) -> list[str]:
@@ -299,7 +362,10 @@ def places(text: Any) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_says_everything(language: str) -> None:
     device = nearest_devices(dn.warner(1), ["spinner"])[0]
-    english, other = flat(DeviceTexts(device, "en").words), flat(DeviceTexts(device, language).words)
+    english, other = (
+        flat(DeviceTexts(device, "en").words),
+        flat(DeviceTexts(device, language).words),
+    )
     assert english.keys() == other.keys()
     for name, text in other.items():
         assert places(text) == places(english[name]), name
@@ -313,7 +379,10 @@ def test_a_kit_is_tallied_with_its_own_design(tmp_path: Path) -> None:
     """From the shell: the kit of dice, a sheet typed in, and an estimate with what the dice really are."""
     asked, kit = tmp_path / "design.json", tmp_path / "kit"
     asked.write_text(dn.warner(1).to_json())
-    run = CliRunner().invoke(app, ["fieldkit", str(asked), "--out", str(kit), "-d", "dice", "-l", "fr", "--json"])
+    run = CliRunner().invoke(
+        app,
+        ["fieldkit", str(asked), "--out", str(kit), "-d", "dice", "-l", "fr", "--json"],
+    )
     assert run.exit_code == 0, run.output
     home = kit / "dice"
     design = Design.from_json((home / "design.json").read_text())
@@ -322,13 +391,31 @@ def test_a_kit_is_tallied_with_its_own_design(tmp_path: Path) -> None:
     assert facts["epsilon"] == "0.9556"
     assert design.probability("yes", given="yes") == Fraction(26, 36)
     names = {path.name for path in home.iterdir()}
-    pages = {"dice", "facts", "question", "script", "consent", "quiz", "quiz-key", "entry"}
-    assert names == {f"{page}.pdf" for page in pages} | {"dice.svg", "design.json", "quiz-key.json", "entry.csv"}
-    assert all((home / f"{page}.pdf").read_bytes().startswith(b"%PDF") for page in pages)
+    pages = {
+        "dice",
+        "facts",
+        "question",
+        "script",
+        "consent",
+        "quiz",
+        "quiz-key",
+        "entry",
+    }
+    assert names == {f"{page}.pdf" for page in pages} | {
+        "dice.svg",
+        "design.json",
+        "quiz-key.json",
+        "entry.csv",
+    }
+    assert all(
+        (home / f"{page}.pdf").read_bytes().startswith(b"%PDF") for page in pages
+    )
     column = [*(home / "entry.csv").read_text().split(), *["yes"] * 40, *["no"] * 60]
     assert column[0] == "response"
     assert dn.tally(design, column[1:]).counts.tolist() == [60, 40]
-    again = CliRunner().invoke(app, ["fieldkit", str(asked), "--out", str(kit), "-d", "dice"])
+    again = CliRunner().invoke(
+        app, ["fieldkit", str(asked), "--out", str(kit), "-d", "dice"]
+    )
     assert again.exit_code == 2
     assert "exists already" in again.output
 

@@ -30,7 +30,9 @@ CHOOSING = dn.simmons(p="3/4", b="3/10")
 def on_paper(told: PairTexts | ChoosingTexts, page: str) -> str:
     """All letters of a page, in the order in which they were set."""
     figures = _draw_paper(told, _pages(told, ASKED)[page]).figures
-    return " ".join(text.get_text() for figure in figures for text in figure.axes[0].texts)
+    return " ".join(
+        text.get_text() for figure in figures for text in figure.axes[0].texts
+    )
 
 
 def pair(design: dn.Design, language: str = "en") -> PairTexts:
@@ -53,13 +55,19 @@ def test_what_is_said_makes_the_channel(design: dn.Design) -> None:
     assert isinstance(found, TwoQuestions)
     for answer, given in enumerate(design.categories):
         for y, symbol in enumerate(design.symbols):
-            said = sum(share for harmless, share in ((1, P), (0, 1 - P)) if found.says(answer, harmless) == y)
+            said = sum(
+                share
+                for harmless, share in ((1, P), (0, 1 - P))
+                if found.says(answer, harmless) == y
+            )
             assert said == design.probability(symbol, given=given)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("design", PAIRS, ids=lambda each: each.name)
-def test_the_card_has_both_questions_and_what_may_be_said(design: dn.Design, language: str) -> None:
+def test_the_card_has_both_questions_and_what_may_be_said(
+    design: dn.Design, language: str
+) -> None:
     told, card = pair(design, language), on_paper(pair(design, language), "question")
     assert ASKED in card
     assert dn.harmless_question(BIRTHDAY).texts[language] in card
@@ -80,9 +88,13 @@ def test_the_two_choices_of_each_model_in_words() -> None:
     }
 
 
-@pytest.mark.parametrize("page", ["question", "facts", "script", "consent", "quiz", "entry"])
+@pytest.mark.parametrize(
+    "page", ["question", "facts", "script", "consent", "quiz", "entry"]
+)
 @pytest.mark.parametrize("design", PAIRS, ids=lambda each: each.name)
-def test_no_page_of_two_questions_speaks_of_a_device(design: dn.Design, page: str) -> None:
+def test_no_page_of_two_questions_speaks_of_a_device(
+    design: dn.Design, page: str
+) -> None:
     assert "device" not in on_paper(pair(design), page)
 
 
@@ -96,10 +108,18 @@ def test_the_key_follows_from_the_answers() -> None:
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("design", PAIRS, ids=lambda each: each.name)
-def test_the_consent_text_says_what_a_response_reveals(design: dn.Design, language: str) -> None:
+def test_the_consent_text_says_what_a_response_reveals(
+    design: dn.Design, language: str
+) -> None:
     told = pair(design, language)
-    assert set(Disclosure.of_response(design).response_words(told.spoken)) <= set(told.consent())
-    chances = {str(design.probability(symbol, given=given)) for symbol in design.symbols for given in ("no", "yes")}
+    assert set(Disclosure.of_response(design).response_words(told.spoken)) <= set(
+        told.consent()
+    )
+    chances = {
+        str(design.probability(symbol, given=given))
+        for symbol in design.symbols
+        for given in ("no", "yes")
+    }
     assert all(any(chance in fact for fact in told.facts()) for chance in chances)
 
 
@@ -110,7 +130,9 @@ def test_a_device_that_chooses_has_the_share_of_its_outcomes(language: str) -> N
         first, second = found.instructions
         p = Fraction(first.count, first.count + second.count)
         assert found.design.probability("yes", given="no") == (1 - p) * Fraction(3, 10)
-        assert found.design.probability("yes", given="yes") == p + (1 - p) * Fraction(3, 10)
+        assert found.design.probability("yes", given="yes") == p + (1 - p) * Fraction(
+            3, 10
+        )
         assert found.design.parity <= CHOOSING.parity
         told = device_texts(found, language)
         assert isinstance(told, ChoosingTexts)
@@ -120,7 +142,9 @@ def test_a_device_that_chooses_has_the_share_of_its_outcomes(language: str) -> N
 
 def test_the_nearest_device_reveals_no_more() -> None:
     """7/10 is no share of coins: two of four tosses with 11 of 16 is the nearest below."""
-    found = {each.kind: each for each in two_questions(dn.simmons(p="7/10", b="3/10"), DIGIT)}
+    found = {
+        each.kind: each for each in two_questions(dn.simmons(p="7/10", b="3/10"), DIGIT)
+    }
     assert found["cards"].exact
     assert not found["coins"].exact
     assert found["coins"].design.parity < dn.simmons(p="7/10", b="3/10").parity
@@ -131,7 +155,9 @@ def test_a_design_from_epsilon_is_asked_with_its_exact_share() -> None:
     """Weights of a design from ε are rounded; the one that is written has the share of the question itself."""
     for found in two_questions(dn.simmons(1, b="3/10"), DIGIT):
         assert found.design.epsilon <= 1
-        no, yes = (found.design.probability("yes", given=given) for given in ("no", "yes"))
+        no, yes = (
+            found.design.probability("yes", given=given) for given in ("no", "yes")
+        )
         assert no / (1 - (yes - no)) == Fraction(3, 10)
 
 
@@ -144,13 +170,17 @@ def test_a_design_from_epsilon_is_asked_with_its_exact_share() -> None:
     ids=lambda told: f"{told.device.kind}-{told.language}",
 )
 def test_nothing_leaves_its_page(told: PairTexts | ChoosingTexts) -> None:
-    for draw in _pages(told, "Have you ever taken something that was not yours? " * 7).values():
+    for draw in _pages(
+        told, "Have you ever taken something that was not yours? " * 7
+    ).values():
         for figure in _draw_paper(told, draw).figures:
             axes = figure.axes[0]
             figure.set_dpi(200)
             renderer = FigureCanvasAgg(figure).get_renderer()
             for text in axes.texts:
-                box = text.get_window_extent(renderer).transformed(axes.transData.inverted())
+                box = text.get_window_extent(renderer).transformed(
+                    axes.transData.inverted()
+                )
                 assert min(box.x0, box.x1) >= 0.8 * MARGIN, text
                 assert max(box.x0, box.x1) <= WIDTH - 0.8 * MARGIN, text
                 assert max(box.y0, box.y1) <= HEIGHT - 5, text
@@ -162,8 +192,13 @@ def test_a_crosswise_kit_from_the_shell(tmp_path: Path) -> None:
     made("design", "crosswise", "--p", "1/4", "--out", design)
     refused = made("fieldkit", design, "--out", str(kit), code=2)
     assert "asks a harmless question beside the sensitive one" in refused
-    assert "p = 36097/146097 and take --harmless mother-january-to-march" in refused.replace("\n", " ")
-    assert "biased" in made("fieldkit", design, "--out", str(kit), "--harmless", BIRTHDAY, code=2)
+    assert (
+        "p = 36097/146097 and take --harmless mother-january-to-march"
+        in refused.replace("\n", " ")
+    )
+    assert "biased" in made(
+        "fieldkit", design, "--out", str(kit), "--harmless", BIRTHDAY, code=2
+    )
     assert not kit.exists()
     made("design", "crosswise", "--p", "36097/146097", "--out", design, "--force")
     both = ("fieldkit", design, "--out", str(kit), "--harmless", BIRTHDAY)
@@ -175,7 +210,12 @@ def test_a_crosswise_kit_from_the_shell(tmp_path: Path) -> None:
     assert "left out" not in told
     (home,) = kit.iterdir()
     pages = {"facts", "question", "script", "consent", "quiz", "quiz-key", "entry"}
-    names = {f"{page}.pdf" for page in pages} | {"question.svg", "design.json", "quiz-key.json", "entry.csv"}
+    names = {f"{page}.pdf" for page in pages} | {
+        "question.svg",
+        "design.json",
+        "quiz-key.json",
+        "entry.csv",
+    }
     assert (home.name, {path.name for path in home.iterdir()}) == ("crosswise", names)
     asked = dn.Design.from_json((home / "design.json").read_text())
     assert asked == dn.crosswise(P)
@@ -183,7 +223,9 @@ def test_a_crosswise_kit_from_the_shell(tmp_path: Path) -> None:
 
 
 def test_a_question_of_your_own(tmp_path: Path) -> None:
-    own = dn.HarmlessQuestion("born-in-may", Fraction(1, 12), {"en": "Were you born in May?"}, "by the office")
+    own = dn.HarmlessQuestion(
+        "born-in-may", Fraction(1, 12), {"en": "Were you born in May?"}, "by the office"
+    )
     (found,) = write_kit(dn.crosswise("1/12"), tmp_path / "kit", harmless=own)
     assert found.design == dn.crosswise("1/12")
     with pytest.raises(InvalidRequest, match="not there in the language fr"):
@@ -203,7 +245,9 @@ def test_a_question_of_your_own(tmp_path: Path) -> None:
     ids=lambda each: each.name,
 )
 def test_no_device_stands_in_for_a_question(design: dn.Design) -> None:
-    with pytest.raises(InvalidRequest, match="something beside the sensitive question") as refused:
+    with pytest.raises(
+        InvalidRequest, match="something beside the sensitive question"
+    ) as refused:
         nearest_devices(design)
     assert refused.value.hint
 
@@ -212,7 +256,11 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidRequest, match="asks one question alone"):
         write_kit(dn.warner(1), tmp_path / "kit", harmless=BIRTHDAY)
     with pytest.raises(InvalidRequest, match="other answers than no and yes"):
-        write_kit(dn.crosswise(P, categories=["never", "ever"]), tmp_path / "kit", harmless=BIRTHDAY)
+        write_kit(
+            dn.crosswise(P, categories=["never", "ever"]),
+            tmp_path / "kit",
+            harmless=BIRTHDAY,
+        )
     with pytest.raises(InvalidRequest, match="no harmless question 'weather'"):
         write_kit(dn.crosswise(P), tmp_path / "kit", harmless="weather")
     assert not (tmp_path / "kit").exists()

@@ -7,19 +7,34 @@ import pytest
 import deniable as dn
 from deniable.channel import Dense, Diagonal
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
-from deniable.order.admissibility import MOST_RESPONSES, SHOWN_FLAWS, admissible, raise_parity, repair, split_row
+from deniable.order.admissibility import (
+    MOST_RESPONSES,
+    SHOWN_FLAWS,
+    admissible,
+    raise_parity,
+    repair,
+    split_row,
+)
 
 THREE_VALUES = [["1/2", "1/4", "2/5"], ["1/2", "3/4", "3/5"]]
 
 
 def test_every_flaw_is_told_with_the_symbol_and_what_is_wrong() -> None:
     design = dn.matrix(
-        [["2/8", "1/8", "1/8"], ["2/8", "3/8", "4/8"], ["2/8", "2/8", "2/8"], ["2/8", "2/8", "1/8"]],
+        [
+            ["2/8", "1/8", "1/8"],
+            ["2/8", "3/8", "4/8"],
+            ["2/8", "2/8", "2/8"],
+            ["2/8", "2/8", "1/8"],
+        ],
         symbols=["a", "b", "c", "d"],
     )
     verdict = admissible(design, 2)
     assert not verdict
-    assert [(flaw.response, flaw.parity, flaw.values) for flaw in verdict.flaws] == [(1, 2, 3), (2, 1, 1)]
+    assert [(flaw.response, flaw.parity, flaw.values) for flaw in verdict.flaws] == [
+        (1, 2, 3),
+        (2, 1, 1),
+    ]
     text = str(verdict)
     assert "not admissible at γ = 2" in text
     assert "response 'b': 3 different probabilities; expected 2 (C2)" in text
@@ -39,7 +54,10 @@ def test_responses_that_say_the_same_are_named() -> None:
 
 def test_a_long_list_of_flaws_is_cut() -> None:
     size = SHOWN_FLAWS + 5
-    rows = [[Fraction(30 + i + j * (i % 7 + 1), 5000) for j in range(3)] for i in range(size)]
+    rows = [
+        [Fraction(30 + i + j * (i % 7 + 1), 5000) for j in range(3)]
+        for i in range(size)
+    ]
     rows.append([1 - sum(row[j] for row in rows) for j in range(3)])
     text = str(admissible(Dense.from_rows(rows), 1000))
     assert "… and 6 more." in text
@@ -54,7 +72,11 @@ def test_a_million_categories_are_judged_at_once() -> None:
 
 def test_too_large_a_table_is_refused() -> None:
     with pytest.raises(InvalidDesign, match="10 million"):
-        admissible(dn.product({"one": dn.k_ary(80, epsilon=1), "other": dn.k_ary(80, epsilon=1)}))
+        admissible(
+            dn.product(
+                {"one": dn.k_ary(80, epsilon=1), "other": dn.k_ary(80, epsilon=1)}
+            )
+        )
 
 
 def test_gamma_is_read_with_care() -> None:
@@ -78,7 +100,9 @@ def test_what_cannot_be_repaired_is_refused() -> None:
 
 
 def test_a_row_is_not_raised_with_the_help_of_itself_or_its_twin() -> None:
-    twins = dn.matrix([["1/4", "1/5", "1/4"], ["1/4", "1/5", "1/4"], ["1/2", "3/5", "1/2"]]).channel
+    twins = dn.matrix(
+        [["1/4", "1/5", "1/4"], ["1/4", "1/5", "1/4"], ["1/2", "3/5", "1/2"]]
+    ).channel
     assert isinstance(twins, Dense)
     for partner in (0, 1):
         with pytest.raises(InvalidDesign, match="cannot be raised"):
@@ -101,7 +125,12 @@ def test_the_split_of_the_proof_is_refused_where_it_would_explode() -> None:
 
 
 def test_the_steps_are_told() -> None:
-    better = repair(dn.matrix([["1/4", "1/8", "1/5"], ["1/4", "3/8", "3/10"], ["1/2", "1/2", "1/2"]]), 3)
+    better = repair(
+        dn.matrix(
+            [["1/4", "1/8", "1/5"], ["1/4", "3/8", "3/10"], ["1/2", "1/2", "1/2"]]
+        ),
+        3,
+    )
     assert better.steps[0] == "a response that says nothing was left out"
     assert "response 0 was raised to parity γ" in better.steps
     assert any("split" in step for step in better.steps)

@@ -28,8 +28,12 @@ def test_the_four_relations() -> None:
     assert dn.compare(low, low).relation == "equal"
     assert dn.compare(high, low).relation == "finer"
     assert dn.compare(low, high).relation == "coarser"
-    tilted = dn.matrix([["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]])
-    lopsided = dn.matrix([["9/10", "1/4", "1/4"], ["1/20", "3/8", "3/8"], ["1/20", "3/8", "3/8"]])
+    tilted = dn.matrix(
+        [["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], ["1/4", "1/4", "1/2"]]
+    )
+    lopsided = dn.matrix(
+        [["9/10", "1/4", "1/4"], ["1/20", "3/8", "3/8"], ["1/20", "3/8", "3/8"]]
+    )
     assert dn.compare(tilted, lopsided).relation == "incomparable"
 
 
@@ -60,15 +64,24 @@ def test_a_game_that_is_not_won_proves_nothing() -> None:
     assert separation({0: (Fraction(1), Fraction(0))}, channel, channel) is None
 
 
-def test_tables_too_large_for_exact_numbers_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    coarse, fine = subset_channel(5, 3, Fraction(2)), subset_channel(5, 2, Fraction(5, 2))
+def test_tables_too_large_for_exact_numbers_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    coarse, fine = (
+        subset_channel(5, 3, Fraction(2)),
+        subset_channel(5, 2, Fraction(5, 2)),
+    )
     monkeypatch.setattr(blackwell, "MOST_UNKNOWNS", 50)
     with pytest.raises(InvalidRequest, match="10 with 10 responses over 5 answers"):
         dn.garbling(coarse, fine)
 
 
-def test_the_exact_simplex_decides_where_floats_point_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    def blind(mixing: programs.Mixing, target: Sequence[Fraction]) -> tuple[float, list[int], list[float]]:
+def test_the_exact_simplex_decides_where_floats_point_nowhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def blind(
+        mixing: programs.Mixing, target: Sequence[Fraction]
+    ) -> tuple[float, list[int], list[float]]:
         assert len(mixing.columns) > 0
         return 0.0, [0], [0.0] * len(target)
 
@@ -88,10 +101,14 @@ def test_the_exact_simplex_decides_where_floats_point_nowhere(monkeypatch: pytes
         dn.garbling(subset_channel(4, 1, Fraction(3, 2)), fine)
 
 
-def test_a_solution_that_floats_point_to_must_not_be_negative(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_solution_that_floats_point_to_must_not_be_negative(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """One place, options that contribute 1, 2 and 4, the target 3: of the first two, −1 and 2 would do."""
     one = Fraction(1)
-    mixing = programs.Mixing([{0: one}, {0: 2 * one}, {0: 4 * one}], [0, 0, 0], (3 * one,), (2 * one,))
+    mixing = programs.Mixing(
+        [{0: one}, {0: 2 * one}, {0: 4 * one}], [0, 0, 0], (3 * one,), (2 * one,)
+    )
     too_large = InvalidRequest("too large")
     monkeypatch.setattr(programs, "_in_floats", lambda *_: (0.0, [0, 1], [0.0]))
     found = programs.decide(mixing, too_large=too_large, most_pivoted=100)
@@ -126,10 +143,18 @@ def test_the_trace_of_k_ary_is_the_largest() -> None:
 
 def test_an_unchanged_answer_needs_the_categories_as_symbols() -> None:
     assert unchanged(dn.binary("9/10", "7/10")) == Fraction(4, 5)
-    assert unchanged(dn.k_ary(4, p="1/2").channel, ["1/4", "1/4", "1/4", "1/4"]) == Fraction(1, 2)
+    assert unchanged(
+        dn.k_ary(4, p="1/2").channel, ["1/4", "1/4", "1/4", "1/4"]
+    ) == Fraction(1, 2)
     with pytest.raises(InvalidDesign, match="not the categories"):
         unchanged(dn.hadamard(4, 1))
     with pytest.raises(InvalidDesign, match="not the categories"):
-        unchanged(dn.matrix([["1/2", "1/4"], ["1/2", "3/4"]], categories=["a", "b"], symbols=["x", "y"]))
+        unchanged(
+            dn.matrix(
+                [["1/2", "1/4"], ["1/2", "3/4"]],
+                categories=["a", "b"],
+                symbols=["x", "y"],
+            )
+        )
     with pytest.raises(InvalidNumber, match="expected 2 numbers"):
         unchanged(dn.warner(1), ["1/2", "1/4"])

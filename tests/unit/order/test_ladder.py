@@ -10,7 +10,14 @@ import pytest
 import deniable as dn
 from deniable import documents
 from deniable.documents import Response
-from deniable.errors import Incompatible, InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidDesign,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+)
 from deniable.order.ladders import Ladder, Relaxation
 from deniable.order.relaxation import best_ladder, ladder, relax
 from deniable.responses import respond
@@ -27,7 +34,11 @@ def test_ladders_travel(name: str) -> None:
     stages = small()[name]
     again = Ladder.from_json(stages.to_json())
     assert again == stages
-    assert (again.designs, again.steps, again.hash) == (stages.designs, stages.steps, stages.hash)
+    assert (again.designs, again.steps, again.hash) == (
+        stages.designs,
+        stages.steps,
+        stages.hash,
+    )
     assert hash(again) == hash(stages)
 
 
@@ -36,7 +47,9 @@ def test_what_is_drawn_does_not_depend_on_the_journey(name: str) -> None:
     stages = small()[name]
     again = Ladder.from_json(stages.to_json())
     answer = stages.categories[0]
-    assert release_planned(again, answer, source=Seeded(name)) == release_planned(stages, answer, source=Seeded(name))
+    assert release_planned(again, answer, source=Seeded(name)) == release_planned(
+        stages, answer, source=Seeded(name)
+    )
 
 
 @every_ladder
@@ -44,12 +57,18 @@ def test_planned_and_open_ended_responses_belong_to_their_stages(name: str) -> N
     stages, source = small()[name], Seeded(name)
     answer = stages.categories[-1]
     planned = release_planned(stages, answer, source=source)
-    assert [response.design for response in planned] == [design.hash for design in stages]
+    assert [response.design for response in planned] == [
+        design.hash for design in stages
+    ]
     responses = [respond(stages.designs[0], answer, source=source)]
     for rung in stages.relaxations:
         responses.append(upgrade(rung, responses[-1], answer, source=source))
-    assert [stages.stage(response.design) for response in responses] == list(range(len(stages)))
-    for rung, response in zip(reversed(stages.relaxations), reversed(planned), strict=False):
+    assert [stages.stage(response.design) for response in responses] == list(
+        range(len(stages))
+    )
+    for rung, response in zip(
+        reversed(stages.relaxations), reversed(planned), strict=False
+    ):
         assert degrade(rung, response, source=source).design == rung.old.hash
 
 
@@ -121,11 +140,16 @@ def test_small_ladders_are_written_out_and_large_ones_are_not() -> None:
     with pytest.raises(InvalidRequest, match="at most"):
         large.joint()
     with pytest.raises(InvalidRequest):
-        assert relax(dn.subset(30, epsilon=1, t=3), dn.subset(30, epsilon=2, t=3)).alone_parity
+        assert relax(
+            dn.subset(30, epsilon=1, t=3), dn.subset(30, epsilon=2, t=3)
+        ).alone_parity
 
 
 def test_responses_of_other_designs_and_wrong_answers_are_refused() -> None:
-    one, two = dn.k_ary(["red", "green", "blue"], 1), dn.k_ary(["red", "green", "blue"], 2)
+    one, two = (
+        dn.k_ary(["red", "green", "blue"], 1),
+        dn.k_ary(["red", "green", "blue"], 2),
+    )
     rung = relax(one, two)
     with pytest.raises(Incompatible, match="belongs to the design"):
         upgrade(rung, respond(two, "red"), "red")
@@ -158,7 +182,10 @@ def test_a_stage_occurs_once() -> None:
 
 
 def test_a_ladder_tells_itself() -> None:
-    assert repr(ladder([dn.k_ary(3, "1/2"), dn.k_ary(3, 1)])) == "Ladder(k_ary; ε = 0.5, 1)"
+    assert (
+        repr(ladder([dn.k_ary(3, "1/2"), dn.k_ary(3, 1)]))
+        == "Ladder(k_ary; ε = 0.5, 1)"
+    )
 
 
 @pytest.mark.parametrize("share", ["1e999999999", "1/0", "nan", None])
@@ -175,17 +202,24 @@ def test_all_sizes_of_too_many_categories_are_not_gone_through() -> None:
         best_ladder(10**12, [1, 2])
 
 
-def test_items_with_weights_are_no_stages_and_their_answers_are_not_repeated(tmp_path: Path) -> None:
+def test_items_with_weights_are_no_stages_and_their_answers_are_not_repeated(
+    tmp_path: Path,
+) -> None:
     """It was an AttributeError, in four places."""
     designs = [dn.lpp_club(["tea", "secret"], epsilon=epsilon) for epsilon in (1, 2)]
     answer = {"secret": 0.5}
-    with dn.Ledger.create(tmp_path / "mine.ledger") as book, dn.Panel.create(str(tmp_path / "panel.db")) as panel:
+    with (
+        dn.Ledger.create(tmp_path / "mine.ledger") as book,
+        dn.Panel.create(str(tmp_path / "panel.db")) as panel,
+    ):
         for attempt in (
             lambda: dn.ladder(designs),  # type: ignore[arg-type]
             lambda: dn.relax(*designs),  # type: ignore[arg-type]
             lambda: book.answer("drinks", answer, about=designs[0]),  # type: ignore[arg-type]
             lambda: panel.answer("drinks", {"anna": answer}, about=designs[0]),  # type: ignore[arg-type, dict-item]
         ):
-            with pytest.raises(Incompatible, match="asks for key-value; expected one about categories") as refused:
+            with pytest.raises(
+                Incompatible, match="asks for key-value; expected one about categories"
+            ) as refused:
                 attempt()
             assert "secret" not in str(refused.value)

@@ -28,11 +28,20 @@ UNORDERED: dict[str, tuple[Design, Design]] = {
     "a larger set": (dn.subset(5, t=1, p="5/10"), dn.subset(5, t=3, p="9/10")),
     "sets, falling": (dn.subset(5, t=2, p="8/10"), dn.subset(5, t=2, p="6/10")),
     "bits, falling": (dn.rappor(4, epsilon=2), dn.rappor(4, epsilon=1)),
-    "mixtures": (dn.mixture(4, {1: "1/2", 2: "1/2"}, epsilon=1), dn.mixture(4, {1: 1}, epsilon="11/10")),
+    "mixtures": (
+        dn.mixture(4, {1: "1/2", 2: "1/2"}, epsilon=1),
+        dn.mixture(4, {1: 1}, epsilon="11/10"),
+    ),
     "Hadamard, falling": (dn.hadamard(3, 2), dn.hadamard(3, 1)),
-    "hashing, falling": (dn.local_hashing(5, 2, values=3), dn.local_hashing(5, 1, values=3)),
+    "hashing, falling": (
+        dn.local_hashing(5, 2, values=3),
+        dn.local_hashing(5, 1, values=3),
+    ),
     "tables": (dn.rr3_dagger("8/10", "6/10"), dn.rr3_dagger("6/10", "8/10")),
-    "one of two attributes": (dn.product([dn.warner(1), dn.warner(2)]), dn.product([dn.warner(2), dn.warner(1)])),
+    "one of two attributes": (
+        dn.product([dn.warner(1), dn.warner(2)]),
+        dn.product([dn.warner(2), dn.warner(1)]),
+    ),
 }
 
 
@@ -49,15 +58,24 @@ def test_what_cannot_follow_is_refused_with_a_proof(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("one", "zero"), [("9/8", "1/8"), ("1/8", "9/8"), ("-1/8", "1/2"), ("1/2", "-1/8")], ids="".join
+    ("one", "zero"),
+    [("9/8", "1/8"), ("1/8", "9/8"), ("-1/8", "1/2"), ("1/2", "-1/8")],
+    ids="".join,
 )
-def test_bits_that_only_one_bound_keeps_apart_cannot_follow(one: str, zero: str) -> None:
+def test_bits_that_only_one_bound_keeps_apart_cannot_follow(
+    one: str, zero: str
+) -> None:
     """C would send a 1 with a probability above 1, or below 0, for one of the finer bit's two values."""
-    fine, impossible = Bit(Fraction(7, 10), Fraction(3, 10)), Bit(Fraction(one), Fraction(zero))
+    fine, impossible = (
+        Bit(Fraction(7, 10), Fraction(3, 10)),
+        Bit(Fraction(one), Fraction(zero)),
+    )
     assert bit_garbling(impossible.after(fine), fine) is None
     coarse = impossible.after(fine)
     if coarse.hit > coarse.stray:
-        old, new = (dn.unary(["a", "b"], p=each.hit, q=each.stray) for each in (coarse, fine))
+        old, new = (
+            dn.unary(["a", "b"], p=each.hit, q=each.stray) for each in (coarse, fine)
+        )
         with pytest.raises(NotOrdered, match="cannot be raised"):
             relax(old, new)
 
@@ -80,8 +98,14 @@ def test_the_first_advice_for_sets_is_the_bridge_at_the_same_epsilon() -> None:
     between, raised = refused.value.nearest
     assert between == bridge(old, new)
     assert between.parity <= new.parity
-    assert float(between.channel.weight(2)) == pytest.approx(float(bridge_weight(6, 2, 3, 1, 4)), abs=1e-15)
-    assert smallest_gamma(6, 2, 3, 1) <= raised.parity < smallest_gamma(6, 2, 3, 1) + Fraction(1, 10**15)
+    assert float(between.channel.weight(2)) == pytest.approx(
+        float(bridge_weight(6, 2, 3, 1, 4)), abs=1e-15
+    )
+    assert (
+        smallest_gamma(6, 2, 3, 1)
+        <= raised.parity
+        < smallest_gamma(6, 2, 3, 1) + Fraction(1, 10**15)
+    )
 
 
 def test_single_categories_stay_single_in_advice() -> None:
@@ -94,7 +118,11 @@ def test_the_error_survives_a_pickle() -> None:
     with pytest.raises(NotOrdered) as refused:
         relax(dn.warner(2), dn.warner(1))
     again = pickle.loads(pickle.dumps(refused.value))
-    assert (type(again), again.problem, again.hint) == (NotOrdered, refused.value.problem, refused.value.hint)
+    assert (type(again), again.problem, again.hint) == (
+        NotOrdered,
+        refused.value.problem,
+        refused.value.hint,
+    )
 
 
 def test_other_categories_are_refused() -> None:
@@ -131,7 +159,10 @@ def test_the_smallest_gamma_is_where_sets_begin_to_follow(k: int) -> None:
 def test_the_program_agrees_with_the_closed_form_and_proves_the_contrary() -> None:
     for t1, p1 in ((2, "3/5"), (1, "1/2"), (3, "9/10"), (2, "2/5")):
         for t2, p2 in ((1, "2/3"), (2, "3/4"), (3, "1/2"), (1, "1/10")):
-            old, new = dn.subset(4, t=t1, p=p1).channel, dn.subset(4, t=t2, p=p2).channel
+            old, new = (
+                dn.subset(4, t=t1, p=p1).channel,
+                dn.subset(4, t=t2, p=p2).channel,
+            )
             found = by_sizes(old, new)
             assert bool(found) == (find_closed_form(old, new) is not None)
             if isinstance(found, Nested):
@@ -149,8 +180,13 @@ def test_best_ladders_are_reachable_and_keep_their_epsilon() -> None:
     epsilons = [0.2, 0.4, 0.8, 1.2, 1.6, 2.4]
     for k in (4, 10, 50):
         stages = best_ladder(k, epsilons)
-        assert all(design.epsilon <= e for design, e in zip(stages, epsilons, strict=True))
-        assert all(design.epsilon > e - 1e-6 for design, e in zip(stages, epsilons, strict=True))
+        assert all(
+            design.epsilon <= e for design, e in zip(stages, epsilons, strict=True)
+        )
+        assert all(
+            design.epsilon > e - 1e-6
+            for design, e in zip(stages, epsilons, strict=True)
+        )
         assert stages.joint_parity == stages.designs[-1].parity
 
 
@@ -166,7 +202,10 @@ def test_sizes_that_are_best_by_themselves_are_not_always_reachable() -> None:
 
 
 def test_a_hundred_thousand_categories() -> None:
-    one, two = dn.subset(100_000, epsilon=1, t=30_000), dn.subset(100_000, epsilon="3/2", t=12_000)
+    one, two = (
+        dn.subset(100_000, epsilon=1, t=30_000),
+        dn.subset(100_000, epsilon="3/2", t=12_000),
+    )
     with pytest.raises(NotOrdered):
         relax(one, two)
     step = relax(one, dn.subset(100_000, epsilon=2, t=12_000)).step
@@ -178,9 +217,14 @@ def test_a_hundred_thousand_categories() -> None:
 
 
 def test_ladders_by_family() -> None:
-    assert [type(step) for step in family_ladder("rappor", 4, [1, 2, 3]).steps] == [BitByBit, BitByBit]
+    assert [type(step) for step in family_ladder("rappor", 4, [1, 2, 3]).steps] == [
+        BitByBit,
+        BitByBit,
+    ]
     assert family_ladder("subset", 10, [0.5, 1]) == best_ladder(10, [0.5, 1])
-    assert family_ladder("subset", 4, [1, 2], t=2).designs[1] == dn.subset(4, epsilon=2, t=2)
+    assert family_ladder("subset", 4, [1, 2], t=2).designs[1] == dn.subset(
+        4, epsilon=2, t=2
+    )
     with pytest.raises(InvalidRequest, match="expected one of"):
         family_ladder("coin", 4, [1])
     with pytest.raises(InvalidRequest, match="does not take"):
@@ -207,7 +251,9 @@ def test_a_ladder_grows_by_stages_that_nobody_knew_of() -> None:
 
 def test_an_impossible_earlier_response_is_refused_without_the_answer() -> None:
     rung = relax(dn.exposing_binary("1/10"), dn.direct())
-    with pytest.raises(InvalidResponse, match="none that this respondent can have sent") as refused:
+    with pytest.raises(
+        InvalidResponse, match="none that this respondent can have sent"
+    ) as refused:
         rung.step.upgrade(1, 0)
     assert "no" not in refused.value.problem.split("'")[1:]
 
@@ -220,9 +266,13 @@ def test_mixtures_of_two_sizes_step_by_a_linear_program() -> None:
     assert step.verify()
 
 
-def test_where_floats_point_nowhere_the_exact_program_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_floats_point_nowhere_the_exact_program_decides(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     one, two = (dn.mixture(4, {1: "1/2", 2: "1/2"}, epsilon=e).channel for e in (1, 2))
-    monkeypatch.setattr(programs, "_in_floats", lambda _, target: (0.0, [], [0.0] * len(target)))
+    monkeypatch.setattr(
+        programs, "_in_floats", lambda _, target: (0.0, [], [0.0] * len(target))
+    )
     found = by_sizes(one, two)
     assert isinstance(found, Nested)
     assert found.verify()
@@ -237,7 +287,9 @@ def test_shares_that_do_not_add_up_do_not_verify() -> None:
     step = relax(dn.subset(4, t=2, p="3/5"), dn.subset(4, t=1, p="3/5")).step
     assert isinstance(step, Nested)
     (share,) = step.shares
-    assert not Nested(step.old, step.new, (share._replace(free=share.free + 1),)).verify()
+    assert not Nested(
+        step.old, step.new, (share._replace(free=share.free + 1),)
+    ).verify()
     assert not Nested(step.old, step.new, (share._replace(near=-share.near),)).verify()
 
 

@@ -23,10 +23,14 @@ def answers(linked: float = 1.0) -> tuple[list[str], list[str]]:
     rng = np.random.default_rng(2)
     names = rng.choice(NAMES, N, p=[0.5, 0.3, 0.2])
     follow = np.where(names == "anna", "yes", "no")
-    return names.tolist(), np.where(rng.random(N) < linked, follow, rng.choice(["no", "yes"], N)).tolist()
+    return names.tolist(), np.where(
+        rng.random(N) < linked, follow, rng.choice(["no", "yes"], N)
+    ).tolist()
 
 
-def both(linked: float = 1.0) -> tuple[dn.Responses[dn.StringDesign], dn.Responses[dn.Design]]:
+def both(
+    linked: float = 1.0,
+) -> tuple[dn.Responses[dn.StringDesign], dn.Responses[dn.Design]]:
     names, smokes = answers(linked)
     return (
         dn.respond_all(STRINGS, names, source=seeded("names")),
@@ -59,8 +63,13 @@ def test_strength_is_that_of_the_shares() -> None:
     two = np.where(rng.random(one.size) < 0.3, one, rng.integers(3, size=one.size))
     for epsilon in (1, 4):
         design = dn.k_ary(3, epsilon)
-        sent = [dn.respond_all(design, each, codes=True, source=seeded(f"{epsilon}")) for each in (one, two)]
-        sent[1] = dn.respond_all(design, two, codes=True, source=seeded(f"{epsilon} two"))
+        sent = [
+            dn.respond_all(design, each, codes=True, source=seeded(f"{epsilon}"))
+            for each in (one, two)
+        ]
+        sent[1] = dn.respond_all(
+            design, two, codes=True, source=seeded(f"{epsilon} two")
+        )
         found = dn.association(*sent)
         low, high = found.cramers_v_interval(level=1 - 1e-9)
         assert low < 0.3 < high
@@ -71,7 +80,12 @@ def test_strength_is_that_of_the_shares() -> None:
 def test_the_interval_begins_at_zero_where_nothing_hangs_together() -> None:
     rng = np.random.default_rng(6)
     sent = [
-        dn.respond_all(dn.k_ary(3, 2), rng.integers(3, size=N), codes=True, source=seeded(f"apart {number}"))
+        dn.respond_all(
+            dn.k_ary(3, 2),
+            rng.integers(3, size=N),
+            codes=True,
+            source=seeded(f"apart {number}"),
+        )
         for number in range(2)
     ]
     found = dn.association(*sent)
@@ -84,7 +98,12 @@ def test_noise_does_not_feign_a_strength() -> None:
     rng, runs, none = np.random.default_rng(9), 60, 0
     for run in range(runs):
         sent = [
-            dn.respond_all(dn.k_ary(3, 1), rng.integers(3, size=500), codes=True, source=seeded(f"{run} {number}"))
+            dn.respond_all(
+                dn.k_ary(3, 1),
+                rng.integers(3, size=500),
+                codes=True,
+                source=seeded(f"{run} {number}"),
+            )
             for number in range(2)
         ]
         none += dn.association(*sent).cramers_v == 0
@@ -101,10 +120,16 @@ def test_missing_rows_are_left_out_and_told() -> None:
 
 
 def test_prefixes_leave_those_who_told_whole_strings() -> None:
-    bloom = dn.Prefixes(64, cohorts=2 * 16, alphabet="abcdefghijklmnopqrstuvwxyz", lengths=(4,))
+    bloom = dn.Prefixes(
+        64, cohorts=2 * 16, alphabet="abcdefghijklmnopqrstuvwxyz", lengths=(4,)
+    )
     names, smokes = answers()
-    one = dn.respond_all(dn.string_design(bloom, 8, optimized=True), names, source=seeded("prefixes"))
-    found = dn.association(one, dn.respond_all(SMOKES, smokes, source=seeded("smokes")), rows=NAMES[:2])
+    one = dn.respond_all(
+        dn.string_design(bloom, 8, optimized=True), names, source=seeded("prefixes")
+    )
+    found = dn.association(
+        one, dn.respond_all(SMOKES, smokes, source=seeded("smokes")), rows=NAMES[:2]
+    )
     assert found.respondents == int((one.columns["cohort"] >= 16).sum())
     assert found.respondents + found.missing == N
     truth = np.array([[0, 0.5], [0.3, 0], [0.2, 0]])
@@ -119,7 +144,9 @@ def test_rare_answers_count_together_in_the_strength() -> None:
     plain = dn.association(*both(0.5), rows=NAMES[:2])
     assert found.cramers_v == pytest.approx(plain.cramers_v, abs=0.02)
     categories = dn.k_ary(["often", "never", "nowhere"], 4)
-    sent = dn.respond_all(categories, ["often", "never"] * 1_000, source=seeded("often"))
+    sent = dn.respond_all(
+        categories, ["often", "never"] * 1_000, source=seeded("often")
+    )
     alone = dn.association(sent, sent)
     assert alone.pooled(1).sum() == 3
     assert len(alone.pooled(1)) == 2
@@ -127,7 +154,9 @@ def test_rare_answers_count_together_in_the_strength() -> None:
 
 def test_a_strength_of_one_answer_is_not_a_number() -> None:
     sent = dn.respond_all(dn.warner(1), ["no"] * 300, source=seeded("all no"))
-    found = dn.association(sent, dn.respond_all(dn.warner(1), ["no", "yes"] * 150, source=seeded("half")))
+    found = dn.association(
+        sent, dn.respond_all(dn.warner(1), ["no", "yes"] * 150, source=seeded("half"))
+    )
     assert math.isnan(found.cramers_v)
     assert math.isnan(found.cramers_v_interval()[0])
     assert "Cramér's V, less what noise adds: nan" in str(found)
@@ -139,16 +168,45 @@ def test_a_strength_of_one_answer_is_not_a_number() -> None:
         ((dn.Tally(SMOKES, [1, 2]), None), {}, InvalidRequest, "given a Tally"),
         ((None, 5), {}, InvalidRequest, "given a int"),
         ((None, None), {}, InvalidRequest, "nobody has listed"),
-        ((None, None), {"rows": ["anna", "(other)"]}, InvalidRequest, "as all others are"),
+        (
+            (None, None),
+            {"rows": ["anna", "(other)"]},
+            InvalidRequest,
+            "as all others are",
+        ),
         ((None, None), {"rows": ["anna", "anna"]}, InvalidRequest, "stands twice"),
-        ((None, None), {"rows": NAMES, "columns": ["no"]}, InvalidRequest, "a question about categories"),
-        ((None, None), {"rows": [str(each) for each in range(500)]}, InvalidRequest, "pairs of answers"),
-        ((None, dn.respond_all(SMOKES, ["no"])), {"rows": NAMES}, Incompatible, "4,000 and 1 rows"),
-        ((dn.respond_all(dn.number_design(0, 1, epsilon=1), [0.5] * N), None), {}, InvalidRequest, "or for strings"),
+        (
+            (None, None),
+            {"rows": NAMES, "columns": ["no"]},
+            InvalidRequest,
+            "a question about categories",
+        ),
+        (
+            (None, None),
+            {"rows": [str(each) for each in range(500)]},
+            InvalidRequest,
+            "pairs of answers",
+        ),
+        (
+            (None, dn.respond_all(SMOKES, ["no"])),
+            {"rows": NAMES},
+            Incompatible,
+            "4,000 and 1 rows",
+        ),
+        (
+            (dn.respond_all(dn.number_design(0, 1, epsilon=1), [0.5] * N), None),
+            {},
+            InvalidRequest,
+            "or for strings",
+        ),
     ],
 )
-def test_what_has_no_table_is_refused(given: tuple[object, object], options: dict, error: type, told: str) -> None:
-    sent = [each if own is None else own for each, own in zip(both(), given, strict=True)]
+def test_what_has_no_table_is_refused(
+    given: tuple[object, object], options: dict, error: type, told: str
+) -> None:
+    sent = [
+        each if own is None else own for each, own in zip(both(), given, strict=True)
+    ]
     with pytest.raises(error, match=told):
         dn.association(*sent, **options)
 
@@ -164,20 +222,30 @@ def test_one_cohort_and_shared_cohorts_are_refused() -> None:
         dn.association(*sent, rows=NAMES, columns=NAMES)
     few = dn.string_design(dn.Bloom(2, cohorts=2), 4)
     with pytest.raises(InvalidRequest, match="tells all strings apart"):
-        dn.association(dn.respond_all(few, answers()[0]), two, rows=[str(each) for each in range(9)])
+        dn.association(
+            dn.respond_all(few, answers()[0]),
+            two,
+            rows=[str(each) for each in range(9)],
+        )
 
 
 def test_too_few_are_refused() -> None:
     with pytest.raises(NotEstimable, match="1 respondents"):
-        dn.association(dn.respond_all(SMOKES, ["no", None]), dn.respond_all(SMOKES, ["no", "no"]))
-    found = dn.association(dn.respond_all(SMOKES, ["no", "yes"]), dn.respond_all(SMOKES, ["no", "no"]))
+        dn.association(
+            dn.respond_all(SMOKES, ["no", None]), dn.respond_all(SMOKES, ["no", "no"])
+        )
+    found = dn.association(
+        dn.respond_all(SMOKES, ["no", "yes"]), dn.respond_all(SMOKES, ["no", "no"])
+    )
     assert 0 < found.p_value <= 1
 
 
 def test_the_same_bytes_give_the_same_p_value(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(independence, "NEAR", 0.0)
     one, two = both(0.01)
-    told = [dn.association(one, two, rows=NAMES, source=seeded("pairs")) for _ in range(2)]
+    told = [
+        dn.association(one, two, rows=NAMES, source=seeded("pairs")) for _ in range(2)
+    ]
     assert told[0].permutations == 999
     assert told[0] == told[1]
     assert "(999 permutations)" in str(told[0])

@@ -9,7 +9,14 @@ from matplotlib.figure import Figure
 
 from deniable.errors import InvalidRequest
 from deniable_papers.page import REPORT, Folder, page, rendered
-from deniable_papers.run import DOCUMENTS, Made, Reproduction, SourceDocument, document, select
+from deniable_papers.run import (
+    DOCUMENTS,
+    Made,
+    Reproduction,
+    SourceDocument,
+    document,
+    select,
+)
 from deniable_papers.values import Content, Point, Printed
 from tests.support.reproduced import FEW, made
 
@@ -44,7 +51,9 @@ class Outline(HTMLParser):
 def results() -> Reproduction:
     exhibits = document("binary").exhibits
     contents = made("binary")
-    return Reproduction(tuple(Made(exhibit, contents[exhibit.name]) for exhibit in exhibits), FEW)
+    return Reproduction(
+        tuple(Made(exhibit, contents[exhibit.name]) for exhibit in exhibits), FEW
+    )
 
 
 def test_the_page_is_whole_and_leads_nowhere_else(results: Reproduction) -> None:
@@ -53,7 +62,9 @@ def test_the_page_is_whole_and_leads_nowhere_else(results: Reproduction) -> None
     assert outline.open == []
     assert len(set(outline.ids)) == len(outline.ids)
     assert all(address.startswith(("#", "data:")) for address in outline.addresses)
-    assert {address[1:] for address in outline.addresses if address.startswith("#")} <= set(outline.ids)
+    assert {
+        address[1:] for address in outline.addresses if address.startswith("#")
+    } <= set(outline.ids)
     assert not {"script", "link", "iframe"} & set(outline.seen)
     assert not re.search(r"url\(|@import|https?:", text)
 
@@ -62,8 +73,14 @@ def test_the_page_shows_counts_values_and_commands(results: Reproduction) -> Non
     text = page(results, {})
     numbers, formulas = results.counts["number"], results.counts["formula"]
     assert f"<strong>{numbers['agrees']}</strong> printed numbers agree" in text
-    assert f"<strong>{numbers['the paper is wrong']}</strong> printed numbers are wrong" in text
-    assert f"<strong>{formulas['agrees']}</strong> printed formulas and statements, tried at inputs of ours" in text
+    assert (
+        f"<strong>{numbers['the paper is wrong']}</strong> printed numbers are wrong"
+        in text
+    )
+    assert (
+        f"<strong>{formulas['agrees']}</strong> printed formulas and statements, tried at inputs of ours"
+        in text
+    )
     for each in results.made:
         assert f"<code>{each.exhibit.command}</code>" in re.sub("</?span>", "", text)
         for value in each.content.values:
@@ -96,7 +113,11 @@ def test_pictures_and_page_are_written_once(tmp_path: Path) -> None:
     folder.check([exhibit], report=True)
     folder.add(figure)
     folder.finish(Reproduction((figure,), FEW))
-    assert [path.name for path in folder.paths] == ["binary-figure-2.png", "binary-figure-2.svg", REPORT]
+    assert [path.name for path in folder.paths] == [
+        "binary-figure-2.png",
+        "binary-figure-2.svg",
+        REPORT,
+    ]
     assert folder.paths[0].read_bytes().startswith(b"\x89PNG")
     assert b"<svg" in folder.paths[1].read_bytes()
     assert "data:image/svg+xml;base64," in folder.paths[2].read_text(encoding="utf-8")

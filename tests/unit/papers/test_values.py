@@ -5,7 +5,16 @@ import math
 import pytest
 
 from deniable.errors import InvalidRequest
-from deniable_papers.run import DOCUMENTS, FEWEST, Made, Reproduction, run, select, setting, uncovered
+from deniable_papers.run import (
+    DOCUMENTS,
+    FEWEST,
+    Made,
+    Reproduction,
+    run,
+    select,
+    setting,
+    uncovered,
+)
 from deniable_papers.values import (
     Content,
     Exhibit,
@@ -21,8 +30,12 @@ from deniable_papers.values import (
 )
 
 
-def entry(printed: object, right: object, erratum: str = "", digits: int | None = None) -> Printed:
-    return Printed("000-x", "Eq.(1)", "a value", {"n": 2}, printed, right, digits, erratum)
+def entry(
+    printed: object, right: object, erratum: str = "", digits: int | None = None
+) -> Printed:
+    return Printed(
+        "000-x", "Eq.(1)", "a value", {"n": 2}, printed, right, digits, erratum
+    )
 
 
 def test_a_printed_number_agrees_to_half_a_unit_of_its_last_digit() -> None:
@@ -30,21 +43,41 @@ def test_a_printed_number_agrees_to_half_a_unit_of_its_last_digit() -> None:
     assert number.against(0.24277).verdict == "agrees"
     assert entry(0.2425, 0.24277, digits=3).against(0.24277).verdict == "agrees"
     assert entry(0.244, 0.24277, digits=3).against(0.24277).verdict == "differs"
-    assert number.against(0.2431).verdict == "differs", "as printed, but not what is right"
+    assert number.against(0.2431).verdict == "differs", (
+        "as printed, but not what is right"
+    )
 
 
 @pytest.mark.parametrize(
-    ("ours", "verdict"), [(0.48, "the paper is wrong"), (0.08, "differs"), (0.5, "differs"), (math.inf, "differs")]
+    ("ours", "verdict"),
+    [
+        (0.48, "the paper is wrong"),
+        (0.08, "differs"),
+        (0.5, "differs"),
+        (math.inf, "differs"),
+    ],
 )
-def test_an_erratum_is_only_met_by_the_corrected_value(ours: float, verdict: str) -> None:
+def test_an_erratum_is_only_met_by_the_corrected_value(
+    ours: float, verdict: str
+) -> None:
     assert entry(0.08, 0.48, "0.1").against(ours).verdict == verdict
 
 
-@pytest.mark.parametrize(("ours", "verdict"), [(16, "holds with a condition"), (17, "differs")])
-def test_a_condition_is_told_with_its_erratum_and_asks_for_the_right_value(ours: int, verdict: str) -> None:
-    value = Printed("003-x", "Table 2", "N", {}, None, 16, 0, "3.7", "the cell is blank").against(ours)
+@pytest.mark.parametrize(
+    ("ours", "verdict"), [(16, "holds with a condition"), (17, "differs")]
+)
+def test_a_condition_is_told_with_its_erratum_and_asks_for_the_right_value(
+    ours: int, verdict: str
+) -> None:
+    value = Printed(
+        "003-x", "Table 2", "N", {}, None, 16, 0, "3.7", "the cell is blank"
+    ).against(ours)
     assert value.verdict == verdict
-    assert judged(value) == ("differs" if ours == 17 else "holds with a condition: the cell is blank (erratum 3.7)")
+    assert judged(value) == (
+        "differs"
+        if ours == 17
+        else "holds with a condition: the cell is blank (erratum 3.7)"
+    )
 
 
 def test_an_erratum_that_is_none_is_told() -> None:
@@ -67,7 +100,9 @@ def test_an_erratum_that_is_none_is_told() -> None:
         (math.inf, math.inf, True),
     ],
 )
-def test_structures_are_compared_part_by_part(wanted: object, ours: object, same: bool) -> None:
+def test_structures_are_compared_part_by_part(
+    wanted: object, ours: object, same: bool
+) -> None:
     assert close(wanted, ours) is same
 
 
@@ -86,20 +121,36 @@ def test_words_for_values() -> None:
         "the paper is wrong (erratum 3.7)",
     )
     assert as_printed(entry(0.84, 0.83997, digits=3).against(0.83997)) == "0.840"
-    assert plain([math.inf, {"a": (1, wrong)}, None]) == ["inf", {"a": [1, 101010]}, None]
+    assert plain([math.inf, {"a": (1, wrong)}, None]) == [
+        "inf",
+        {"a": [1, 101010]},
+        None,
+    ]
 
 
 def test_a_flagged_point_is_named() -> None:
-    content = Content(points=(Point("at 1", 1.0, 1.0, 0.1), Point("at 2", 1.0, 2.0, 0.1)))
-    assert simulated(content) == "2 simulated points, 1 flagged: at 2: 10.0 standard errors."
+    content = Content(
+        points=(Point("at 1", 1.0, 1.0, 0.1), Point("at 2", 1.0, 2.0, 0.1))
+    )
+    assert (
+        simulated(content)
+        == "2 simulated points, 1 flagged: at 2: 10.0 standard errors."
+    )
     assert [point.where for point in content.flagged] == ["at 2"]
 
 
 def test_exhibits_are_found_by_kind_and_number() -> None:
     (found,) = select("minimax", [("table", "1")])
-    assert (found.name, found.command) == ("minimax-table-1", "deniable-papers minimax --table 1")
+    assert (found.name, found.command) == (
+        "minimax-table-1",
+        "deniable-papers minimax --table 1",
+    )
     names = [exhibit.name for exhibit in select("all")]
-    assert len(set(names)) == len(names) == sum(len(document.exhibits) for document in DOCUMENTS)
+    assert (
+        len(set(names))
+        == len(names)
+        == sum(len(document.exhibits) for document in DOCUMENTS)
+    )
 
 
 @pytest.mark.parametrize(
@@ -111,7 +162,9 @@ def test_exhibits_are_found_by_kind_and_number() -> None:
         ("all", [("table", "1")], "expected one document"),
     ],
 )
-def test_what_does_not_exist_is_refused(name: str, wanted: list[tuple[str, str]], told: str) -> None:
+def test_what_does_not_exist_is_refused(
+    name: str, wanted: list[tuple[str, str]], told: str
+) -> None:
     with pytest.raises(InvalidRequest, match=told):
         select(name, wanted)  # type: ignore[arg-type]
 
@@ -123,10 +176,20 @@ def test_what_nothing_compares_is_listed() -> None:
 
 
 def test_a_run_counts_verdicts_and_tells_its_progress() -> None:
-    contents = (Content((entry(1, 1).against(1),)), Content((entry(1, 2, "0.1").against(2), entry(1, 1).against(3))))
+    contents = (
+        Content((entry(1, 1).against(1),)),
+        Content((entry(1, 2, "0.1").against(2), entry(1, 1).against(3))),
+    )
 
     def exhibit(number: int) -> Exhibit:
-        return Exhibit("rr3", "lemma", str(number), "", lambda _: contents[number], weight=1 + 2 * number)
+        return Exhibit(
+            "rr3",
+            "lemma",
+            str(number),
+            "",
+            lambda _: contents[number],
+            weight=1 + 2 * number,
+        )
 
     told: list[tuple[str, float]] = []
     handed: list[Made] = []

@@ -48,27 +48,55 @@ def test_no_people_have_a_larger_variance_and_some_reach_it(design: dn.Design) -
 
 def test_so_many_people_are_enough_and_one_fewer_is_not() -> None:
     n = int(plan.how_many(DESIGNS[0], within=200, sd=1500).value)
-    assert plan.how_wide(DESIGNS[0], n, sd=1500).value <= 400 < plan.how_wide(DESIGNS[0], n - 1, sd=1500).value
+    assert (
+        plan.how_wide(DESIGNS[0], n, sd=1500).value
+        <= 400
+        < plan.how_wide(DESIGNS[0], n - 1, sd=1500).value
+    )
     assert n < plan.how_many(DESIGNS[0], within=200).value
 
 
 def test_a_survey_of_that_size_is_as_precise_as_planned() -> None:
     """Numbers with a deviation of about 1,500: the interval that comes out is no wider, but for one part in ten."""
     numbers = np.random.default_rng(3).normal(3000, 1500, 1713).clip(0, 8000).round()
-    result = dn.estimate(dn.tally(dn.respond_all(DESIGNS[0], numbers, source=seeded("amounts"))))
+    result = dn.estimate(
+        dn.tally(dn.respond_all(DESIGNS[0], numbers, source=seeded("amounts")))
+    )
     assert 1.96 * result.bse["mean"] <= 200 * 1.1
 
 
 def test_a_share_of_a_number_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "income.json"
-    done("design", "number_design", "--low", "0", "--high", "8000", "--epsilon", "2", "--out", file)
+    done(
+        "design",
+        "number_design",
+        "--low",
+        "0",
+        "--high",
+        "8000",
+        "--epsilon",
+        "2",
+        "--out",
+        file,
+    )
     refused = run("plan", "size", file, "--share", "10%", "--width", "10%")
     assert refused.exit_code == 2
-    assert "this design asks for a number, which has a mean and no share" in refused.output
+    assert (
+        "this design asks for a number, which has a mean and no share" in refused.output
+    )
     told = done("plan", "size", file, "--within", "200", "--sd", "1500").stdout
-    assert "Ask 1,713 people: the 95% interval of the mean reaches at most 200 to both sides" in told
-    assert "With 1,713 respondents" in done("plan", "width", file, "-n", "1713", "--sd", "1500").stdout
-    for command in (["detect", file, "-n", "400"], ["width", file, "-n", "400", "--share", "10%"]):
+    assert (
+        "Ask 1,713 people: the 95% interval of the mean reaches at most 200 to both sides"
+        in told
+    )
+    assert (
+        "With 1,713 respondents"
+        in done("plan", "width", file, "-n", "1713", "--sd", "1500").stdout
+    )
+    for command in (
+        ["detect", file, "-n", "400"],
+        ["width", file, "-n", "400", "--share", "10%"],
+    ):
         assert "has a mean and no share" in run("plan", *command).output
     assert plan.how_many(DESIGNS[0], share=0.1, width=0.1, category="8000").value == 972
 
@@ -84,6 +112,8 @@ def test_a_share_of_a_number_is_refused(tmp_path: Path) -> None:
         (dn.warner(1), {"width": 0.1, "share": 0.1, "sd": 2}, "no sd"),
     ],
 )
-def test_what_does_not_fit_is_refused(design: dn.Design, given: dict[str, float], said: str) -> None:
+def test_what_does_not_fit_is_refused(
+    design: dn.Design, given: dict[str, float], said: str
+) -> None:
     with pytest.raises(InvalidRequest, match=said):
         plan.how_many(design, **given)  # type: ignore[arg-type]

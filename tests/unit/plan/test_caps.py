@@ -15,13 +15,19 @@ from deniable.errors import InvalidRequest
 def test_no_design_inside_the_caps_has_a_smaller_variance() -> None:
     best = plan.best_under_caps(factor_yes=5, factor_no=2).design
     assert best is not None
-    least = {share: plan.variance(best, 1, shares=[1 - share, share]) for share in (0.05, 0.5, 0.9)}
+    least = {
+        share: plan.variance(best, 1, shares=[1 - share, share])
+        for share in (0.05, 0.5, 0.9)
+    }
     inside = 0
     for u, v in np.random.default_rng(3).integers(1, 100, (3_000, 2)):
         if u < v <= 5 * u and 100 - u <= 2 * (100 - v):
             inside += 1
             other = dn.binary(1 - Fraction(int(u), 100), Fraction(int(v), 100))
-            assert all(plan.variance(other, 1, shares=[1 - s, s]) >= least[s] - 1e-9 for s in least)
+            assert all(
+                plan.variance(other, 1, shares=[1 - s, s]) >= least[s] - 1e-9
+                for s in least
+            )
     assert inside > 50
 
 
@@ -29,12 +35,21 @@ def test_caps_are_met_exactly() -> None:
     tight = plan.best_under_caps(posterior="3/10", prior="1/10", epsilon=2)
     assert tight.design is not None
     assert tight.design.epsilon <= 2
-    assert tight.design.bayes_factors("yes", "yes")[0] == Fraction(27, 7)  # 3/7 over 1/9
+    assert tight.design.bayes_factors("yes", "yes")[0] == Fraction(
+        27, 7
+    )  # 3/7 over 1/9
     assert tight.lines[1]["belief after 10% before"] == "30%"
     warner = plan.best_under_caps(epsilon=1).design
     assert warner is not None
     assert 0.999999 < warner.epsilon <= 1
-    assert max(warner.probability(r, given=a).denominator for r in warner.symbols for a in warner.categories) < 2**64
+    assert (
+        max(
+            warner.probability(r, given=a).denominator
+            for r in warner.symbols
+            for a in warner.categories
+        )
+        < 2**64
+    )
 
 
 def test_what_is_not_capped_is_told() -> None:
@@ -66,7 +81,11 @@ def test_all_designs_stand_at_one_epsilon() -> None:
     assert len(finite) == 10
     assert finite[0]["design"] == "warner"
     assert finite[0]["people for the same width"] == 800
-    assert found.value == pytest.approx(plan.width(dn.warner("3/2"), 800, shares=[0.8, 0.2]), rel=1e-5)
+    assert found.value == pytest.approx(
+        plan.width(dn.warner("3/2"), 800, shares=[0.8, 0.2]), rel=1e-5
+    )
     for line in finite:
         ratio = float(line["people for the same width"]) / 800
-        assert (float(line["width"]) / found.value) ** 2 == pytest.approx(ratio, abs=0.002)
+        assert (float(line["width"]) / found.value) ** 2 == pytest.approx(
+            ratio, abs=0.002
+        )

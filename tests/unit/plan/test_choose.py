@@ -19,7 +19,9 @@ from deniable.survey.tools import TOOLS
 
 @pytest.mark.parametrize("epsilon", [0.5, 1, 2, 4])
 @pytest.mark.parametrize("size", [4, 16, 128])
-def test_no_candidate_has_a_smaller_error_and_all_keep_the_demand(size: int, epsilon: float) -> None:
+def test_no_candidate_has_a_smaller_error_and_all_keep_the_demand(
+    size: int, epsilon: float
+) -> None:
     choice = optimal(size, epsilon)
     assert choice.design == choice.candidates[0].design
     best = choice.candidates[0].risk
@@ -28,8 +30,17 @@ def test_no_candidate_has_a_smaller_error_and_all_keep_the_demand(size: int, eps
         assert best <= each.risk * (1 + 1e-9)
         assert each.risk == pytest.approx(variance(each.design, 1))
     names = {each.design.name for each in choice.candidates}
-    assert {"k_ary", "unary", "hadamard", "local_hashing", "rappor", "truncated_rappor"} <= names
-    customary = size * (g := math.exp(epsilon / 2)) / (g - 1) ** 2 + 1 - 1 / size  # F10, at even shares
+    assert {
+        "k_ary",
+        "unary",
+        "hadamard",
+        "local_hashing",
+        "rappor",
+        "truncated_rappor",
+    } <= names
+    customary = (
+        size * (g := math.exp(epsilon / 2)) / (g - 1) ** 2 + 1 - 1 / size
+    )  # F10, at even shares
     assert best < customary
 
 
@@ -51,7 +62,9 @@ def test_a_million_categories_have_an_answer() -> None:
     assert any("125,000 bytes" in reason for reason in choice.reasons)
 
 
-@pytest.mark.parametrize("demand", [RhoToRho("1/10", "1/2"), PosteriorCap("1/20", "1/5"), Epsilon(1)])
+@pytest.mark.parametrize(
+    "demand", [RhoToRho("1/10", "1/2"), PosteriorCap("1/20", "1/5"), Epsilon(1)]
+)
 def test_any_criterion_can_be_demanded(demand: Epsilon) -> None:
     choice = optimal(6, demand)
     assert demand.check(choice.design).holds
@@ -73,22 +86,34 @@ def test_the_shortest_response() -> None:
 
 
 def test_one_category_of_interest_is_asked_alone() -> None:
-    choice = optimal(["a", "b", "c", "d"], 1, goal="category", category="c", shares=[0.4, 0.3, 0.1, 0.2])
+    choice = optimal(
+        ["a", "b", "c", "d"],
+        1,
+        goal="category",
+        category="c",
+        shares=[0.4, 0.3, 0.1, 0.2],
+    )
     assert tuple(choice.design.categories) == ("not c", "c")
-    assert choice.candidates[0].risk == pytest.approx(variance(dn.warner(1), 1, shares=[0.9, 0.1]))
+    assert choice.candidates[0].risk == pytest.approx(
+        variance(dn.warner(1), 1, shares=[0.9, 0.1])
+    )
     assert all(choice.candidates[0].risk < each.risk for each in choice.candidates[1:])
     assert "k_ary comes next" in choice.reasons[1]
 
 
 @pytest.mark.parametrize(("size", "epsilon"), [(2, 1), (3, 1), (5, 2)])
-def test_a_device_by_hand_keeps_the_demand_and_says_what_to_do(size: int, epsilon: float) -> None:
+def test_a_device_by_hand_keeps_the_demand_and_says_what_to_do(
+    size: int, epsilon: float
+) -> None:
     choice = optimal(size, epsilon, goal="device")
     device = choice.device
     assert device is not None
     assert choice.design.epsilon <= epsilon
     assert TOOLS[device.name] == device.outcomes
     truthful = device.outcomes - size * device.forced
-    assert choice.design.probability("0", given="0") == pytest.approx((truthful + device.forced) / device.outcomes)
+    assert choice.design.probability("0", given="0") == pytest.approx(
+        (truthful + device.forced) / device.outcomes
+    )
     assert "send the truth" in choice.reasons[0]
     finer = [
         (outcomes - (size - 1) * forced) / forced
@@ -108,20 +133,33 @@ SHARES = {
 }
 
 
-def test_responses_of_a_staircase_are_called_by_the_answers_that_they_speak_for() -> None:
-    design = staircase(["never", "once", "often"], 1, np.array([0.9, 0.07, 0.03])).design
+def test_responses_of_a_staircase_are_called_by_the_answers_that_they_speak_for() -> (
+    None
+):
+    design = staircase(
+        ["never", "once", "often"], 1, np.array([0.9, 0.07, 0.03])
+    ).design
     for number, symbol in enumerate(design.symbols):
         named = [label for label in design.categories if label in symbol.split(" or ")]
-        chances = {label: design.probability(symbol, given=label) for label in design.categories}
+        chances = {
+            label: design.probability(symbol, given=label)
+            for label in design.categories
+        }
         assert 0 < len(named) < 3
-        assert min(chances[label] for label in named) > max(chances[label] for label in set(chances) - set(named))
+        assert min(chances[label] for label in named) > max(
+            chances[label] for label in set(chances) - set(named)
+        )
         assert design.symbol_number(symbol) == number
-    twice = staircase(["a", "b", "a or b", "c"], 1, np.array([0.5, 0.2, 0.2, 0.1])).design
+    twice = staircase(
+        ["a", "b", "a or b", "c"], 1, np.array([0.5, 0.2, 0.2, 0.1])
+    ).design
     assert len(set(twice.symbols)) == len(twice.symbols)
 
 
 @pytest.mark.parametrize(("epsilon", "shares"), SHARES.values(), ids=list(SHARES))
-def test_at_given_shares_no_mixture_of_staircase_patterns_is_better(epsilon: float, shares: tuple[float, ...]) -> None:
+def test_at_given_shares_no_mixture_of_staircase_patterns_is_better(
+    epsilon: float, shares: tuple[float, ...]
+) -> None:
     """A hundred steps of another method find nothing better, and nothing below the bound."""
     size = len(shares)
     choice = optimal(size, epsilon, shares=shares)
@@ -141,7 +179,9 @@ def best_by_descent(size: int, gamma: float, shares: Vector) -> float:
     best corner, as far as is best."""
     from scipy.optimize import linprog, minimize_scalar
 
-    held = np.array([[number >> x & 1 for number in range(1, (1 << size) - 1)] for x in range(size)])
+    held = np.array(
+        [[number >> x & 1 for number in range(1, (1 << size) - 1)] for x in range(size)]
+    )
     patterns = np.where(held, gamma, 1.0)
 
     def information(weights: Vector) -> Matrix:
@@ -156,11 +196,16 @@ def best_by_descent(size: int, gamma: float, shares: Vector) -> float:
         def along(step: float, start: Vector = weights, way: Vector = corner) -> float:
             return float(np.trace(np.linalg.inv(information(start + step * way))))
 
-        weights = weights + minimize_scalar(along, bounds=(0, 0.999), method="bounded").x * corner
+        weights = (
+            weights
+            + minimize_scalar(along, bounds=(0, 0.999), method="bounded").x * corner
+        )
     return float(np.trace(np.linalg.inv(information(weights))) - shares @ shares)
 
 
-def test_the_best_design_at_given_shares_is_well_ahead_of_the_others_and_says_by_what_it_is_proved() -> None:
+def test_the_best_design_at_given_shares_is_well_ahead_of_the_others_and_says_by_what_it_is_proved() -> (
+    None
+):
     choice = optimal(5, 1, shares=[0.95, 0.0125, 0.0125, 0.0125, 0.0125])
     best, *others = choice.candidates
     assert best.name == "staircase"
@@ -185,7 +230,9 @@ def test_at_even_shares_the_best_design_is_a_simple_one_and_proved_to_be() -> No
     for size, epsilon, name in ((4, 1, "k_ary"), (6, 1, "subset"), (5, 3, "k_ary")):
         choice = optimal(size, epsilon, shares=[1 / size] * size)
         assert choice.design.name == name
-        assert any("smaller by more than 0.0001%" in reason for reason in choice.reasons)
+        assert any(
+            "smaller by more than 0.0001%" in reason for reason in choice.reasons
+        )
 
 
 def test_a_category_that_nobody_has_is_no_obstacle() -> None:

@@ -13,9 +13,19 @@ SMALL = {"yes": 0.1, "no": 0.9}
 
 def test_designs_side_by_side() -> None:
     deck = dn.integer_deck(100, 0.5, "1/10")
-    designs = [dn.warner(0.5), dn.simmons(0.5, b="3/10"), dn.christofides(0.5, middle="1/10"), deck]
+    designs = [
+        dn.warner(0.5),
+        dn.simmons(0.5, b="3/10"),
+        dn.christofides(0.5, middle="1/10"),
+        deck,
+    ]
     found = plan.compare(designs, 100, shares=SMALL, population="census")
-    assert [line.name for line in found] == ["deck (34, 10, 56)", "warner", "christofides", "simmons"]
+    assert [line.name for line in found] == [
+        "deck (34, 10, 56)",
+        "warner",
+        "christofides",
+        "simmons",
+    ]
     assert found.best.ratio == 1
     assert found.best.epsilon_collector == math.inf
     assert found.best.epsilon < 0.5
@@ -31,7 +41,9 @@ def test_designs_side_by_side() -> None:
 
 def test_at_even_shares_warner_is_best() -> None:
     deck = dn.integer_deck(100, 0.5, "1/10")
-    found = plan.compare({"dealt": deck, "warner": dn.warner(0.5)}, 100, population="census")
+    found = plan.compare(
+        {"dealt": deck, "warner": dn.warner(0.5)}, 100, population="census"
+    )
     assert [line.name for line in found] == ["warner", "dealt"]
 
 
@@ -40,11 +52,27 @@ def test_the_order_of_the_document_at_three_shares() -> None:
     order = []
     for members in (1, 2, 4):
         share = members / 9
-        warner = plan.variance(dn.warner(0.5), 9, shares=[1 - share, share], population="census")
-        back = plan.variance(dn.christofides(0.5, middle=0.36), 9, shares=[1 - share, share], population="census")
+        warner = plan.variance(
+            dn.warner(0.5), 9, shares=[1 - share, share], population="census"
+        )
+        back = plan.variance(
+            dn.christofides(0.5, middle=0.36),
+            9,
+            shares=[1 - share, share],
+            population="census",
+        )
         dealt = plan.ideal_deck_variance(9, 0.5, 0.36, share)
-        order.append(sorted(["warner", "back", "dealt"], key={"warner": warner, "back": back, "dealt": dealt}.get))
-    assert order == [["dealt", "warner", "back"], ["warner", "dealt", "back"], ["warner", "back", "dealt"]]
+        order.append(
+            sorted(
+                ["warner", "back", "dealt"],
+                key={"warner": warner, "back": back, "dealt": dealt}.get,
+            )
+        )
+    assert order == [
+        ["dealt", "warner", "back"],
+        ["warner", "dealt", "back"],
+        ["warner", "back", "dealt"],
+    ]
 
 
 def test_equal_names_are_numbered() -> None:

@@ -14,34 +14,65 @@ DIE = dn.forced_response("2/3", "1/6", "1/6")
 CROSSWISE = dn.crosswise("1/4")
 
 
-@pytest.mark.parametrize("design", [DIE, CROSSWISE, dn.warner(p="4/5")], ids=lambda each: each.name)
-def test_the_estimate_tends_away_by_what_the_response_says_not_by_its_name(design: dn.Design) -> None:
+@pytest.mark.parametrize(
+    "design", [DIE, CROSSWISE, dn.warner(p="4/5")], ids=lambda each: each.name
+)
+def test_the_estimate_tends_away_by_what_the_response_says_not_by_its_name(
+    design: dn.Design,
+) -> None:
     given: dict[str, Any] = {"share": 0.2, "failing": 0.1}
     tends = {
-        kind: plan.noncompliance(design, 500, kind=kind, **given).lines[-1]["expected estimate"]
+        kind: plan.noncompliance(design, 500, kind=kind, **given).lines[-1][
+            "expected estimate"
+        ]
         for kind in ("always_no", "carriers_no", "always_yes", "random")
     }
-    assert tends["always_no"] < tends["carriers_no"] < 0.2 < tends["random"] < tends["always_yes"]
-    if design is CROSSWISE:  # "different" speaks for the answer, and a protective "same" is sent by one in ten
-        assert tends["always_no"] == pytest.approx((0.75 - (0.9 * (0.75 - 0.5 * 0.2) + 0.1)) / 0.5)
+    assert (
+        tends["always_no"]
+        < tends["carriers_no"]
+        < 0.2
+        < tends["random"]
+        < tends["always_yes"]
+    )
+    if (
+        design is CROSSWISE
+    ):  # "different" speaks for the answer, and a protective "same" is sent by one in ten
+        assert tends["always_no"] == pytest.approx(
+            (0.75 - (0.9 * (0.75 - 0.5 * 0.2) + 0.1)) / 0.5
+        )
 
 
 @pytest.mark.parametrize(("share", "null"), [(0.15, 0.0), (0.1, 0.2)])
 def test_the_exact_power_sums_what_is_rejected(share: float, null: float) -> None:
     n, said, at_null = 200, 0.9 * (1 / 6 + share * 2 / 3), 1 / 6 + null * 2 / 3
     found = plan.noncompliance(DIE, n, share=share, failing=0.1, null=null)
-    tail = (lambda c: binom.sf(c - 1, n, at_null)) if share > null else (lambda c: binom.cdf(c, n, at_null))
-    assert found.value == pytest.approx(sum(binom.pmf(c, n, said) for c in range(n + 1) if tail(c) <= 0.05))
-    assert found.lines[0]["power"] == pytest.approx(plan.power(DIE, n, share=share, null=null))
+    tail = (
+        (lambda c: binom.sf(c - 1, n, at_null))
+        if share > null
+        else (lambda c: binom.cdf(c, n, at_null))
+    )
+    assert found.value == pytest.approx(
+        sum(binom.pmf(c, n, said) for c in range(n + 1) if tail(c) <= 0.05)
+    )
+    assert found.lines[0]["power"] == pytest.approx(
+        plan.power(DIE, n, share=share, null=null)
+    )
 
 
 def test_power_for_the_wrong_reason_is_told() -> None:
-    assert "wrong reason" in plan.noncompliance(DIE, 500, share=0.15, failing=0.2, kind="random").notes[0]
-    assert "wrong share" in plan.noncompliance(DIE, 500, share=0.15, failing=0.2).notes[0]
+    assert (
+        "wrong reason"
+        in plan.noncompliance(DIE, 500, share=0.15, failing=0.2, kind="random").notes[0]
+    )
+    assert (
+        "wrong share" in plan.noncompliance(DIE, 500, share=0.15, failing=0.2).notes[0]
+    )
 
 
 @pytest.mark.parametrize(
-    "design", [DIE, dn.warner(p="7/10"), dn.kuk("4/5", "1/5", draws=2)], ids=lambda each: each.name
+    "design",
+    [DIE, dn.warner(p="7/10"), dn.kuk("4/5", "1/5", draws=2)],
+    ids=lambda each: each.name,
 )
 @pytest.mark.parametrize("bias", [0.0, 0.03])
 def test_errors_cross_where_it_is_said(design: dn.Design, bias: float) -> None:
@@ -90,4 +121,6 @@ def test_where_nobody_lies_nothing_crosses() -> None:
 )
 def test_what_does_not_fit_is_refused(given: dict[str, Any], why: str) -> None:
     with pytest.raises(InvalidRequest, match=why):
-        plan.noncompliance(**{"design": DIE, "n": 100, "share": 0.15, "failing": 0.1, **given})
+        plan.noncompliance(
+            **{"design": DIE, "n": 100, "share": 0.15, "failing": 0.1, **given}
+        )

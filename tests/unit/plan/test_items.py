@@ -15,7 +15,9 @@ def yes_or_no(items: int) -> dict[str, Any]:
     return {f"item {number}": ["no", "yes"] for number in range(items)}
 
 
-@pytest.mark.parametrize(("items", "times"), [(2, 1.78), (5, 4.30), (10, 8.56), (20, 17.09)])
+@pytest.mark.parametrize(
+    ("items", "times"), [(2, 1.78), (5, 4.30), (10, 8.56), (20, 17.09)]
+)
 def test_one_drawn_item_against_splitting(items: int, times: float) -> None:
     choice = optimal_items(yes_or_no(items), 1)
     each = {one.each: one for one in choice.candidates}
@@ -36,7 +38,9 @@ def test_associations_want_two_and_a_large_epsilon_wants_all() -> None:
     assert two.design.epsilon <= 1
     assert [one.each for one in two.candidates][-1] == 1  # nobody answers two
     pair = dn.product([dn.warner("1/2"), dn.warner("1/2")])
-    assert two.candidates[0].associations == pytest.approx(10 * variance(pair, 1))  # 2·1 of 5·4 are asked a pair
+    assert two.candidates[0].associations == pytest.approx(
+        10 * variance(pair, 1)
+    )  # 2·1 of 5·4 are asked a pair
     everything = optimal_items(yes_or_no(5), 12)
     assert everything.candidates[0].each == 5
     assert everything.design.name == "product"  # type: ignore[union-attr]
@@ -69,10 +73,18 @@ def test_sizes_and_widths_count_all_respondents() -> None:
     alone = sample_size(dn.warner(1), margin=0.05)
     assert abs(sample_size(design, margin=0.05) - 4 * alone) <= 4
     assert width(design, 4_000) == pytest.approx(width(dn.warner(1), 1_000))
-    assert variance(design, 4_000, category="b: yes") == pytest.approx(variance(dn.warner(1), 1_000))
+    assert variance(design, 4_000, category="b: yes") == pytest.approx(
+        variance(dn.warner(1), 1_000)
+    )
     assert variance(design, 4_000) == pytest.approx(4 * variance(dn.warner(1), 1_000))
     census = variance(design, 4_000, category="b: yes", population="census")
-    assert census == pytest.approx(variance(dn.warner(1), 1_000, category="yes", population=4_000))
-    for wrong in ({"category": "e: yes"}, {"shares": [0.5, 0.5]}, {"shares": {"a": [0.5, 0.5]}}):
+    assert census == pytest.approx(
+        variance(dn.warner(1), 1_000, category="yes", population=4_000)
+    )
+    for wrong in (
+        {"category": "e: yes"},
+        {"shares": [0.5, 0.5]},
+        {"shares": {"a": [0.5, 0.5]}},
+    ):
         with pytest.raises(InvalidRequest):
             variance(design, 4_000, **wrong)  # type: ignore[arg-type]

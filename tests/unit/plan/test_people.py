@@ -39,27 +39,37 @@ def test_an_assurance_is_kept_from_that_number_on(design: dn.Design) -> None:
 def test_without_an_assurance_the_width_is_the_one_on_average() -> None:
     n = plan.how_many(DIE, share=0.2, width=0.12).value
     assert n == 505 == plan.sample_size(DIE, margin=0.06, shares=[0.8, 0.2])
-    assert plan.how_wide(DIE, 505, share=0.2).value == pytest.approx(plan.width(DIE, 505, shares=[0.8, 0.2]))
+    assert plan.how_wide(DIE, 505, share=0.2).value == pytest.approx(
+        plan.width(DIE, 505, shares=[0.8, 0.2])
+    )
 
 
 def test_answers_are_those_of_the_functions_for_numbers() -> None:
-    assert plan.how_many(DIE, share=0.1, power=0.8).value == plan.sample_size_for_power(DIE, share=0.1)
+    assert plan.how_many(DIE, share=0.1, power=0.8).value == plan.sample_size_for_power(
+        DIE, share=0.1
+    )
     assert plan.how_small(DIE, 300).value == plan.detection_limit(DIE, 300)
     kinds = dn.k_ary(["a", "b", "c"], 2)
     told = plan.how_many(kinds, share=0.2, width=0.1, category="b")
-    assert told.value == plan.sample_size(kinds, margin=0.05, shares=[0.4, 0.2, 0.4], category="b")
+    assert told.value == plan.sample_size(
+        kinds, margin=0.05, shares=[0.4, 0.2, 0.4], category="b"
+    )
 
 
 def test_an_answer_is_a_sentence_then_a_table() -> None:
     told = plan.how_many(DIE, share=0.1, power=0.8)
     lines = str(told).splitlines()
-    sentence = "Ask 241 people: a share of 10% is shown to differ from 0% with a power of 80%."
+    sentence = (
+        "Ask 241 people: a share of 10% is shown to differ from 0% with a power of 80%."
+    )
     assert lines[0] == told.sentence == sentence
     assert lines[1].startswith("expected share")
     assert len(lines) == 2 + len(told.lines)
     assert json.loads(told.to_json())["value"] == 241
     assert told.to_frame()["people"].tolist() == [line["people"] for line in told.lines]
-    assert [line["people"] for line in told.lines if line["expected share"] == "10%"] == [241]
+    assert [
+        line["people"] for line in told.lines if line["expected share"] == "10%"
+    ] == [241]
     assert told.plot().axes[0].get_xlabel() == "people"
     with pytest.raises(InvalidRequest, match="no picture"):
         told.drawn()
@@ -83,4 +93,6 @@ def test_what_does_not_fit_is_refused(given: dict[str, Any], why: str) -> None:
 
 def test_an_assurance_needs_one_response_that_decides() -> None:
     with pytest.raises(InvalidRequest, match="one response that decides"):
-        plan.how_many(dn.kuk("4/5", "3/10", draws=3), share=0.2, width=0.1, assurance=0.8)
+        plan.how_many(
+            dn.kuk("4/5", "3/10", draws=3), share=0.2, width=0.1, assurance=0.8
+        )

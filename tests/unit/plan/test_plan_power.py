@@ -19,19 +19,29 @@ WARNER = dn.warner(p="3/4")
 
 
 def test_the_power_that_the_r_package_rr_prints() -> None:
-    assert plan.power(FORCED, 200, share=0.2, alpha=0.01, method="normal") == pytest.approx(0.986887, abs=5e-7)
+    assert plan.power(
+        FORCED, 200, share=0.2, alpha=0.01, method="normal"
+    ) == pytest.approx(0.986887, abs=5e-7)
 
 
 @pytest.mark.parametrize(
-    ("design", "printed", "enough"), [(FORCED, 205, 212), (WARNER, 469, 483)], ids=["forced", "warner"]
+    ("design", "printed", "enough"),
+    [(FORCED, 205, 212), (WARNER, 469, 483)],
+    ids=["forced", "warner"],
 )
-def test_the_sample_sizes_that_rr_prints_reach_only_79_percent(design: dn.Design, printed: int, enough: int) -> None:
+def test_the_sample_sizes_that_rr_prints_reach_only_79_percent(
+    design: dn.Design, printed: int, enough: int
+) -> None:
     """For a power of 80 % it takes the first n within one percentage point of it; ours reaches what was asked for."""
     normal = {"share": 0.1, "method": "normal"}
     assert plan.sample_size_for_power(design, target=0.79, **normal) == printed
     assert plan.sample_size_for_power(design, **normal) == enough
     assert plan.power(design, printed, **normal) == pytest.approx(0.79, abs=0.003)
-    assert plan.power(design, enough - 1, **normal) < 0.8 <= plan.power(design, enough, **normal)
+    assert (
+        plan.power(design, enough - 1, **normal)
+        < 0.8
+        <= plan.power(design, enough, **normal)
+    )
 
 
 def binomial(n: int, chance: Fraction) -> list[Fraction]:
@@ -44,7 +54,10 @@ def chance(design: dn.Design, share: str) -> Fraction:
 
 
 @pytest.mark.parametrize("n", [10, 49, 50, 51, 120])
-@pytest.mark.parametrize(("null", "share"), [("0", "1/10"), ("0", "1/200"), ("3/10", "1/10"), ("1/20", "1/2")])
+@pytest.mark.parametrize(
+    ("null", "share"),
+    [("0", "1/10"), ("0", "1/200"), ("3/10", "1/10"), ("1/20", "1/2")],
+)
 @pytest.mark.parametrize("two_sided", [False, True])
 def test_the_exact_test_keeps_its_level_and_its_power_is_that_of_all_counts(
     n: int, null: str, share: str, two_sided: bool
@@ -65,14 +78,20 @@ def test_the_exact_test_keeps_its_level_and_its_power_is_that_of_all_counts(
             if level > alpha:
                 break
             reached += true[count]
-    given = {"share": float(Fraction(share)), "null": float(Fraction(null)), "two_sided": two_sided}
+    given = {
+        "share": float(Fraction(share)),
+        "null": float(Fraction(null)),
+        "two_sided": two_sided,
+    }
     assert plan.power(FORCED, n, **given) == pytest.approx(float(reached), abs=1e-9)
 
 
 def test_the_normal_test_does_not_keep_its_level_with_fifty_respondents() -> None:
     """From null + z·√Var(null) on, a true null is rejected 8.7 % of the time where 5 % were asked for."""
     q = chance(dn.warner(3), "0")
-    threshold = 50 * q + Fraction("1.6448536269514722") * Fraction(math.sqrt(50 * q * (1 - q)))
+    threshold = 50 * q + Fraction("1.6448536269514722") * Fraction(
+        math.sqrt(50 * q * (1 - q))
+    )
     level = sum(law for count, law in enumerate(binomial(50, q)) if count > threshold)
     assert float(level) == pytest.approx(0.0874, abs=5e-5)
 
@@ -85,41 +104,73 @@ def test_the_exact_size_is_where_the_power_stays() -> None:
     ):
         n = plan.sample_size_for_power(design, **options)
         assert plan.power(design, n - 1, **options) < 0.8
-        assert min(plan.power(design, n + more, **options) for more in range(2_000)) >= 0.8
+        assert (
+            min(plan.power(design, n + more, **options) for more in range(2_000)) >= 0.8
+        )
 
 
 def test_the_exact_test_is_for_one_response_that_decides() -> None:
     for design in (dn.subset(4, epsilon=1), dn.rr3_dagger("3/5", "1/2")):
         with pytest.raises(InvalidRequest, match="one response that decides"):
             plan.power(design, 100, share=0.3, method="exact")
-        assert plan.power(design, 100, share=0.9) == plan.power(design, 100, share=0.9, method="normal")
+        assert plan.power(design, 100, share=0.9) == plan.power(
+            design, 100, share=0.9, method="normal"
+        )
     with pytest.raises(InvalidRequest, match="independent respondents"):
         plan.power(WARNER, 100, share=0.3, population=200, method="exact")
     with pytest.raises(InvalidRequest, match="expected exact or normal"):
         plan.power(WARNER, 100, share=0.3, method="binomial")
 
 
-@pytest.mark.parametrize(("share", "null", "two_sided"), [(0.3, 0.0, False), (0.2, 0.6, False), (0.5, 0.2, True)])
-@pytest.mark.parametrize("design", [dn.kuk("4/5", "3/10", draws=3), dn.christofides(cards=["3/5", "1/5", "1/5"])])
+@pytest.mark.parametrize(
+    ("share", "null", "two_sided"),
+    [(0.3, 0.0, False), (0.2, 0.6, False), (0.5, 0.2, True)],
+)
+@pytest.mark.parametrize(
+    "design",
+    [dn.kuk("4/5", "3/10", draws=3), dn.christofides(cards=["3/5", "1/5", "1/5"])],
+)
 def test_the_exact_test_of_an_estimate_sums_all_tallies(
     design: dn.Design, share: float, null: float, two_sided: bool
 ) -> None:
     n, size = 12, len(design.symbols)
-    tallies = [each for each in itertools.product(range(n + 1), repeat=size) if sum(each) == n]
+    tallies = [
+        each for each in itertools.product(range(n + 1), repeat=size) if sum(each) == n
+    ]
     inverse = left_inverse(design.channel)
     values = np.array([inverse.shares(np.array(each) / n)[1] for each in tallies])
     laws = [
-        np.array([multinomial.pmf(each, n, design.channel.floats() @ [1 - at, at]) for each in tallies])
+        np.array(
+            [
+                multinomial.pmf(each, n, design.channel.floats() @ [1 - at, at])
+                for each in tallies
+            ]
+        )
         for at in (share, null)
     ]
     tail, power = 0.1 / (2 if two_sided else 1), 0.0
     for value, chance in zip(values, laws[0], strict=True):
-        above, below = (laws[1][far].sum() for far in (values >= value - 1e-9, values <= value + 1e-9))
-        rejects = [above <= tail] * (two_sided or share > null) + [below <= tail] * (two_sided or share < null)
+        above, below = (
+            laws[1][far].sum()
+            for far in (values >= value - 1e-9, values <= value + 1e-9)
+        )
+        rejects = [above <= tail] * (two_sided or share > null) + [below <= tail] * (
+            two_sided or share < null
+        )
         power += chance * any(rejects)
-    found = plan.power(design, n, share=share, null=null, alpha=0.1, two_sided=two_sided)
+    found = plan.power(
+        design, n, share=share, null=null, alpha=0.1, two_sided=two_sided
+    )
     assert found == pytest.approx(power, abs=1e-12)
-    assert found == plan.power(design, n, share=share, null=null, alpha=0.1, two_sided=two_sided, method="exact")
+    assert found == plan.power(
+        design,
+        n,
+        share=share,
+        null=null,
+        alpha=0.1,
+        two_sided=two_sided,
+        method="exact",
+    )
 
 
 def test_a_size_for_an_estimate_is_enough_from_there_on() -> None:
@@ -132,14 +183,24 @@ def test_a_size_for_an_estimate_is_enough_from_there_on() -> None:
 
 
 def test_power_by_hand() -> None:
-    z, error, null = 1.959963984540054, (0.5 * 0.5 / (0.25 * 100)) ** 0.5, (0.45 * 0.55 / (0.25 * 100)) ** 0.5
-    both = NormalDist().cdf((0.1 - z * null) / error) + NormalDist().cdf((-0.1 - z * null) / error)
-    assert plan.power(WARNER, 100, share=0.5, null=0.4, two_sided=True, method="normal") == pytest.approx(
-        both, rel=1e-9
+    z, error, null = (
+        1.959963984540054,
+        (0.5 * 0.5 / (0.25 * 100)) ** 0.5,
+        (0.45 * 0.55 / (0.25 * 100)) ** 0.5,
     )
+    both = NormalDist().cdf((0.1 - z * null) / error) + NormalDist().cdf(
+        (-0.1 - z * null) / error
+    )
+    assert plan.power(
+        WARNER, 100, share=0.5, null=0.4, two_sided=True, method="normal"
+    ) == pytest.approx(both, rel=1e-9)
     up = plan.power(WARNER, 100, share=0.6, null=0.4)
-    assert plan.power(WARNER, 100, share=0.4, null=0.6, category="no") == pytest.approx(up, rel=1e-9)
-    assert plan.power(WARNER, 100, share=0.4, null=0.6) == pytest.approx(up, rel=1e-9)  # the side where the share lies
+    assert plan.power(WARNER, 100, share=0.4, null=0.6, category="no") == pytest.approx(
+        up, rel=1e-9
+    )
+    assert plan.power(WARNER, 100, share=0.4, null=0.6) == pytest.approx(
+        up, rel=1e-9
+    )  # the side where the share lies
 
 
 def test_power_grows_with_people_and_distance_and_falls_with_privacy() -> None:
@@ -155,10 +216,15 @@ def test_power_grows_with_people_and_distance_and_falls_with_privacy() -> None:
 
 def test_the_detection_limit_is_where_the_power_is_reached() -> None:
     for design in (FORCED, WARNER, dn.k_ary(5, 2), dn.integer_deck(500, 1)):
-        limit = plan.detection_limit(design, 500, null=0.05, target=0.9, population="census")
+        limit = plan.detection_limit(
+            design, 500, null=0.05, target=0.9, population="census"
+        )
         reached = plan.power(design, 500, share=limit, null=0.05, population="census")
         assert reached == pytest.approx(0.9, abs=1e-6)
-        assert plan.power(design, 500, share=limit - 1e-4, null=0.05, population="census") < 0.9
+        assert (
+            plan.power(design, 500, share=limit - 1e-4, null=0.05, population="census")
+            < 0.9
+        )
     with pytest.raises(InvalidRequest, match="do not find any share"):
         plan.detection_limit(dn.warner(0.1), 10)
     with pytest.raises(InvalidRequest, match="do not find any share"):
@@ -197,7 +263,9 @@ def test_requests_that_do_not_fit_are_refused(options: dict[str, object]) -> Non
 
 
 def test_a_share_that_nobody_finds_is_told_so() -> None:
-    with pytest.raises(InvalidRequest, match="even if all 4,611,686,018,427,387,904 people respond"):
+    with pytest.raises(
+        InvalidRequest, match="even if all 4,611,686,018,427,387,904 people respond"
+    ):
         dn.plan.sample_size_for_power(dn.warner(1), share=1e-300)
 
 

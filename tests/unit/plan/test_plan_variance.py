@@ -14,7 +14,9 @@ from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.estimates import covariance, deck_variance
 from deniable.plan.variances import Population
 
-SKEW = dn.matrix([[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]], categories=["a", "b", "c"])
+SKEW = dn.matrix(
+    [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]], categories=["a", "b", "c"]
+)
 TALL = dn.matrix([["1/2", "1/10"], ["1/4", "1/4"], ["1/4", "13/20"]])
 DESIGNS = [
     dn.warner(1),
@@ -28,10 +30,14 @@ DESIGNS = [
 ]
 POPULATIONS: list[Population] = [None, "census", 40]
 every_case = pytest.mark.parametrize("population", POPULATIONS, ids=str)
-every_design = pytest.mark.parametrize("design", DESIGNS, ids=lambda design: design.name)
+every_design = pytest.mark.parametrize(
+    "design", DESIGNS, ids=lambda design: design.name
+)
 
 
-def known(design: dn.Design, shares: list[float], n: int, population: Population) -> np.ndarray:
+def known(
+    design: dn.Design, shares: list[float], n: int, population: Population
+) -> np.ndarray:
     people = n if population == "census" else population
     return np.diagonal(covariance(design, shares, n, population=people))  # type: ignore[arg-type]
 
@@ -39,27 +45,41 @@ def known(design: dn.Design, shares: list[float], n: int, population: Population
 def simplex(size: int, steps: int) -> list[list[float]]:
     if size == 2:
         return [[i / steps, 1 - i / steps] for i in range(steps + 1)]
-    return [[i / steps, j / steps, (steps - i - j) / steps] for i in range(steps + 1) for j in range(steps + 1 - i)]
+    return [
+        [i / steps, j / steps, (steps - i - j) / steps]
+        for i in range(steps + 1)
+        for j in range(steps + 1 - i)
+    ]
 
 
 @every_design
 @every_case
-def test_given_shares_have_the_variance_of_the_estimate(design: dn.Design, population: Population) -> None:
+def test_given_shares_have_the_variance_of_the_estimate(
+    design: dn.Design, population: Population
+) -> None:
     size, n = len(design.categories), 30
     for shares in simplex(size, 5):
         each = known(design, shares, n, population)
         for number, category in enumerate(design.categories):
-            found = plan.variance(design, n, shares=shares, category=category, population=population)
+            found = plan.variance(
+                design, n, shares=shares, category=category, population=population
+            )
             assert found == pytest.approx(each[number], rel=1e-9, abs=1e-12)
         both = plan.variance(design, n, shares=shares, population=population)
-        assert both == pytest.approx(each[0] if size == 2 else each.sum(), rel=1e-9, abs=1e-12)
+        assert both == pytest.approx(
+            each[0] if size == 2 else each.sum(), rel=1e-9, abs=1e-12
+        )
 
 
 @every_design
 @every_case
-def test_the_worst_case_is_the_worst_on_a_fine_grid(design: dn.Design, population: Population) -> None:
+def test_the_worst_case_is_the_worst_on_a_fine_grid(
+    design: dn.Design, population: Population
+) -> None:
     size, n = len(design.categories), 30
-    grid = np.array([known(design, shares, n, population) for shares in simplex(size, 60)])
+    grid = np.array(
+        [known(design, shares, n, population) for shares in simplex(size, 60)]
+    )
     for number, category in enumerate(design.categories):
         worst = plan.variance(design, n, category=category, population=population)
         assert grid[:, number].max() <= worst * (1 + 1e-9)
@@ -81,7 +101,9 @@ def test_total_worst_cases_of_symmetric_designs_are_at_even_shares() -> None:
 def test_a_million_categories_are_planned_at_once() -> None:
     k, x = 10**6, np.e
     risk = (k - 1) * (x + k - 1) ** 2 / (k * (x - 1) ** 2)
-    assert plan.variance(dn.k_ary(k, 1), 1) == pytest.approx(risk, rel=1e-7)  # whole weights stay a little below ε
+    assert plan.variance(dn.k_ary(k, 1), 1) == pytest.approx(
+        risk, rel=1e-7
+    )  # whole weights stay a little below ε
 
 
 def test_the_minimax_design_has_its_risk_for_large_domains() -> None:
@@ -90,14 +112,22 @@ def test_the_minimax_design_has_its_risk_for_large_domains() -> None:
         gamma = Fraction(str(np.e))
         risk = float(subset_risk(k, best_t(k, gamma), gamma))
         assert plan.variance(design, 100) * 100 == pytest.approx(risk, rel=1e-6)
-        assert plan.sample_size(design, variance=0.01) == pytest.approx(risk / 0.01, rel=1e-5, abs=1)
+        assert plan.sample_size(design, variance=0.01) == pytest.approx(
+            risk / 0.01, rel=1e-5, abs=1
+        )
 
 
 def test_products_are_searched_answer_by_answer() -> None:
     design = dn.product([dn.warner(1), dn.binary("9/10", "7/10")])
-    grid = [np.diagonal(covariance(design, [a, b, c, max(0.0, 1 - a - b - c)], 20)) for a, b, c in thirds(12)]
+    grid = [
+        np.diagonal(covariance(design, [a, b, c, max(0.0, 1 - a - b - c)], 20))
+        for a, b, c in thirds(12)
+    ]
     for number, category in enumerate(design.categories):
-        worst, best = plan.variance(design, 20, category=category), max(each[number] for each in grid)
+        worst, best = (
+            plan.variance(design, 20, category=category),
+            max(each[number] for each in grid),
+        )
         assert best <= worst * (1 + 1e-9) <= best * 1.02
 
 
@@ -121,8 +151,12 @@ def test_a_deck_is_planned_as_it_is_estimated() -> None:
     deck = dn.integer_deck(50, 1, "1/10", cards=80)
     for population, people in ((None, None), ("census", 40), (60, 60)):
         for share in (0.1, 0.5):
-            found = plan.variance(deck, 40, shares=[1 - share, share], population=population)  # type: ignore[arg-type]
-            assert found == pytest.approx(deck_variance(deck, share, respondents=40, population=people), rel=1e-12)
+            found = plan.variance(
+                deck, 40, shares=[1 - share, share], population=population
+            )  # type: ignore[arg-type]
+            assert found == pytest.approx(
+                deck_variance(deck, share, respondents=40, population=people), rel=1e-12
+            )
     assert plan.variance(deck, 40) == plan.variance(deck, 40, shares=[0.5, 0.5])
     with pytest.raises(InvalidRequest, match="80 cards"):
         plan.variance(deck, 81)

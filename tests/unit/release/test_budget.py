@@ -56,7 +56,9 @@ def test_a_budget_is_not_negative() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [100_001, 1e9, "1e4000", 1e308])
-def test_a_budget_beyond_all_numbers_is_refused_at_once(epsilon: exact.Rational) -> None:
+def test_a_budget_beyond_all_numbers_is_refused_at_once(
+    epsilon: exact.Rational,
+) -> None:
     """Written down, it would be found out with every later question about it."""
     with pytest.raises(InvalidNumber, match="100,000"):
         Budget.from_number(epsilon)

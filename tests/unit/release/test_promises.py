@@ -36,7 +36,9 @@ MANY = [f"person {number}" for number in range(600)]
 
 def merged() -> Ladder:
     """The coarse design says of a fine response only whether it is the first: from one to the other all is certain."""
-    fine = dn.matrix([["6/10", "2/10"], ["2/10", "3/10"], ["2/10", "5/10"]], categories=["yes", "no"])
+    fine = dn.matrix(
+        [["6/10", "2/10"], ["2/10", "3/10"], ["2/10", "5/10"]], categories=["yes", "no"]
+    )
     coarse = dn.matrix([["6/10", "2/10"], ["4/10", "8/10"]], categories=["yes", "no"])
     return ladder([coarse, fine])
 
@@ -47,16 +49,23 @@ def test_a_panel_raises_what_is_out(order: tuple[int, int], tmp_path: Path) -> N
     stages = merged()
     with Panel.create(tmp_path / "panel.db") as panel:
         panel.answer(
-            "smokes", {name: "yes" if number % 2 else "no" for number, name in enumerate(MANY)}, about=stages.designs[0]
+            "smokes",
+            {name: "yes" if number % 2 else "no" for number, name in enumerate(MANY)},
+            about=stages.designs[0],
         )
         out = {at: panel.release("smokes", stages.designs[at]) for at in order}
-    coarse, fine = (dict(zip(out[at].respondents, out[at].responses.tolist(), strict=True)) for at in (0, 1))
+    coarse, fine = (
+        dict(zip(out[at].respondents, out[at].responses.tolist(), strict=True))
+        for at in (0, 1)
+    )
     assert all((coarse[name] == 0) == (fine[name] == 0) for name in MANY)
 
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 2, 1), (2, 0, 1)])
-def test_stages_of_a_panel_have_their_law_together(order: tuple[int, ...], tmp_path: Path) -> None:
+def test_stages_of_a_panel_have_their_law_together(
+    order: tuple[int, ...], tmp_path: Path
+) -> None:
     """Each history as often as the ladder says, within six standard errors: a false alarm in 10^8 tests.
 
     What is drawn afresh is off by 0.06 or more somewhere, which is twelve standard errors.
@@ -64,8 +73,15 @@ def test_stages_of_a_panel_have_their_law_together(order: tuple[int, ...], tmp_p
     stages = ladder([dn.k_ary(COLOURS, p=p) for p in ("4/10", "6/10", "8/10")])
     n = 6000
     with Panel.create(tmp_path / "panel.db") as panel:
-        panel.answer("colour", {str(number): "green" for number in range(n)}, about=stages.designs[0])
-        out = {at: panel.release("colour", stages.designs[at]).responses.tolist() for at in order}
+        panel.answer(
+            "colour",
+            {str(number): "green" for number in range(n)},
+            about=stages.designs[0],
+        )
+        out = {
+            at: panel.release("colour", stages.designs[at]).responses.tolist()
+            for at in order
+        }
     seen = Counter(zip(*(out[at] for at in sorted(order)), strict=True))
     law: Counter[tuple[int, ...]] = Counter()
     for one in range(3):
@@ -76,19 +92,26 @@ def test_stages_of_a_panel_have_their_law_together(order: tuple[int, ...], tmp_p
                 law[kept] += stages.probability(history, given=1)  # type: ignore[assignment]
     assert seen.keys() <= law.keys()
     for history, share in law.items():
-        assert abs(seen[history] - n * float(share)) <= 6 * math.sqrt(n * float(share * (1 - share))) + 1, history
+        assert (
+            abs(seen[history] - n * float(share))
+            <= 6 * math.sqrt(n * float(share * (1 - share))) + 1
+        ), history
 
 
 # Recorded before it leaves
 
 
-def test_a_response_does_not_leave_a_server_that_cannot_commit(postgres_server: str) -> None:
+def test_a_response_does_not_leave_a_server_that_cannot_commit(
+    postgres_server: str,
+) -> None:
     """The record is refused at the moment of the commit: then there is no response, neither now nor later."""
     where = postgres.fresh_schema(postgres_server, "late_refusal")
     with Panel.create(where) as panel:
         panel.answer("colour", dict.fromkeys(MANY[:5], "red"), about=stage(2))
         with panel.database.transaction() as tables:
-            tables.run("CREATE FUNCTION refuse() RETURNS trigger AS 'BEGIN RAISE ''no''; END' LANGUAGE plpgsql")
+            tables.run(
+                "CREATE FUNCTION refuse() RETURNS trigger AS 'BEGIN RAISE ''no''; END' LANGUAGE plpgsql"
+            )
             tables.run(
                 "CREATE CONSTRAINT TRIGGER late AFTER INSERT ON release_receipt DEFERRABLE INITIALLY DEFERRED "
                 "FOR EACH ROW EXECUTE FUNCTION refuse()"
@@ -109,7 +132,9 @@ def test_others_see_the_record_of_what_has_left(where: str) -> None:
             with other.transaction(write=False) as book:
                 row = book.require_question("colour")
                 drawn = book.drawn(row.id, MANY[:5])[book.stages(row.id)[-1].id]
-            assert [drawn[name].response for name in out.respondents] == out.responses.tolist()
+            assert [
+                drawn[name].response for name in out.respondents
+            ] == out.responses.tolist()
             assert all(each.released for each in drawn.values())
             assert other.receipts()[-1] == out.receipt
         panel.check()
@@ -118,11 +143,18 @@ def test_others_see_the_record_of_what_has_left(where: str) -> None:
 # Withdrawn and forgotten is erased
 
 
-def test_a_withdrawal_leaves_nothing_that_was_drawn_and_not_released(where: str) -> None:
+def test_a_withdrawal_leaves_nothing_that_was_drawn_and_not_released(
+    where: str,
+) -> None:
     stages = ladder([stage(2), stage(4), stage(8)])
     with Panel.create(where) as panel:
         for question in ("colour", "shape"):
-            panel.answer(question, dict.fromkeys(("anna", "bert"), "red"), about=stages, keep=True)
+            panel.answer(
+                question,
+                dict.fromkeys(("anna", "bert"), "red"),
+                about=stages,
+                keep=True,
+            )
         panel.release("colour", 0)
         assert panel.withdraw(["anna"]) == 1
         with panel.database.transaction(write=False) as tables:
@@ -130,7 +162,9 @@ def test_a_withdrawal_leaves_nothing_that_was_drawn_and_not_released(where: str)
                 "SELECT respondent, released, count(*) FROM release_response GROUP BY 1, 2 ORDER BY 1, 2"
             )
             assert left == [("anna", 1, 1), ("bert", 0, 5), ("bert", 1, 1)]
-            kept = tables.rows("SELECT respondent, count(answer) FROM release_answer GROUP BY 1 ORDER BY 1")
+            kept = tables.rows(
+                "SELECT respondent, count(answer) FROM release_answer GROUP BY 1 ORDER BY 1"
+            )
             assert kept == [("anna", 0), ("bert", 2)]
         assert panel.release("colour", 2).respondents == ("bert",)
 
@@ -150,19 +184,28 @@ def test_a_withdrawal_from_one_question_leaves_the_others(tmp_path: Path) -> Non
         ledger.release("shape", stage(8))
 
 
-def test_draws_from_an_answer_are_made_with_what_is_erased_with_it(tmp_path: Path) -> None:
+def test_draws_from_an_answer_are_made_with_what_is_erased_with_it(
+    tmp_path: Path,
+) -> None:
     """Made again from the secret that stays, sixty draws come out as they did once in 10^10 times, or rarer."""
     path, design = tmp_path / "mine.ledger", dn.k_ary(COLOURS, p="1/2")
     with Ledger.create(path) as ledger:
         for number in range(60):
             ledger.answer(f"q{number}", "red", about=design)
-        out = [design.symbols.index(ledger.release(f"q{number}", design).response.symbol) for number in range(60)]
+        out = [
+            design.symbols.index(ledger.release(f"q{number}", design).response.symbol)
+            for number in range(60)
+        ]
         secrets = _secrets(path)
         for number in range(60):
             ledger.forget(f"q{number}")
     context = [design.hash, None, None]
-    assert out == [design.channel.draw(0, DerivedBytes(each[SECRET:], context)) for each in secrets]
-    assert out != [design.channel.draw(0, DerivedBytes(each[:SECRET], context)) for each in secrets]
+    assert out == [
+        design.channel.draw(0, DerivedBytes(each[SECRET:], context)) for each in secrets
+    ]
+    assert out != [
+        design.channel.draw(0, DerivedBytes(each[:SECRET], context)) for each in secrets
+    ]
     assert _secrets(path) == [each[:SECRET] for each in secrets]
     content = path.read_bytes()
     assert not any(each[SECRET:] in content for each in secrets)
@@ -177,12 +220,20 @@ def test_derived_bytes_never_come_twice() -> None:
         ["a", ("b", "0"), None],
         ["a", ("b", "1"), None],
     ]
-    found = [DerivedBytes(secret, context).read(20_000) for secret in secrets for context in contexts]
-    words = [stream[at : at + 16] for stream in found for at in range(0, len(stream), 16)]
+    found = [
+        DerivedBytes(secret, context).read(20_000)
+        for secret in secrets
+        for context in contexts
+    ]
+    words = [
+        stream[at : at + 16] for stream in found for at in range(0, len(stream), 16)
+    ]
     assert len(set(words)) == len(words)
 
 
-def test_every_stage_is_drawn_with_bytes_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_stage_is_drawn_with_bytes_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Raised from what is out with the bytes that drew it, a response would say how they fell."""
     made: list[tuple[bytes, str]] = []
 
@@ -223,15 +274,25 @@ def test_a_secret_is_random_and_told_by_nothing_else(tmp_path: Path) -> None:
         assert [len(each) for each in secrets] == [2 * SECRET, SECRET]
         assert all(each in source.given for each in secrets)
         found += secrets
-    halves = [each[at : at + SECRET] for each in found for at in range(0, len(each), SECRET)]
+    halves = [
+        each[at : at + SECRET] for each in found for at in range(0, len(each), SECRET)
+    ]
     assert len(set(halves)) == 6
-    told = {hashlib.new(kind, b"colour").digest() for kind in ("sha256", "sha3_256", "blake2s")}
+    told = {
+        hashlib.new(kind, b"colour").digest()
+        for kind in ("sha256", "sha3_256", "blake2s")
+    }
     assert not told & set(halves)
 
 
 def _secrets(path: Path) -> list[bytes]:
     with closing(sqlite3.connect(path)) as file:
-        return [secret for (secret,) in file.execute("SELECT secret FROM release_answer ORDER BY question")]
+        return [
+            secret
+            for (secret,) in file.execute(
+                "SELECT secret FROM release_answer ORDER BY question"
+            )
+        ]
 
 
 # Budget first
@@ -268,7 +329,9 @@ def test_a_ledger_does_not_look_at_the_answer_before_the_budget(tmp_path: Path) 
         _spoil_answers(tmp_path / "all.ledger")
         with pytest.raises(OverBudget):
             ledger.release("colour", stage(8))
-        with pytest.raises(ValueError, match="invalid literal"):  # what the test is about
+        with pytest.raises(
+            ValueError, match="invalid literal"
+        ):  # what the test is about
             ledger.release("colour", stage(3))
 
 
@@ -295,7 +358,9 @@ def test_the_budget_of_everybody_is_looked_at(spent: str, tmp_path: Path) -> Non
             panel.release("shape", stage(4))
         with panel.transaction(write=False) as book:
             assert book.reached(list(people)) == {spent: {1: 0}}, "nobody was released"
-        panel.release("shape", stage(4), respondents=[name for name in people if name != spent])
+        panel.release(
+            "shape", stage(4), respondents=[name for name in people if name != spent]
+        )
 
 
 def _spoil_answers(path: Path) -> None:
@@ -306,7 +371,10 @@ def _spoil_answers(path: Path) -> None:
 
 def test_what_was_not_kept_is_refused_in_both(tmp_path: Path) -> None:
     stages = ladder([stage(2), stage(4)])
-    with Ledger.create(tmp_path / "mine.ledger") as ledger, Panel.create(tmp_path / "panel.db") as panel:
+    with (
+        Ledger.create(tmp_path / "mine.ledger") as ledger,
+        Panel.create(tmp_path / "panel.db") as panel,
+    ):
         ledger.answer("colour", "red", about=stages)
         panel.answer("colour", {"anna": "red"}, about=stages)
         with pytest.raises(NotAllowed, match="the answer was erased or not kept"):
@@ -332,9 +400,14 @@ def test_what_was_spent_on_a_question_is_compared(tmp_path: Path) -> None:
     path = tmp_path / "mine.ledger"
     told_twice(path)
     with closing(sqlite3.connect(path)) as file:
-        file.execute("UPDATE release_stage SET parity = CASE parity WHEN '2' THEN '3' ELSE '2' END")
+        file.execute(
+            "UPDATE release_stage SET parity = CASE parity WHEN '2' THEN '3' ELSE '2' END"
+        )
         file.commit()
-    with pytest.raises(UnreadableFile, match="what was spent on 'colour' is not"), Ledger.open(path) as changed:
+    with (
+        pytest.raises(UnreadableFile, match="what was spent on 'colour' is not"),
+        Ledger.open(path) as changed,
+    ):
         changed.check()
 
 
@@ -345,9 +418,13 @@ def test_what_was_spent_in_all_is_compared(tmp_path: Path) -> None:
     with Ledger.open(path) as ledger:
         first, second = ledger.receipts()
         smaller = exact.log_above(Fraction(3))
-        again = type(second)(**{**second.__dict__, "total_after": smaller} | {"previous": first.hash})
+        again = type(second)(
+            **{**second.__dict__, "total_after": smaller} | {"previous": first.hash}
+        )
         with ledger.database.transaction() as tables:
-            tables.run("UPDATE release_receipt SET body = ? WHERE number = 2", again.to_json())
+            tables.run(
+                "UPDATE release_receipt SET body = ? WHERE number = 2", again.to_json()
+            )
         with pytest.raises(UnreadableFile, match="what was spent in all"):
             ledger.check()
 
@@ -396,8 +473,13 @@ def test_what_was_changed_by_hand_is_found(tmp_path: Path, statement: str) -> No
         changed.check()
 
 
-def test_responses_of_two_people_in_a_panel_are_not_exchanged_unseen(tmp_path: Path) -> None:
-    path, people = tmp_path / "panel.db", {f"person {number}": "red" for number in range(1000)}
+def test_responses_of_two_people_in_a_panel_are_not_exchanged_unseen(
+    tmp_path: Path,
+) -> None:
+    path, people = (
+        tmp_path / "panel.db",
+        {f"person {number}": "red" for number in range(1000)},
+    )
     with Panel.create(path, budget=9) as panel:
         panel.answer("colour", people, about=ladder([stage(2), stage(4)]))
         panel.release("colour", 0, respondents=list(people)[:700])
@@ -406,13 +488,20 @@ def test_responses_of_two_people_in_a_panel_are_not_exchanged_unseen(tmp_path: P
         panel.check()
     with closing(sqlite3.connect(path)) as file:
         one, two = (
-            file.execute("SELECT respondent FROM release_response WHERE stage = 1 AND response = ?", each).fetchone()
+            file.execute(
+                "SELECT respondent FROM release_response WHERE stage = 1 AND response = ?",
+                each,
+            ).fetchone()
             for each in "01"
         )
         for name, response in ((one, "1"), (two, "0")):
             file.execute(
-                "UPDATE release_response SET response = ? WHERE stage = 1 AND respondent = ?", (response, *name)
+                "UPDATE release_response SET response = ? WHERE stage = 1 AND respondent = ?",
+                (response, *name),
             )
         file.commit()
-    with Panel.open(path) as changed, pytest.raises(UnreadableFile, match="by another hand"):
+    with (
+        Panel.open(path) as changed,
+        pytest.raises(UnreadableFile, match="by another hand"),
+    ):
         changed.check()

@@ -44,7 +44,10 @@ def test_a_history_is_written_and_read() -> None:
     text = receipts.write(known, "ab12")
     assert receipts.read(text) == tuple(known)
     assert receipts.read(text, holding=known[2:4]) == tuple(known)
-    assert all(json.loads(line)["schema"].startswith("deniable/receipt") for line in text.splitlines())
+    assert all(
+        json.loads(line)["schema"].startswith("deniable/receipt")
+        for line in text.splitlines()
+    )
     assert receipts.read(receipts.write([], "ab12")) == ()
 
 
@@ -85,12 +88,19 @@ def test_a_changed_letter_is_found() -> None:
 
 def test_receipts_in_another_order_twice_or_added_are_found() -> None:
     known = history()
-    for wrong in ([known[1], known[0], *known[2:]], [known[0], *known], known[1:], [*known, *history(2, "cd34")]):
+    for wrong in (
+        [known[1], known[0], *known[2:]],
+        [known[0], *known],
+        known[1:],
+        [*known, *history(2, "cd34")],
+    ):
         with pytest.raises(UnreadableFile):
             receipts.verify(wrong)
 
 
-def test_a_shorter_history_that_closes_itself_anew_is_known_to_who_holds_a_receipt() -> None:
+def test_a_shorter_history_that_closes_itself_anew_is_known_to_who_holds_a_receipt() -> (
+    None
+):
     known = history()
     shorter = receipts.write(known[:3], "ab12")
     assert len(receipts.read(shorter)) == 3
@@ -112,10 +122,14 @@ def changed(wrong_link: int = 0, **changes: object) -> list[Receipt]:
     """Change the second of three receipts, and write anew what follows from it, but for one link."""
     one, two, three = history(3)
     two = replace(two, **changes)  # type: ignore[arg-type]  # a field each
-    three = replace(three, epsilon_before=two.epsilon_after, total_before=two.total_after)
+    three = replace(
+        three, epsilon_before=two.epsilon_after, total_before=two.total_after
+    )
     link, found = receipts.first_link(one.ledger), []
     for number, each in enumerate((one, two, three), 1):
-        found.append(replace(each, previous=first_link("cd34") if number == wrong_link else link))
+        found.append(
+            replace(each, previous=first_link("cd34") if number == wrong_link else link)
+        )
         link = found[-1].hash
     return found
 
@@ -128,9 +142,15 @@ def changed(wrong_link: int = 0, **changes: object) -> list[Receipt]:
     ],
     ids=str,
 )  # fmt: skip
-def test_a_history_that_is_wrong_in_one_respect_alone_is_refused(wrong: dict[str, Any]) -> None:
+def test_a_history_that_is_wrong_in_one_respect_alone_is_refused(
+    wrong: dict[str, Any],
+) -> None:
     receipts.verify(changed())
-    told = "amounts of receipt 2" if {each[-6:] for each in wrong} & {"before", "_after"} else "does not follow"
+    told = (
+        "amounts of receipt 2"
+        if {each[-6:] for each in wrong} & {"before", "_after"}
+        else "does not follow"
+    )
     with pytest.raises(UnreadableFile, match=told):
         receipts.verify(changed(**wrong))
 
@@ -146,19 +166,34 @@ def test_the_last_line_names_the_last_receipt_and_how_many_there_are() -> None:
     end = documents.unseal("receipts", lines[-1])
     for wrong in ({"count": 2}, {"head": known[1].hash}):
         with pytest.raises(UnreadableFile, match="closes a history of"):
-            receipts.read("\n".join([*lines[:-1], documents.seal("receipts", {**end, **wrong})]))
+            receipts.read(
+                "\n".join([*lines[:-1], documents.seal("receipts", {**end, **wrong})])
+            )
 
 
 def test_the_schema_knows_receipts_and_nothing_else() -> None:
     validator = jsonschema_rs.validator_for(receipts.schema())
-    known = [*history(3), replace(history(1)[0], epsilon_after=math.inf, total_after=1e-7, kind="withdrawal")]
+    known = [
+        *history(3),
+        replace(
+            history(1)[0], epsilon_after=math.inf, total_after=1e-7, kind="withdrawal"
+        ),
+    ]
     for receipt in known:
         assert validator.is_valid(json.loads(receipt.to_json()))
     body = json.loads(known[0].to_json())
-    for wrong in ({"kind": "gift"}, {"number": "1"}, {"previous": "?"}, {"total_after": "-1"}, {"more": 1}):
+    for wrong in (
+        {"kind": "gift"},
+        {"number": "1"},
+        {"previous": "?"},
+        {"total_after": "-1"},
+        {"more": 1},
+    ):
         assert not validator.is_valid({**body, **wrong})
     for name in body:
-        assert not validator.is_valid({key: value for key, value in body.items() if key != name})
+        assert not validator.is_valid(
+            {key: value for key, value in body.items() if key != name}
+        )
 
 
 def test_an_infinite_amount_travels() -> None:
@@ -191,6 +226,10 @@ def test_what_is_no_text_and_the_end_of_another_ledger_are_found() -> None:
     lines = text.splitlines()
     end = documents.unseal("receipts", lines[-1])
     with pytest.raises(UnreadableFile, match="another ledger"):
-        receipts.read("\n".join([*lines[:-1], documents.seal("receipts", {**end, "ledger": "cd34"})]))
+        receipts.read(
+            "\n".join(
+                [*lines[:-1], documents.seal("receipts", {**end, "ledger": "cd34"})]
+            )
+        )
     with pytest.raises(InvalidRequest, match="no text"):
         replace(history()[0], details={"price": 3})  # type: ignore[dict-item]  # what does not read again

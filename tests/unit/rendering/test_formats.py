@@ -50,7 +50,10 @@ def test_only_certainty_is_shown_as_certain(share: float) -> None:
 
 
 def test_ends_of_an_interval_are_rounded_outward() -> None:
-    low, high = formats.fixed_percent(0.1019, 1, math.floor), formats.fixed_percent(0.1011, 1, math.ceil)
+    low, high = (
+        formats.fixed_percent(0.1019, 1, math.floor),
+        formats.fixed_percent(0.1011, 1, math.ceil),
+    )
     assert (low, high) == ("10.1%", "10.2%")
     assert formats.interval(formats.points(0.1019), high) == "10.2 … 10.2%"
 
@@ -60,9 +63,20 @@ def test_a_rounded_percentage_is_never_minus_zero() -> None:
 
 
 def test_levels_keep_their_digits() -> None:
-    assert [formats.level(each) for each in (0.95, 0.9875, 0.9999)] == ["95%", "98.75%", "99.99%"]
+    assert [formats.level(each) for each in (0.95, 0.9875, 0.9999)] == [
+        "95%",
+        "98.75%",
+        "99.99%",
+    ]
 
 
 def test_cells_of_any_kind() -> None:
     cells = ["three", None, 12345, 0.123456, math.inf, math.nan]
-    assert [formats.cell(each) for each in cells] == ["three", "—", "12,345", "0.1235", "∞", "—"]
+    assert [formats.cell(each) for each in cells] == [
+        "three",
+        "—",
+        "12,345",
+        "0.1235",
+        "∞",
+        "—",
+    ]

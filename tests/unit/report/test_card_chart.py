@@ -15,10 +15,14 @@ def test_the_curves_cross_where_the_band_ends(tmp_path: Path) -> None:
     figure = card_chart(100, 0.5, 0.1)
     axes = figure.axes[0]
     lines = {line.get_label(): line for line in axes.lines}
-    curve = next(line for label, line in lines.items() if label.startswith("cards dealt"))
+    curve = next(
+        line for label, line in lines.items() if label.startswith("cards dealt")
+    )
     shares, dealt = np.asarray(curve.get_xdata()), np.asarray(curve.get_ydata())
     warner = np.asarray(lines["Warner's design"].get_ydata())[0]
-    assert warner == pytest.approx(plan.variance(dn.warner(0.5), 100, population="census"))
+    assert warner == pytest.approx(
+        plan.variance(dn.warner(0.5), 100, population="census")
+    )
     low, high = plan.crossing(100, 0.5, 0.1)
     assert ((dealt > warner) == ((shares > low) & (shares < high))).all()
     assert f"{low:.3f} … {high:.3f}" in axes.get_legend().get_texts()[0].get_text()

@@ -7,7 +7,9 @@ import pytest
 import deniable as dn
 from deniable.errors import InvalidRequest
 
-RESULT = dn.estimate(dn.tally(dn.forced_response(honest="3/4", yes="1/6"), {"yes": 150, "no": 350}))
+RESULT = dn.estimate(
+    dn.tally(dn.forced_response(honest="3/4", yes="1/6"), {"yes": 150, "no": 350})
+)
 
 
 def test_a_latex_table_has_the_caption_label_and_notes_that_are_wanted() -> None:
@@ -17,8 +19,13 @@ def test_a_latex_table_has_the_caption_label_and_notes_that_are_wanted() -> None
         in plain
     )
     assert "The cost of privacy" in plain
-    given = RESULT.to_latex(caption="Who has paid a bribe (50% weighted)", label="tab:bribe_1", notes=False)
-    assert "\\caption{Who has paid a bribe (50\\% weighted)}\n\\label{tab:bribe_1}\n" in given
+    given = RESULT.to_latex(
+        caption="Who has paid a bribe (50% weighted)", label="tab:bribe_1", notes=False
+    )
+    assert (
+        "\\caption{Who has paid a bribe (50\\% weighted)}\n\\label{tab:bribe_1}\n"
+        in given
+    )
     assert "footnotesize" not in given
     with pytest.raises(InvalidRequest, match="the label is"):
         RESULT.to_latex(label="tab}")
@@ -26,7 +33,9 @@ def test_a_latex_table_has_the_caption_label_and_notes_that_are_wanted() -> None
 
 def test_a_sentence_takes_what_people_do() -> None:
     told = dn.report.sentence(RESULT, "yes", label="have paid a bribe")
-    assert told.startswith("An estimated 17.8% have paid a bribe (95% interval 12.6% to 23.3%;")
+    assert told.startswith(
+        "An estimated 17.8% have paid a bribe (95% interval 12.6% to 23.3%;"
+    )
     assert "beyond" not in told
     few = dn.estimate(dn.tally(dn.warner(p="3/5"), {"yes": 60, "no": 40}))
     assert "may reach beyond 0% and 100%" in dn.report.sentence(few, "yes")

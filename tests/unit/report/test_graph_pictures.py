@@ -32,7 +32,12 @@ def texts(figure) -> str:  # type: ignore[no-untyped-def]
     found = [each.get_text() for axes in figure.axes for each in axes.texts]
     found += [axes.get_title(loc="left") for axes in figure.axes]
     found += [axes.get_xlabel() + axes.get_ylabel() for axes in figure.axes]
-    found += [each.get_text() for axes in figure.axes if axes.get_legend() for each in axes.get_legend().get_texts()]
+    found += [
+        each.get_text()
+        for axes in figure.axes
+        if axes.get_legend()
+        for each in axes.get_legend().get_texts()
+    ]
     return "\n".join([*found, figure.get_suptitle()])
 
 
@@ -45,10 +50,14 @@ def shown(table: object) -> str:
 def test_estimates_against_the_truth() -> None:
     found = made()
     degree = dict(zip(ITEMS, found.degree.tolist(), strict=True)) | {"tea": 1.0}
-    figure = against_truth(found, degree=degree, mean=dict(zip(ITEMS, found.mean.tolist(), strict=True)))
+    figure = against_truth(
+        found, degree=degree, mean=dict(zip(ITEMS, found.mean.tolist(), strict=True))
+    )
     assert len(figure.axes) == 2
     drawn = [line for line in figure.axes[0].lines if line.get_marker() == "o"]
-    assert sorted(float(x) for line in drawn for x in line.get_xdata()) == pytest.approx(sorted(degree.values()))
+    assert sorted(
+        float(x) for line in drawn for x in line.get_xdata()
+    ) == pytest.approx(sorted(degree.values()))
     told = texts(figure)
     assert "interval holds the truth (2)" in told
     assert "it does not (1)" in told
@@ -67,12 +76,16 @@ def test_the_graph_with_what_is_uncertain() -> None:
     assert f"{found.mean[0]:.2f} ± {found.errors('mean')[0]:.2f}" in told
     curves = figure.axes[0].lines[:3]
     widths = [line.get_linewidth() for line in curves]
-    assert widths[0] > widths[1] > widths[2] > 0  # upper end, estimate, lower end of the first item
+    assert (
+        widths[0] > widths[1] > widths[2] > 0
+    )  # upper end, estimate, lower end of the first item
     low, high = next(iter(found.about("degree").conf_int().values()))
     assert widths[2] / widths[0] == pytest.approx(low / high)
     assert widths[1] / widths[0] == pytest.approx(found.degree[0] / high)
     assert len(figure.axes) == 2  # with a scale of colors
-    assert len(weighted_graph(made(importance="frequency")).axes) == 1  # and without, where weights are not told
+    assert (
+        len(weighted_graph(made(importance="frequency")).axes) == 1
+    )  # and without, where weights are not told
     for wrong in (0, 41):
         with pytest.raises(InvalidRequest, match="1 to 40"):
             weighted_graph(found, count=wrong)
@@ -85,7 +98,11 @@ def test_tables_of_items() -> None:
     assert "The largest 2 of 3." in table
     assert "frequency" in table
     assert "tea" in table
-    sums = shown(to_rich(sheet(estimate(tally(vpp(["[b]", "c"], 1), ["+ [b]", "- c"])).summary())))
+    sums = shown(
+        to_rich(
+            sheet(estimate(tally(vpp(["[b]", "c"], 1), ["+ [b]", "- c"])).summary())
+        )
+    )
     assert "weight" in sums
     assert "[b]" in sums
     assert "frequency" not in sums
@@ -93,7 +110,10 @@ def test_tables_of_items() -> None:
 
 def test_tables_of_one_edge_each() -> None:
     found = estimate_edges(
-        EdgeTally(one_edge(["tax", "transport", "none"], 1), np.array([[1, 2, 3], [9, 9, 9], [0] * 3]))
+        EdgeTally(
+            one_edge(["tax", "transport", "none"], 1),
+            np.array([[1, 2, 3], [9, 9, 9], [0] * 3]),
+        )
     )
     table = shown(to_rich(sheet(found.summary(count=3))))
     assert table.index("transport") < table.index("tax") < table.index("none")

@@ -10,7 +10,12 @@ import numpy as np
 import pytest
 
 from deniable.criteria import BetaFactor, Boundaries, Relaxed, RhoToRho
-from deniable.designs import exposing_binary, exposure_threshold, feasible_binary, warner
+from deniable.designs import (
+    exposing_binary,
+    exposure_threshold,
+    feasible_binary,
+    warner,
+)
 from deniable.errors import InvalidRequest
 from deniable.report import breach_region, feasible_region, save, threshold_levels
 
@@ -20,7 +25,9 @@ def labels(figure: Any) -> list[str]:
 
 
 def test_a_breach_region_says_which_designs_hold() -> None:
-    figure = breach_region(RhoToRho(0.1, 0.5), warner(1), warner(3), exposing_binary("1/10"))
+    figure = breach_region(
+        RhoToRho(0.1, 0.5), warner(1), warner(3), exposing_binary("1/10")
+    )
     assert labels(figure) == [
         "forbidden",
         "the demand in full: γ = 9",
@@ -42,8 +49,12 @@ def test_the_drawn_border_is_that_of_the_design() -> None:
 
 
 def test_what_is_forbidden_is_shaded() -> None:
-    figure = breach_region(Boundaries(lower=[(0, 0), (1, 0.5)], upper=[(0, 0.2), (0.5, 0.8), (1, 1)]))
-    above, below = (collection.get_paths()[0] for collection in figure.axes[0].collections[:2])
+    figure = breach_region(
+        Boundaries(lower=[(0, 0), (1, 0.5)], upper=[(0, 0.2), (0.5, 0.8), (1, 1)])
+    )
+    above, below = (
+        collection.get_paths()[0] for collection in figure.axes[0].collections[:2]
+    )
     assert above.contains_point((0.2, 0.5))
     assert not above.contains_point((0.2, 0.4))
     assert below.contains_point((0.8, 0.38))
@@ -51,13 +62,17 @@ def test_what_is_forbidden_is_shaded() -> None:
 
 
 def test_pictures_that_cannot_be_drawn_are_refused() -> None:
-    with pytest.raises(InvalidRequest, match="expected a criterion with a breach region"):
+    with pytest.raises(
+        InvalidRequest, match="expected a criterion with a breach region"
+    ):
         breach_region(Relaxed(1, 0.1))  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="at most 4"):
         breach_region(BetaFactor(3), *[warner(1)] * 5)
 
 
-@pytest.mark.parametrize(("delta", "ceiling"), [("0.1", None), ("0.1", 2), (0, None), ("0.4", None)])
+@pytest.mark.parametrize(
+    ("delta", "ceiling"), [("0.1", None), ("0.1", 2), (0, None), ("0.4", None)]
+)
 def test_the_shaded_region_is_what_is_feasible(delta: Any, ceiling: Any) -> None:
     figure = feasible_region("1/2", delta, share="1/4", ceiling=ceiling)
     regions = [patch.get_path() for patch in figure.axes[0].patches]
@@ -65,18 +80,25 @@ def test_the_shaded_region_is_what_is_feasible(delta: Any, ceiling: Any) -> None
     wrong = []
     for p00, p11 in product(np.arange(0.013, 1, 0.037), repeat=2):
         inside = any(region.contains_point((p00, p11)) for region in regions)
-        allowed = feasible_binary(p00, p11, "1/2", delta) and (ceiling is None or feasible_binary(p00, p11, ceiling))
+        allowed = feasible_binary(p00, p11, "1/2", delta) and (
+            ceiling is None or feasible_binary(p00, p11, ceiling)
+        )
         if inside != allowed:
             wrong.append((p00, p11))
     assert wrong == []
 
 
 def test_the_best_design_is_marked() -> None:
-    assert "best: relaxed_warner, variance 2.372" in labels(feasible_region(0.5, 0.1, share=0.25))
+    assert "best: relaxed_warner, variance 2.372" in labels(
+        feasible_region(0.5, 0.1, share=0.25)
+    )
     exposing = feasible_region(1, 0.4, share=0.1, expose=True, title="mine")
     assert "best: exposing_binary, variance 0.24" in labels(exposing)
     marks = [line for line in exposing.axes[0].lines if line.get_marker() == "o"]
-    assert [float(marks[0].get_xdata()[0]), float(marks[0].get_ydata()[0])] == pytest.approx([1, 0.4])
+    assert [
+        float(marks[0].get_xdata()[0]),
+        float(marks[0].get_ydata()[0]),
+    ] == pytest.approx([1, 0.4])
 
 
 def test_levels_of_the_threshold_are_where_they_say() -> None:
@@ -85,7 +107,9 @@ def test_levels_of_the_threshold_are_where_they_say() -> None:
         for note in axes.texts:
             epsilon, delta = note.xy
             share = float(note.get_text().rstrip("%")) / 100
-            assert exposure_threshold(float(epsilon), float(delta)) == pytest.approx(share, rel=0.03)
+            assert exposure_threshold(float(epsilon), float(delta)) == pytest.approx(
+                share, rel=0.03
+            )
     assert len(figure.axes[0].texts) == len(figure.axes[1].texts) == 7
 
 

@@ -11,12 +11,22 @@ from deniable.report.result_texts import about
     [
         (0.123, 0.09, 0.15, "About 12% answer “yes”: between 9% and 15%."),
         (0.1234, 0.1211, 0.1257, "About 12.3% answer “yes”: between 12.1% and 12.6%."),
-        (0.12347, 0.1232, 0.1238, "About 12.35% answer “yes”: between 12.32% and 12.38%."),
+        (
+            0.12347,
+            0.1232,
+            0.1238,
+            "About 12.35% answer “yes”: between 12.32% and 12.38%.",
+        ),
         (0.03, -0.01, 0.07, "About 3% answer “yes”: at most 7%."),
         (-0.02, -0.06, 0.02, "Hardly anybody answers “yes”: at most 2%."),
         (1.01, 0.96, 1.05, "Nearly everybody answers “yes”: at least 96%."),
         (0.98, 0.93, 1.02, "About 98% answer “yes”: at least 93%."),
-        (0.53, -0.56, 1.63, "About 53% answer “yes”, but the responses are too few: any share would fit them."),
+        (
+            0.53,
+            -0.56,
+            1.63,
+            "About 53% answer “yes”, but the responses are too few: any share would fit them.",
+        ),
     ],
 )
 def test_a_share_in_words(value: float, low: float, high: float, told: str) -> None:

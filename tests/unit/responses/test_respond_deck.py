@@ -15,15 +15,27 @@ SECRET = "a-secret-that-must-not-travel"
 
 def test_members_send_the_other_end_and_all_others_their_card() -> None:
     deck = Deck((5, 2, 9), 3, ("never", "ever"))
-    assert [respond_with_card(deck, "never", card).symbol for card in (1, 2, 3)] == ["1", "2", "3"]
-    assert [respond_with_card(deck, "ever", card).symbol for card in (1, 2, 3)] == ["3", "2", "1"]
+    assert [respond_with_card(deck, "never", card).symbol for card in (1, 2, 3)] == [
+        "1",
+        "2",
+        "3",
+    ]
+    assert [respond_with_card(deck, "ever", card).symbol for card in (1, 2, 3)] == [
+        "3",
+        "2",
+        "1",
+    ]
     assert respond_with_card(deck, "ever", 1).design == deck.hash
 
 
 def test_everybody_gets_one_of_the_cards(seeded: Source) -> None:
     deck = Deck((3, 2, 5), 10)
     responses = deal(deck, ["no"] * 10, source=seeded)
-    assert Counter(response.symbol for response in responses) == {"1": 3, "2": 2, "3": 5}
+    assert Counter(response.symbol for response in responses) == {
+        "1": 3,
+        "2": 2,
+        "3": 5,
+    }
     mixed = deal(deck, ["yes"] * 4 + ["no"] * 6, source=seeded)
     cards = [4 - int(r.symbol) for r in mixed[:4]] + [int(r.symbol) for r in mixed[4:]]
     assert Counter(cards) == {1: 3, 2: 2, 3: 5}
@@ -31,7 +43,9 @@ def test_everybody_gets_one_of_the_cards(seeded: Source) -> None:
 
 def test_two_deals_differ(seeded: Source) -> None:
     deck = Deck((30, 20, 50), 100)
-    assert deal(deck, ["no"] * 100, source=seeded) != deal(deck, ["no"] * 100, source=seeded)
+    assert deal(deck, ["no"] * 100, source=seeded) != deal(
+        deck, ["no"] * 100, source=seeded
+    )
     assert deal(deck, ["no"] * 100) != deal(deck, ["no"] * 100)
 
 

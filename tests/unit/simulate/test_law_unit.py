@@ -15,7 +15,13 @@ from deniable.tallies import Tally
 from deniable.tallies.decks import tally as tally_deck
 from deniable.types.strings.design import NoisySampling
 
-DESIGNS = [dn.warner(1), dn.k_ary(4, 1), dn.christofides(1, middle="1/4"), dn.subset(4, 1, t=2), dn.rappor(3, 2)]
+DESIGNS = [
+    dn.warner(1),
+    dn.k_ary(4, 1),
+    dn.christofides(1, middle="1/4"),
+    dn.subset(4, 1, t=2),
+    dn.rappor(3, 2),
+]
 
 
 @pytest.mark.parametrize("design", DESIGNS, ids=repr)
@@ -25,13 +31,17 @@ def test_shares_are_those_of_the_estimate(design: Design) -> None:
     rows = law.tallies(design, people, 5)
     found = law.shares(design, rows, n)
     for row, shares in zip(rows, found, strict=True):
-        assert shares == pytest.approx(list(estimate(Tally(design, row, respondents=n)).params.values()))
+        assert shares == pytest.approx(
+            list(estimate(Tally(design, row, respondents=n)).params.values())
+        )
 
 
 def test_customary_shares_are_those_of_the_customary_estimate() -> None:
     design = dn.rappor(3, 2)
     rows = law.tallies(design, [50, 30, 20], 3)
-    for row, shares in zip(rows, law.shares(design, rows, 100, method="customary"), strict=True):
+    for row, shares in zip(
+        rows, law.shares(design, rows, 100, method="customary"), strict=True
+    ):
         usual = estimate(Tally(design, row, respondents=100), method="customary")
         assert shares == pytest.approx(list(usual.params.values()))
 
@@ -42,7 +52,9 @@ def test_shares_of_noisy_samples_are_those_of_all_samples_so_far() -> None:
     for row, shares in zip(rows, law.noisy_shares(noisy, rows, 100), strict=True):
         for samples in (1, 2, 3):
             ones = Fraction(int(row[:samples].sum()), 100)
-            assert shares[samples - 1] == pytest.approx(float(noisy.share(ones, samples)))
+            assert shares[samples - 1] == pytest.approx(
+                float(noisy.share(ones, samples))
+            )
 
 
 def test_shares_of_a_deck_are_those_of_its_estimate() -> None:
@@ -50,14 +62,22 @@ def test_shares_of_a_deck_are_those_of_its_estimate() -> None:
     rows = law.tallies(deck, {"yes": 30, "no": 70}, 5)
     for row, shares in zip(rows, law.shares(deck, rows, 100), strict=True):
         counted = dict(enumerate(row.tolist(), 1))
-        assert shares[1] == pytest.approx(estimate_deck(tally_deck(deck, counted)).share)
+        assert shares[1] == pytest.approx(
+            estimate_deck(tally_deck(deck, counted)).share
+        )
 
 
 def test_many_categories_are_drawn_without_writing_the_channel_out() -> None:
     people = np.full(100_000, 3)
-    assert law.tallies(dn.k_ary(100_000, 2), people, 2).sum(axis=1).tolist() == [300_000, 300_000]
+    assert law.tallies(dn.k_ary(100_000, 2), people, 2).sum(axis=1).tolist() == [
+        300_000,
+        300_000,
+    ]
     assert law.tallies(dn.unary(100_000, 2), people, 2).shape == (2, 100_000)
-    assert law.tallies(dn.unary(100, 2, by_size=False), people[:100], 2).shape == (2, 100)
+    assert law.tallies(dn.unary(100, 2, by_size=False), people[:100], 2).shape == (
+        2,
+        100,
+    )
     with pytest.raises(InvalidRequest, match="by_size=False"):
         law.tallies(dn.unary(100, 2), people[:100], 2)
 

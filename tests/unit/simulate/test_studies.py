@@ -19,24 +19,43 @@ DESIGNS = {
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize("test", [{"null": 0.0}, {"null": 0.35, "two_sided": True}, {"null": 0.3, "alpha": 0.2}])
+@pytest.mark.parametrize(
+    "test",
+    [{"null": 0.0}, {"null": 0.35, "two_sided": True}, {"null": 0.3, "alpha": 0.2}],
+)
 def test_studies_find_what_was_planned(name: str, test: dict[str, Any]) -> None:
-    found = dn.simulate.studies(DESIGNS[name], 150, 20_000, share=0.15, draws=np.random.default_rng(7), **test)
+    found = dn.simulate.studies(
+        DESIGNS[name], 150, 20_000, share=0.15, draws=np.random.default_rng(7), **test
+    )
     planned = float(found.lines[0]["planned"])
     assert planned == dn.plan.power(DESIGNS[name], 150, share=0.15, **test)
     hits = round(found.value * 20_000)
-    assert min(binom.cdf(hits, 20_000, planned), binom.sf(hits - 1, 20_000, planned)) > ALARM / 2
+    assert (
+        min(binom.cdf(hits, 20_000, planned), binom.sf(hits - 1, 20_000, planned))
+        > ALARM / 2
+    )
 
 
 def test_widths_and_estimates_are_those_of_estimate() -> None:
     design, n = dn.kuk("4/5", "3/10", draws=3), 200
-    found = dn.simulate.studies(design, n, 50, share=0.2, draws=np.random.default_rng(1))
+    found = dn.simulate.studies(
+        design, n, 50, share=0.2, draws=np.random.default_rng(1)
+    )
     people = [800_000_000, 200_000_000]
-    counts = dn.simulate.tallies(design, people, 50, respondents=n, replaced=True, draws=np.random.default_rng(1))
+    counts = dn.simulate.tallies(
+        design, people, 50, respondents=n, replaced=True, draws=np.random.default_rng(1)
+    )
     rows = [np.repeat(np.arange(4), row).tolist() for row in counts]
-    ends = [dn.estimate(dn.tally(design, row, codes=True)).conf_int(method="normal")["yes"] for row in rows]
-    assert found.lines[1]["simulated"] == pytest.approx(np.mean([end.high - end.low for end in ends]))
-    assert found.lines[2]["simulated"] == np.mean([end.low <= 0.2 <= end.high for end in ends])
+    ends = [
+        dn.estimate(dn.tally(design, row, codes=True)).conf_int(method="normal")["yes"]
+        for row in rows
+    ]
+    assert found.lines[1]["simulated"] == pytest.approx(
+        np.mean([end.high - end.low for end in ends])
+    )
+    assert found.lines[2]["simulated"] == np.mean(
+        [end.low <= 0.2 <= end.high for end in ends]
+    )
 
 
 def test_progress_is_told_and_ends_with_all() -> None:

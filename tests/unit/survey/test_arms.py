@@ -28,22 +28,39 @@ BOTH = (SurveyArm("one", ("masked",), 2), SurveyArm("two", ("open",)))
 
 
 def armed(*questions: Any, arms: Any = BOTH, **changes: Any) -> Survey:
-    return small(questions=questions or (COMMON, MASKED, OPEN), arms=arms, acknowledge=math.inf, **changes)
+    return small(
+        questions=questions or (COMMON, MASKED, OPEN),
+        arms=arms,
+        acknowledge=math.inf,
+        **changes,
+    )
 
 
 def test_an_arm_is_drawn_with_its_odds() -> None:
     """Every value of the one draw below 2⁶⁴ by its first byte: exactly two of three parts lead to the first arm."""
     edges = [(2**64 // 3) * at for at in (0, 1, 2, 3)]
-    for number, arm in ((0, 0), (edges[1] - 1, 0), (edges[1], 0), (edges[2] - 1, 0), (edges[2], 1), (edges[3] - 1, 1)):
+    for number, arm in (
+        (0, 0),
+        (edges[1] - 1, 0),
+        (edges[1], 0),
+        (edges[2] - 1, 0),
+        (edges[2], 1),
+        (edges[3] - 1, 1),
+    ):
         assert draw_arm(BOTH, ScriptedSource(number.to_bytes(8, "big"))) == arm
     source = Seeded("arms")
     drawn = Counter(draw_arm(BOTH, source) for _ in range(3_000))
-    assert abs(drawn[1] - 1_000) < 6.2 * math.sqrt(3_000 * 2 / 9)  # 6.2 deviations: below 1e-9 by chance
+    assert abs(drawn[1] - 1_000) < 6.2 * math.sqrt(
+        3_000 * 2 / 9
+    )  # 6.2 deviations: below 1e-9 by chance
 
 
 def test_each_arm_is_asked_its_questions_and_those_of_everybody() -> None:
     survey = armed()
-    assert [[each.name for each in hand] for hand in survey.arm_questions] == [["common", "masked"], ["common", "open"]]
+    assert [[each.name for each in hand] for hand in survey.arm_questions] == [
+        ["common", "masked"],
+        ["common", "open"],
+    ]
     source = Seeded("hands")
     assert {tuple(each.name for each in survey.draw_questions(source)) for _ in range(60)} == {
         ("common", "masked"), ("common", "open"),
@@ -53,12 +70,21 @@ def test_each_arm_is_asked_its_questions_and_those_of_everybody() -> None:
 
 
 def test_the_bound_is_that_of_the_arm_that_reveals_most() -> None:
-    one, two, rest = (question(name, warner(p=p)) for name, p in (("one", "3/4"), ("two", "4/5"), ("rest", "2/3")))
-    survey = armed(one, two, rest, arms=(SurveyArm("a", ("one",)), SurveyArm("b", ("two",))))
-    assert survey.disclosure.parity == Fraction(4) * 2, "not 3 · 4 · 2: nobody is asked all three"
+    one, two, rest = (
+        question(name, warner(p=p))
+        for name, p in (("one", "3/4"), ("two", "4/5"), ("rest", "2/3"))
+    )
+    survey = armed(
+        one, two, rest, arms=(SurveyArm("a", ("one",)), SurveyArm("b", ("two",)))
+    )
+    assert survey.disclosure.parity == Fraction(4) * 2, (
+        "not 3 · 4 · 2: nobody is asked all three"
+    )
     assert armed().disclosure.parity == math.inf
     checked = small(questions=(MASKED, CHECK))
-    assert checked.disclosure.parity == MASKED.design.parity, "a check is about the device"
+    assert checked.disclosure.parity == MASKED.design.parity, (
+        "a check is about the device"
+    )
     assert checked.worst is MASKED
 
 
@@ -74,7 +100,10 @@ def test_a_direct_arm_has_to_be_acknowledged() -> None:
     [
         ({"arms": BOTH[:1]}, "there are 1 arms"),
         ({"arms": (BOTH[0], SurveyArm("one", ("open",)))}, "two of one name"),
-        ({"arms": (BOTH[0], SurveyArm("two", ("nothing",)))}, "'nothing', which is no question"),
+        (
+            {"arms": (BOTH[0], SurveyArm("two", ("nothing",)))},
+            "'nothing', which is no question",
+        ),
         ({"arms": (BOTH[0], SurveyArm("two", ()))}, "no questions"),
         ({"arms": (BOTH[0], SurveyArm("two", ("masked",)))}, "the same questions"),
         ({"arms": (BOTH[0], SurveyArm("two", ("open",), 0))}, "has the odds 0"),
@@ -83,7 +112,9 @@ def test_a_direct_arm_has_to_be_acknowledged() -> None:
         ({"each": 1}, "and there are arms"),
     ],
 )
-def test_arms_that_cannot_be_drawn_or_told_apart_are_refused(changes: Mapping[str, Any], said: str) -> None:
+def test_arms_that_cannot_be_drawn_or_told_apart_are_refused(
+    changes: Mapping[str, Any], said: str
+) -> None:
     with pytest.raises(InvalidRequest, match=said):
         armed(**changes)
 
@@ -109,17 +140,31 @@ def test_comparisons_are_of_the_same_answers_of_other_people() -> None:
     [
         (warner(epsilon=1), {"check": "no"}, "expected the design 'direct'"),
         (direct(["no", "yes"]), {"check": "maybe"}, "expected one of 'no', 'yes'"),
-        (direct(["no", "yes"]), {"check": "no", "compare": "masked"}, "nothing to compare"),
-        (direct(["no", "yes"]), {"check": "no", "device": "physical"}, "in the browser"),
+        (
+            direct(["no", "yes"]),
+            {"check": "no", "compare": "masked"},
+            "nothing to compare",
+        ),
+        (
+            direct(["no", "yes"]),
+            {"check": "no", "device": "physical"},
+            "in the browser",
+        ),
     ],
 )
-def test_a_check_hides_nothing_and_has_a_right_answer(about: Any, others: Mapping[str, Any], said: str) -> None:
+def test_a_check_hides_nothing_and_has_a_right_answer(
+    about: Any, others: Mapping[str, Any], said: str
+) -> None:
     with pytest.raises(InvalidRequest, match=said):
         question("check", about, **others)
     with pytest.raises(InvalidRequest, match="all questions are comprehension checks"):
         small(questions=(CHECK,))
     with pytest.raises(InvalidRequest, match="comprehension checks alone"):
-        armed(CHECK, MASKED, arms=(SurveyArm("a", ("check",)), SurveyArm("b", ("masked",))))
+        armed(
+            CHECK,
+            MASKED,
+            arms=(SurveyArm("a", ("check",)), SurveyArm("b", ("masked",))),
+        )
 
 
 def test_files_say_it_in_a_few_words() -> None:
@@ -133,7 +178,14 @@ def test_files_say_it_in_a_few_words() -> None:
         ([{}], "no list"),
     ):
         with pytest.raises(InvalidRequest, match=said):
-            Survey.from_document({"name": "x", "texts": {"en": {"title": "X"}}, "questions": [], "arms": wrong})
+            Survey.from_document(
+                {
+                    "name": "x",
+                    "texts": {"en": {"title": "X"}},
+                    "questions": [],
+                    "arms": wrong,
+                }
+            )
 
 
 def test_the_command_tells_what_each_arm_reveals(tmp_path: Any) -> None:
@@ -143,5 +195,8 @@ def test_the_command_tells_what_each_arm_reveals(tmp_path: Any) -> None:
     assert "The arm device, 1 of 2 respondents: ridden, understood; ε ≤ 1.61." in told
     assert "The arm direct, 1 of 2 respondents: ridden-direct; ε ≤ ∞." in told
     book = done("survey", "codebook", file).stdout
-    assert "A comprehension check: the answer is sent as it is, and cannot is right." in book
+    assert (
+        "A comprehension check: the answer is sent as it is, and cannot is right."
+        in book
+    )
     assert "Compared with `ridden`" in book

@@ -18,27 +18,48 @@ from tests.support.filled import EXAMPLE, example
 
 
 def _asked(design: object, **texts: object) -> Survey:
-    question = Question("asked", design, {"en": QuestionTexts("Do you | *mind*?", **texts)}, acknowledge=float("inf"))
-    return Survey("habits", {"en": SurveyTexts("=Habits")}, (question,), acknowledge=float("inf"))
+    question = Question(
+        "asked",
+        design,
+        {"en": QuestionTexts("Do you | *mind*?", **texts)},
+        acknowledge=float("inf"),
+    )
+    return Survey(
+        "habits", {"en": SurveyTexts("=Habits")}, (question,), acknowledge=float("inf")
+    )
 
 
 def test_the_table_has_every_cell_of_every_stage() -> None:
     rows = list(csv.DictReader(io.StringIO(example().codebook("de").to_csv())))
     asked = example().questions
-    assert len(rows) == sum(each.channel.answers * each.channel.responses for one in asked for each in one.designs)
+    assert len(rows) == sum(
+        each.channel.answers * each.channel.responses
+        for one in asked
+        for each in one.designs
+    )
     for row in rows:
         question = example().question(row["question"])
         design = question.designs[int(row["stage"]) - 1]
         assert row["text"] == question.texts["de"].text
         assert row["design"] == design.name
         answer, response = row["category"], row["response"]
-        assert Fraction(row["probability"]) == design.probability(response, given=answer)
-        assert (Fraction(row["factor_low"]), Fraction(row["factor_high"])) == design.bayes_factors(response, answer)
-        assert row["category_label"] == question.labels("de")[design.category_number(answer)]
+        assert Fraction(row["probability"]) == design.probability(
+            response, given=answer
+        )
+        assert (
+            Fraction(row["factor_low"]),
+            Fraction(row["factor_high"]),
+        ) == design.bayes_factors(response, answer)
+        assert (
+            row["category_label"]
+            == question.labels("de")[design.category_number(answer)]
+        )
 
 
 def test_a_response_that_proves_something_has_its_factors() -> None:
-    rows = list(csv.DictReader(io.StringIO(_asked(triangular("1/4")).codebook().to_csv())))
+    rows = list(
+        csv.DictReader(io.StringIO(_asked(triangular("1/4")).codebook().to_csv()))
+    )
     assert [(row["category"], row["response"], row["factor_low"]) for row in rows] == [
         ("no", "neither", "inf"),
         ("no", "at least one", "1/4"),
@@ -60,7 +81,11 @@ def test_what_is_too_large_is_named_and_not_listed() -> None:
     survey = _asked(local_hashing([str(each) for each in range(500)], epsilon=1))
     assert "500 answers and " in survey.codebook().to_markdown()
     (row,) = csv.DictReader(io.StringIO(survey.codebook().to_csv()))
-    assert (row["design"], row["category"], row["probability"]) == ("local_hashing", "", "")
+    assert (row["design"], row["category"], row["probability"]) == (
+        "local_hashing",
+        "",
+        "",
+    )
     (variable,) = json.loads(survey.codebook().to_json())["codeBook"]["dataDscr"]["var"]
     assert variable["catgry"] == []
 
@@ -68,10 +93,17 @@ def test_what_is_too_large_is_named_and_not_listed() -> None:
 def test_json_has_the_names_of_ddi() -> None:
     book = json.loads(example().codebook().to_json())
     variables = book["codeBook"]["dataDscr"]["var"]
-    assert [each["@name"] for each in variables] == [each.name for each in example().questions]
-    assert book["codeBook"]["stdyDscr"]["citation"]["titlStmt"]["IDNo"] == example().hash
+    assert [each["@name"] for each in variables] == [
+        each.name for each in example().questions
+    ]
+    assert (
+        book["codeBook"]["stdyDscr"]["citation"]["titlStmt"]["IDNo"] == example().hash
+    )
     assert variables[0]["catgry"][0] == {"catValu": "none", "labl": "None"}
-    assert variables[1]["qstn"]["ivuInstr"] == example().questions[1].texts["en"].instructions
+    assert (
+        variables[1]["qstn"]["ivuInstr"]
+        == example().questions[1].texts["en"].instructions
+    )
     assert [each["hash"] for each in variables[2]["deniable"]["stages"]] == [
         each.hash for each in example().questions[2].designs
     ]
@@ -80,11 +112,23 @@ def test_json_has_the_names_of_ddi() -> None:
 
 
 def test_the_command_writes_by_the_ending_of_the_file(tmp_path: Path) -> None:
-    for ending, write in (("csv", "to_csv"), ("md", "to_markdown"), ("json", "to_json")):
+    for ending, write in (
+        ("csv", "to_csv"),
+        ("md", "to_markdown"),
+        ("json", "to_json"),
+    ):
         file = tmp_path / f"book.{ending}"
         done("survey", "codebook", EXAMPLE, "--out", file, "--language", "de")
-        assert file.read_text(encoding="utf-8").rstrip() == getattr(example().codebook("de"), write)().rstrip()
+        assert (
+            file.read_text(encoding="utf-8").rstrip()
+            == getattr(example().codebook("de"), write)().rstrip()
+        )
     assert done("survey", "codebook", EXAMPLE).stdout.startswith("# Working life")
-    assert "expected a name that ends in .csv, .md, .json" in run("survey", "codebook", EXAMPLE, "-o", "b.pdf").stderr
-    with pytest.raises(InvalidRequest, match="not asked in 'fr'; expected one of en, de"):
+    assert (
+        "expected a name that ends in .csv, .md, .json"
+        in run("survey", "codebook", EXAMPLE, "-o", "b.pdf").stderr
+    )
+    with pytest.raises(
+        InvalidRequest, match="not asked in 'fr'; expected one of en, de"
+    ):
         example().codebook("fr")

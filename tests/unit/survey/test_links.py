@@ -17,20 +17,31 @@ WHOLE = (
 
 def test_a_link_says_where_what_and_who() -> None:
     link = Link.read(WHOLE)
-    assert (link.base, link.survey, link.group) == ("https://survey.example/panel", "working-life", "field staff")
-    assert (link.definition, link.author, link.invitation) == (HASH, AUTHOR, "in_secret-code_1")
+    assert (link.base, link.survey, link.group) == (
+        "https://survey.example/panel",
+        "working-life",
+        "field staff",
+    )
+    assert (link.definition, link.author, link.invitation) == (
+        HASH,
+        AUTHOR,
+        "in_secret-code_1",
+    )
     assert link.text == WHOLE
     assert "in_secret" not in repr(link)
     assert "in_secret" not in str(link)
-    assert Link.read(f"http://127.0.0.1:8000/s/small?lang=de#definition={HASH}") == Link(
-        "http://127.0.0.1:8000", "small", HASH
-    )
+    assert Link.read(
+        f"http://127.0.0.1:8000/s/small?lang=de#definition={HASH}"
+    ) == Link("http://127.0.0.1:8000", "small", HASH)
 
 
 def test_a_link_to_a_survey_names_its_whole_hash() -> None:
     survey = small()
     link = Link.to(survey, "https://survey.example/", group="north")
-    assert link.text == f"https://survey.example/s/small?group=north#definition={survey.hash[7:]}"
+    assert (
+        link.text
+        == f"https://survey.example/s/small?group=north#definition={survey.hash[7:]}"
+    )
     assert len(link.definition) == 64
     assert Link.read(link.text) == link
     with pytest.raises(InvalidRequest, match="no group"):
@@ -41,7 +52,12 @@ def test_a_link_fits_its_definition_and_no_other() -> None:
     fielded = small(keys=Keys(AUTHOR))
     link = Link.to(fielded, "https://survey.example")
     link.check(fielded)
-    for other in (small(), small(minimum=21, keys=Keys(AUTHOR)), small(keys=Keys(HASH)), small(name="other")):
+    for other in (
+        small(),
+        small(minimum=21, keys=Keys(AUTHOR)),
+        small(keys=Keys(HASH)),
+        small(name="other"),
+    ):
         with pytest.raises(Incompatible, match="the link names"):
             link.check(other)
 
@@ -64,8 +80,14 @@ def test_a_link_fits_its_definition_and_no_other() -> None:
         (f"https://survey.example/s/small#definition={HASH[:19]}", "cannot be read"),
         (f"https://survey.example/s/small#definition={HASH.upper()}", "cannot be read"),
         (f"https://survey.example/s/small#definition={HASH}&author=", "cannot be read"),
-        (f"https://survey.example/s/small#definition={HASH}&definition={HASH}", "cannot be read"),
-        (f"https://survey.example/s/small#definition={HASH}&budget=100", "cannot be read"),
+        (
+            f"https://survey.example/s/small#definition={HASH}&definition={HASH}",
+            "cannot be read",
+        ),
+        (
+            f"https://survey.example/s/small#definition={HASH}&budget=100",
+            "cannot be read",
+        ),
     ],
 )
 def test_what_is_no_safe_link_is_refused(text: str, words: str) -> None:

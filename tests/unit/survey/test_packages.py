@@ -20,12 +20,32 @@ READ: list[tuple[str, str, dict[str, Any], Design]] = [
     ("RRreg", "Crosswise", {"p": 0.25}, dn.crosswise("1/4")),
     ("RRreg", "Triangular", {"p": 0.25}, dn.triangular("1/4")),
     ("RRreg", "Mangat", {"p": 0.7}, dn.mangat("7/10")),
-    ("RRreg", "FR", {"p": [0.1, 0.2]}, dn.forced_response("7/10", yes="1/5", no="1/10")),
-    ("RRreg", "FR", {"p": [0.1, 0.05, 0.1, 0.15]}, dn.forced_choice(["1/10", "1/20", "1/10", "3/20"])),
+    (
+        "RRreg",
+        "FR",
+        {"p": [0.1, 0.2]},
+        dn.forced_response("7/10", yes="1/5", no="1/10"),
+    ),
+    (
+        "RRreg",
+        "FR",
+        {"p": [0.1, 0.05, 0.1, 0.15]},
+        dn.forced_choice(["1/10", "1/20", "1/10", "3/20"]),
+    ),
     ("RRreg", "UQTknown", {"p": [0.6, 0.3]}, dn.simmons(p="3/5", b="3/10")),
     ("RRreg", "Kuk", {"p": [0.8, 0.3], "Kukrep": 3}, dn.kuk("4/5", "3/10", draws=3)),
-    ("RRreg", "custom", {"p": [[0.8, 0.1], [0.2, 0.9]]}, dn.matrix([["4/5", "1/10"], ["1/5", "9/10"]])),
-    ("rr", "forced-known", {"p": 2 / 3, "p1": 1 / 6, "p0": 1 / 6}, dn.forced_response("2/3", "1/6", "1/6")),
+    (
+        "RRreg",
+        "custom",
+        {"p": [[0.8, 0.1], [0.2, 0.9]]},
+        dn.matrix([["4/5", "1/10"], ["1/5", "9/10"]]),
+    ),
+    (
+        "rr",
+        "forced-known",
+        {"p": 2 / 3, "p1": 1 / 6, "p0": 1 / 6},
+        dn.forced_response("2/3", "1/6", "1/6"),
+    ),
     ("rr", "mirrored", {"p": 0.7}, dn.mirrored("7/10")),
     ("rr", "disguised", {"p": 0.7}, dn.disguised("7/10")),
     ("rr", "unrelated-known", {"p": 0.7, "q": 0.2}, dn.simmons(p="7/10", b="1/5")),
@@ -36,32 +56,76 @@ READ: list[tuple[str, str, dict[str, Any], Design]] = [
     ("GLMMRR", "Kuk", {"p1": 0.8, "p2": 0.3}, dn.kuk("4/5", "3/10")),
     ("GLMMRR", "DQ", {"p1": 1, "p2": 0}, dn.direct()),
     ("GLMMRR", "Forced", {"p1": "3/4", "p2": "2/3"}, dn.forced_response("3/4", "1/6")),
-    ("GLMMRR", "Forced", {"p1": "3/4", "p2": "1/6", "reading": "unconditional"}, dn.forced_response("3/4", "1/6")),
-    ("GLMMRR", "Forced", {"p1": "3/4", "p2": "1/6", "reading": "conditional"}, dn.forced_response("3/4", "1/24")),
+    (
+        "GLMMRR",
+        "Forced",
+        {"p1": "3/4", "p2": "1/6", "reading": "unconditional"},
+        dn.forced_response("3/4", "1/6"),
+    ),
+    (
+        "GLMMRR",
+        "Forced",
+        {"p1": "3/4", "p2": "1/6", "reading": "conditional"},
+        dn.forced_response("3/4", "1/24"),
+    ),
     ("RRTCS", "Warner", {"p": 0.7}, dn.warner(p="7/10")),
-    ("RRTCS", "ForcedResponse", {"p1": 0.2, "p2": 0.1}, dn.forced_response("7/10", yes="1/5", no="1/10")),
+    (
+        "RRTCS",
+        "ForcedResponse",
+        {"p1": 0.2, "p2": 0.1},
+        dn.forced_response("7/10", yes="1/5", no="1/10"),
+    ),
     ("RRTCS", "Horvitz", {"p": 0.5, "alpha": 0.1}, dn.simmons(p="1/2", b="1/10")),
     ("RRTCS", "SoberanisCruz", {"p": 0.5, "alpha": 0.1}, dn.simmons(p="1/2", b="1/10")),
-    ("RRTCS", "Mangat", {"p": 0.7, "alpha": 0.3, "t": 0.4}, dn.mangat_unrelated("2/5", "7/10", "3/10")),
+    (
+        "RRTCS",
+        "Mangat",
+        {"p": 0.7, "alpha": 0.3, "t": 0.4},
+        dn.mangat_unrelated("2/5", "7/10", "3/10"),
+    ),
     ("RRTCS", "MangatSingh", {"p": 0.7, "t": 0.55}, dn.mangat_singh("11/20", "7/10")),
-    ("RRTCS", "MangatSinghSingh", {"p": 0.6, "alpha": 0.5}, dn.mangat_singh_singh("3/5", "1/2")),
+    (
+        "RRTCS",
+        "MangatSinghSingh",
+        {"p": 0.6, "alpha": 0.5},
+        dn.mangat_singh_singh("3/5", "1/2"),
+    ),
     ("RRTCS", "Devore", {"p": 0.7}, dn.devore("7/10")),
     ("RRTCS", "SinghJoarder", {"p": 0.6}, dn.singh_joarder("3/5")),
     ("RRTCS", "Kuk", {"p1": 0.6, "p2": 0.2, "k": 25}, dn.kuk("3/5", "1/5", draws=25)),
-    ("RRTCS", "Christofides", {"mm": [1, 3, 2], "pm": [0.1, 0.6, 0.3]}, dn.christofides(cards=[0.1, 0.3, 0.6])),
+    (
+        "RRTCS",
+        "Christofides",
+        {"mm": [1, 3, 2], "pm": [0.1, 0.6, 0.3]},
+        dn.christofides(cards=[0.1, 0.3, 0.6]),
+    ),
     ("Stata", "rrlogit", {"pwarner": 0.8}, dn.warner(p="4/5")),
-    ("Stata", "rrreg", {"pyes": 0.1, "pno": 0.05}, dn.forced_response("17/20", "1/10", "1/20")),
+    (
+        "Stata",
+        "rrreg",
+        {"pyes": 0.1, "pno": 0.05},
+        dn.forced_response("17/20", "1/10", "1/20"),
+    ),
     ("Stata", "rrlogit", {}, dn.direct()),
-    ("Stata", "rrlogit", {"pwarner": 0.8, "pyes": 0.1, "pno": 0.05}, dn.binary("73/100", "78/100")),
+    (
+        "Stata",
+        "rrlogit",
+        {"pwarner": 0.8, "pyes": 0.1, "pno": 0.05},
+        dn.binary("73/100", "78/100"),
+    ),
     ("cWise", "crosswise", {"p": 0.2}, dn.crosswise("1/5")),
 ]
 
 
 @pytest.mark.parametrize(("package", "model", "parameters", "meant"), READ)
-def test_parameters_mean_a_design(package: str, model: str, parameters: dict[str, Any], meant: Design) -> None:
+def test_parameters_mean_a_design(
+    package: str, model: str, parameters: dict[str, Any], meant: Design
+) -> None:
     found = dn.survey_design(package.upper(), model.lower(), **parameters)
     if package == "rr" and model == "forced-known":  # R's sixths have seventeen digits
-        assert found.channel.floats() == pytest.approx(meant.channel.floats(), abs=1e-15)
+        assert found.channel.floats() == pytest.approx(
+            meant.channel.floats(), abs=1e-15
+        )
     else:
         assert found == meant
 
@@ -81,7 +145,9 @@ def test_the_two_conventions_of_glmmrr_are_asked_with_what_each_would_give() -> 
         ("unconditional", "1/6 (0.1667)", "11/12 (0.9167)", "44.4%"),
     ):
         part = told[told.index(f'reading="{reading}"') :].partition("\n")[0]
-        design = dn.survey_design("GLMMRR", "Forced", p1="3/4", p2="1/6", reading=reading)
+        design = dn.survey_design(
+            "GLMMRR", "Forced", p1="3/4", p2="1/6", reading=reading
+        )
         assert others in part
         assert members in part
         assert share in part
@@ -89,15 +155,24 @@ def test_the_two_conventions_of_glmmrr_are_asked_with_what_each_would_give() -> 
 
 
 def test_where_only_one_reading_is_possible_nothing_is_asked() -> None:
-    assert dn.survey_design("GLMMRR", "Forced", p1=0.75, p2=0) == dn.forced_response("3/4", 0)
+    assert dn.survey_design("GLMMRR", "Forced", p1=0.75, p2=0) == dn.forced_response(
+        "3/4", 0
+    )
     with pytest.raises(InvalidRequest, match="sum to more than 1"):
-        dn.survey_design("GLMMRR", "Forced", p1="3/4", p2="2/3", reading="unconditional")
+        dn.survey_design(
+            "GLMMRR", "Forced", p1="3/4", p2="2/3", reading="unconditional"
+        )
 
 
 @pytest.mark.parametrize(
     ("package", "model", "parameters", "told"),
     [
-        ("SPSS", "Warner", {"p": 0.8}, "expected one of RRreg, rr, GLMMRR, RRTCS, Stata, cWise"),
+        (
+            "SPSS",
+            "Warner",
+            {"p": 0.8},
+            "expected one of RRreg, rr, GLMMRR, RRTCS, Stata, cWise",
+        ),
         ("RRreg", "Tarot", {"p": 0.8}, "expected one of Warner"),
         ("RRreg", "UQTunknown", {"p": [0.8, 0.2]}, "unrelated_two_samples"),
         ("RRTCS", "HorvitzUB", {"p1": 0.6, "p2": 0.7}, "no independent samples"),
@@ -106,11 +181,23 @@ def test_where_only_one_reading_is_possible_nothing_is_asked() -> None:
         ("RRreg", "UQTknown", {"p": 0.8}, "expected two numbers"),
         ("RRreg", "FR", {"p": 0.8}, "no before yes"),
         ("rr", "forced-known", {"p": 0.5, "p1": 0.2, "p0": 0.2}, "do not sum to 1"),
-        ("GLMMRR", "Forced", {"p1": 0.5, "p2": 0.2, "reading": "loose"}, "expected one of conditional"),
-        ("RRTCS", "Christofides", {"mm": [1, 2, 4], "pm": [0.1, 0.3, 0.6]}, "expected 1, 2, 3"),
+        (
+            "GLMMRR",
+            "Forced",
+            {"p1": 0.5, "p2": 0.2, "reading": "loose"},
+            "expected one of conditional",
+        ),
+        (
+            "RRTCS",
+            "Christofides",
+            {"mm": [1, 2, 4], "pm": [0.1, 0.3, 0.6]},
+            "expected 1, 2, 3",
+        ),
     ],
 )
-def test_what_is_not_known_is_refused(package: str, model: str, parameters: dict[str, Any], told: str) -> None:
+def test_what_is_not_known_is_refused(
+    package: str, model: str, parameters: dict[str, Any], told: str
+) -> None:
     with pytest.raises(InvalidRequest, match=told):
         dn.survey_design(package, model, **parameters)
 

@@ -51,7 +51,9 @@ def test_a_signature_that_does_not_verify_is_none(tmp_path: Path) -> None:
         with pytest.raises(UnreadableFile, match="not a signature"):
             replace(made, **change)
         with pytest.raises(UnreadableFile, match="not a signature"):
-            AuthorSignature.from_json(documents.seal("signature", made.to_body() | change))
+            AuthorSignature.from_json(
+                documents.seal("signature", made.to_body() | change)
+            )
 
 
 def test_a_receipt_of_another_definition_is_refused() -> None:

@@ -20,7 +20,11 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "survey.toml"
 def document(**asked: Any) -> dict[str, Any]:
     """A survey with one question, as JSON."""
     one = {"name": "smokes", "texts": {"en": {"text": "Do you smoke?"}}, **asked}
-    return {"name": "one", "texts": {"en": {"title": "One question"}}, "questions": [one]}
+    return {
+        "name": "one",
+        "texts": {"en": {"title": "One question"}},
+        "questions": [one],
+    }
 
 
 def test_the_example_can_be_read() -> None:
@@ -41,13 +45,21 @@ def test_a_design_is_named_by_family_and_parameters() -> None:
 
 def test_a_ladder_of_epsilons_takes_the_best_sets_or_a_family() -> None:
     categories = ["a", "b", "c", "d"]
-    best = Survey.from_document(document(design={"categories": categories}, ladder=[0.5, 2]))
+    best = Survey.from_document(
+        document(design={"categories": categories}, ladder=[0.5, 2])
+    )
     assert best.questions[0].ladder == best_ladder(categories, [0.5, 2])
-    family = Survey.from_document(document(design={"family": "k_ary", "categories": categories}, ladder=[0.5, 2]))
-    assert family.questions[0].ladder == ladder([k_ary(categories, epsilon=0.5), k_ary(categories, epsilon=2)])
+    family = Survey.from_document(
+        document(design={"family": "k_ary", "categories": categories}, ladder=[0.5, 2])
+    )
+    assert family.questions[0].ladder == ladder(
+        [k_ary(categories, epsilon=0.5), k_ary(categories, epsilon=2)]
+    )
 
 
-def test_designs_and_ladders_may_be_written_out_or_lie_in_a_file(tmp_path: Path) -> None:
+def test_designs_and_ladders_may_be_written_out_or_lie_in_a_file(
+    tmp_path: Path,
+) -> None:
     stages = ladder([warner(1), warner(2)])
     (tmp_path / "design.json").write_text(warner(1).to_json())
     (tmp_path / "ladder.json").write_text(stages.to_json())
@@ -80,21 +92,45 @@ def test_a_sealed_survey_is_read_as_it_is(tmp_path: Path) -> None:
     ("asked", "words"),
     [
         ({}, "expected a design, or a ladder"),
-        ({"design": {"family": "nothing"}}, "the question 'smokes': the family is 'nothing'"),
+        (
+            {"design": {"family": "nothing"}},
+            "the question 'smokes': the family is 'nothing'",
+        ),
         ({"design": {"family": ["warner"]}}, "the family is"),
-        ({"design": {"family": "warner", "size": 3}}, "warner cannot be built of size; expected epsilon"),
+        (
+            {"design": {"family": "warner", "size": 3}},
+            "warner cannot be built of size; expected epsilon",
+        ),
         ({"design": {"family": "items", "designs": 3}}, "items cannot be built"),
         ({"design": {"family": "warner", "epsilon": "much"}}, "the question 'smokes'"),
         ({"design": {"family": "warner", "epsilon": [1]}}, "the question 'smokes'"),
-        ({"design": {"family": "warner", "epsilon": 1}, "ladder": "ladder.json"}, "expected a design, or a ladder"),
-        ({"design": {"family": "warner"}, "ladder": [1, 2]}, "needs a design with categories"),
-        ({"design": {"categories": ["a", "b"]}, "ladder": [2, 1]}, "the question 'smokes'"),
+        (
+            {"design": {"family": "warner", "epsilon": 1}, "ladder": "ladder.json"},
+            "expected a design, or a ladder",
+        ),
+        (
+            {"design": {"family": "warner"}, "ladder": [1, 2]},
+            "needs a design with categories",
+        ),
+        (
+            {"design": {"categories": ["a", "b"]}, "ladder": [2, 1]},
+            "the question 'smokes'",
+        ),
         ({"design": {"categories": ["a", "b"]}, "ladder": []}, "the question 'smokes'"),
         ({"design": 3}, "expected a table"),
         ({"design": "missing.json"}, "cannot be read"),
-        ({"design": {"family": "warner", "epsilon": 1}, "colour": "red"}, "field 'colour'"),
-        ({"design": {"family": "direct", "categories": ["a", "b"]}}, "acknowledge = inf"),
-        ({"design": {"family": "warner", "epsilon": 1}, "acknowledge": "yes"}, "acknowledges 'yes'"),
+        (
+            {"design": {"family": "warner", "epsilon": 1}, "colour": "red"},
+            "field 'colour'",
+        ),
+        (
+            {"design": {"family": "direct", "categories": ["a", "b"]}},
+            "acknowledge = inf",
+        ),
+        (
+            {"design": {"family": "warner", "epsilon": 1}, "acknowledge": "yes"},
+            "acknowledges 'yes'",
+        ),
     ],
 )
 def test_mistakes_are_named(tmp_path: Path, asked: dict[str, Any], words: str) -> None:
@@ -110,13 +146,28 @@ def test_mistakes_are_named(tmp_path: Path, asked: dict[str, Any], words: str) -
         ([], "expected a table"),
         ({"name": "x"}, "texts of the survey are missing"),
         ({"texts": {"en": "Title"}, "name": "x"}, "texts of the survey are missing"),
-        ({"texts": {"en": {"title": "T", "footer": "F"}}, "name": "x"}, "'footer' is no text"),
+        (
+            {"texts": {"en": {"title": "T", "footer": "F"}}, "name": "x"},
+            "'footer' is no text",
+        ),
         ({"texts": {"en": {"intro": "I"}}, "name": "x"}, "'title' is missing"),
         ({"texts": {"en": {"title": 3}}, "name": "x"}, "expected text"),
-        ({"texts": {"en": {"title": "T"}}, "name": "x", "languages": "en"}, "expected a list of texts"),
-        ({"texts": {"en": {"title": "T"}}, "name": "x", "groups": [["a"]]}, "expected a list of texts"),
-        ({"texts": {"en": {"title": "T"}}, "name": "x", "questions": [3]}, "expected a list of tables"),
-        ({"texts": {"en": {"title": "T"}}, "name": "x", "opens": "soon"}, "expected a day"),
+        (
+            {"texts": {"en": {"title": "T"}}, "name": "x", "languages": "en"},
+            "expected a list of texts",
+        ),
+        (
+            {"texts": {"en": {"title": "T"}}, "name": "x", "groups": [["a"]]},
+            "expected a list of texts",
+        ),
+        (
+            {"texts": {"en": {"title": "T"}}, "name": "x", "questions": [3]},
+            "expected a list of tables",
+        ),
+        (
+            {"texts": {"en": {"title": "T"}}, "name": "x", "opens": "soon"},
+            "expected a day",
+        ),
         ({"texts": {"en": {"title": "T"}}, "name": "x", "price": 3}, "field 'price'"),
     ],
 )

@@ -13,7 +13,13 @@ import pytest
 from deniable.designs import crosswise, direct
 from deniable.errors import InvalidRequest
 from deniable.plan import sample_size
-from deniable.survey import HARMLESS, TEMPLATES, Survey, harmless_question, survey_template
+from deniable.survey import (
+    HARMLESS,
+    TEMPLATES,
+    Survey,
+    harmless_question,
+    survey_template,
+)
 from deniable.survey.templates import template_title
 from tests.support.commands import done, run
 
@@ -34,10 +40,16 @@ def test_a_template_passes_the_check_as_it_is(name: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", TEMPLATES)
 @pytest.mark.parametrize("languages", [["en"], ["de"], ["de", "en"]])
-def test_languages_that_are_not_wanted_are_left_out(name: str, languages: list[str]) -> None:
-    whole, kept = (tomllib.loads(survey_template(name, languages=each)) for each in ((), languages))
+def test_languages_that_are_not_wanted_are_left_out(
+    name: str, languages: list[str]
+) -> None:
+    whole, kept = (
+        tomllib.loads(survey_template(name, languages=each)) for each in ((), languages)
+    )
     assert kept["languages"] == languages
-    for one, other in zip([whole, *whole["questions"]], [kept, *kept["questions"]], strict=True):
+    for one, other in zip(
+        [whole, *whole["questions"]], [kept, *kept["questions"]], strict=True
+    ):
         assert other["texts"] == {tag: one["texts"][tag] for tag in languages}
         assert other.keys() == one.keys()
     assert Survey.from_document(kept).languages == tuple(languages)
@@ -66,25 +78,41 @@ def test_birthdays_have_the_share_of_all_days_of_the_calendar() -> None:
         "father-first-to-tenth": lambda day: day.day in range(1, 11),
         "friend-even-day": lambda day: day.day % 2 == 0,
     }
-    digits = {"banknote-digit-0-to-2": Fraction(3, 10), "banknote-digit-even": Fraction(1, 2)}
-    counted = {name: Fraction(sum(map(holds, days)), len(days)) for name, holds in held.items()}
+    digits = {
+        "banknote-digit-0-to-2": Fraction(3, 10),
+        "banknote-digit-even": Fraction(1, 2),
+    }
+    counted = {
+        name: Fraction(sum(map(holds, days)), len(days)) for name, holds in held.items()
+    }
     assert {each.name: each.share for each in HARMLESS} == counted | digits
     assert all(set(each.texts) == {"en", "de", "es", "fr"} for each in HARMLESS)
 
 
 @pytest.mark.parametrize(
-    ("template", "name"), [("crosswise", "mother-january-to-march"), ("unrelated", "banknote-digit-0-to-2")]
+    ("template", "name"),
+    [("crosswise", "mother-january-to-march"), ("unrelated", "banknote-digit-0-to-2")],
 )
-def test_a_template_asks_the_harmless_question_whose_share_its_design_has(template: str, name: str) -> None:
-    (question,) = Survey.from_document(tomllib.loads(survey_template(template))).questions
+def test_a_template_asks_the_harmless_question_whose_share_its_design_has(
+    template: str, name: str
+) -> None:
+    (question,) = Survey.from_document(
+        tomllib.loads(survey_template(template))
+    ).questions
     harmless = harmless_question(name)
     for language, texts in question.texts.items():
         assert harmless.texts[language] in texts.instructions
     if template == "crosswise":
         assert question.design.probability("same", given="yes") == harmless.share
     else:
-        assert question.design.probability("yes", given="no") == Fraction(1, 4) * harmless.share
-        assert question.design.probability("yes", given="yes") == Fraction(3, 4) + Fraction(1, 4) * harmless.share
+        assert (
+            question.design.probability("yes", given="no")
+            == Fraction(1, 4) * harmless.share
+        )
+        assert (
+            question.design.probability("yes", given="yes")
+            == Fraction(3, 4) + Fraction(1, 4) * harmless.share
+        )
 
 
 def test_harmless_questions_are_listed_with_their_shares() -> None:
@@ -106,13 +134,20 @@ def test_each_harmless_question_says_what_it_is_good_for() -> None:
         said = float(each.use.partition("ε = ")[2].partition(",")[0])
         assert design.epsilon <= said < design.epsilon * 1.01
         assert ("not for crosswise" in each.use) == (design.epsilon < 0.1)
-    (times,) = re.findall("([0-9.]+) times", harmless_question("mother-january-to-march").use)
-    people, direct_people = (sample_size(asked, margin=0.03, shares=[0.9, 0.1]) for asked in (crosswise(P), direct()))
+    (times,) = re.findall(
+        "([0-9.]+) times", harmless_question("mother-january-to-march").use
+    )
+    people, direct_people = (
+        sample_size(asked, margin=0.03, shares=[0.9, 0.1])
+        for asked in (crosswise(P), direct())
+    )
     assert float(times) == pytest.approx(people / direct_people, rel=0.02)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
-def test_a_template_as_it_is_can_be_looked_at_and_not_opened(name: str, tmp_path: Path) -> None:
+def test_a_template_as_it_is_can_be_looked_at_and_not_opened(
+    name: str, tmp_path: Path
+) -> None:
     file, base = tmp_path / "survey.toml", ("--database", str(tmp_path / "deniable.db"))
     done("survey", "new", "--template", name, "--language", "en", "--out", file)
     survey = Survey.read(file)
@@ -124,7 +159,10 @@ def test_a_template_as_it_is_can_be_looked_at_and_not_opened(name: str, tmp_path
     assert survey.placeholders == left
     checked = run("survey", "check", file)
     assert checked.exit_code == 0
-    assert all(f"to be filled in before the survey can be opened: {each}" in checked.output for each in left)
+    assert all(
+        f"to be filled in before the survey can be opened: {each}" in checked.output
+        for each in left
+    )
     refused = run("survey", "create", file, "--open", *base)
     assert refused.exit_code != 0
     assert all(each in " ".join(refused.output.split()) for each in left)
@@ -137,7 +175,10 @@ def test_a_template_as_it_is_can_be_looked_at_and_not_opened(name: str, tmp_path
         tried = run("survey", command, survey.name, *base)
         assert tried.exit_code == 0, tried.output
         assert left[0] in tried.output
-    file.write_text(re.sub("<[^>]*>", "somebody", file.read_text(encoding="utf-8")), encoding="utf-8")
+    file.write_text(
+        re.sub("<[^>]*>", "somebody", file.read_text(encoding="utf-8")),
+        encoding="utf-8",
+    )
     filled = run("survey", "create", file, "--open", *base)
     assert filled.exit_code == 0, filled.output
     assert "filled in" not in filled.output
@@ -175,4 +216,7 @@ def test_two_hashes_are_told_apart(tmp_path: Path) -> None:
     done("survey", "definition", "die", "--out", tmp_path / "definition.json", *base)
     fielded = Survey.read(tmp_path / "definition.json")
     assert f"#definition={fielded.hash.removeprefix('sha256:')}" in link
-    assert "A collector adds its keys" not in done("survey", "check", tmp_path / "definition.json").stdout
+    assert (
+        "A collector adds its keys"
+        not in done("survey", "check", tmp_path / "definition.json").stdout
+    )

@@ -31,13 +31,17 @@ STRINGS = string_design(Bloom(4, cohorts=2), 1)
 STAGES = ladder([dn.warner(1), dn.warner(2)])
 COUNTED: list[AdditiveTally[Any]] = [
     tally(dn.warner(1), ["yes", "no", None]),
-    count_stages(STAGES, [["yes", "no", "no"], ["yes", "yes", None]], reached=[2, 2, 1]),
+    count_stages(
+        STAGES, [["yes", "no", "no"], ["yes", "yes", None]], reached=[2, 2, 1]
+    ),
     tally_items(lpp_ddagger(["tea", "coffee"], 1), ["+ tea", "0 coffee", None]),
     tally_items(pckv_ue(["tea", "coffee"], 1, padding=1), ["+0", "0-"]),
     tally_items(pckv_grr(["tea", "coffee"], 1, padding=1), ["+ tea", "0"]),
     tally_edges(one_edge(["tax", "roads"], 1), ["1 tax", "1/2 roads", None]),
     tally_numbers(number_design(0, 80, 2), ["0", "20 … 40", None]),
-    tally_drawn(dn.drawn_items([dn.warner(1), dn.warner(2)]), ["1: yes", "2: no", None]),
+    tally_drawn(
+        dn.drawn_items([dn.warner(1), dn.warner(2)]), ["1: yes", "2: no", None]
+    ),
     tally_strings(STRINGS, [StringResponse(STRINGS.hash, 1, "b0110")]),
     StringTally(STRINGS, [[1, 0, 0, 0], [0, 0, 0, 0]], [2, 0], missing=3),  # type: ignore[arg-type]
     dn.tally(dn.warner(1), ["yes", "no", None], by=["north", "south", "north"]),
@@ -73,8 +77,15 @@ def test_tallies_add_up_and_are_read_back(counted: AdditiveTally[Any]) -> None:
 
 @pytest.mark.parametrize("counted", COUNTED, ids=lambda each: type(each).__name__)
 def test_counts_cannot_be_changed_after_the_fact(counted: AdditiveTally[Any]) -> None:
-    parts = {each.name: getattr(counted, each.name) for each in fields(counted) if each.name != "design"}
-    given = {name: np.array(part) if isinstance(part, np.ndarray) else part for name, part in parts.items()}
+    parts = {
+        each.name: getattr(counted, each.name)
+        for each in fields(counted)
+        if each.name != "design"
+    }
+    given = {
+        name: np.array(part) if isinstance(part, np.ndarray) else part
+        for name, part in parts.items()
+    }
     again = type(counted)(counted.design, **given)
     for name, part in given.items():
         if isinstance(part, np.ndarray):

@@ -76,7 +76,25 @@ def test_every_form_gives_the_same_tally(form: str) -> None:
     assert tally(DESIGN, FORMS[form]()) == EXPECTED
 
 
-@pytest.mark.parametrize("dtype", ["u1", "i1", "u2", "i2", "u4", "i4", "u8", "i8", ">u2", ">i8", "f4", "U1", "T", "O"])
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        "u1",
+        "i1",
+        "u2",
+        "i2",
+        "u4",
+        "i4",
+        "u8",
+        "i8",
+        ">u2",
+        ">i8",
+        "f4",
+        "U1",
+        "T",
+        "O",
+    ],
+)
 def test_every_kind_of_full_array_gives_the_same_tally(dtype: str) -> None:
     labels = dtype in ("U1", "T", "O")
     kind = np.dtypes.StringDType() if dtype == "T" else np.dtype(dtype)
@@ -85,12 +103,18 @@ def test_every_kind_of_full_array_gives_the_same_tally(dtype: str) -> None:
     assert tally(DESIGN, array[::-1]) == Tally(DESIGN, np.array([1, 1, 2]))
 
 
-@pytest.mark.parametrize("empty", [[], np.array([]), np.array([], np.uint8), np.array([], bool), pa.array([]), {}])
+@pytest.mark.parametrize(
+    "empty",
+    [[], np.array([]), np.array([], np.uint8), np.array([], bool), pa.array([]), {}],
+)
 def test_nothing_counts_as_the_zero(empty: Any) -> None:
     assert tally(DESIGN, empty) == Tally.empty(DESIGN)
 
 
-@pytest.mark.parametrize("nothing", [[None] * 3, pa.nulls(3), pd.Series([None] * 3), np.full(3, np.nan), [pd.NaT] * 3])
+@pytest.mark.parametrize(
+    "nothing",
+    [[None] * 3, pa.nulls(3), pd.Series([None] * 3), np.full(3, np.nan), [pd.NaT] * 3],
+)
 def test_missing_is_counted_and_not_guessed(nothing: Any) -> None:
     assert tally(DESIGN, nothing) == Tally(DESIGN, np.zeros(3, int), missing=3)
 
@@ -138,7 +162,14 @@ def test_the_first_unknown_row_is_named(case: str) -> None:
 
 @pytest.mark.parametrize(
     "booleans",
-    [[True], np.array([False]), np.array([True], object), pd.Series([True]), pl.Series([None, True]), {True: 5}],
+    [
+        [True],
+        np.array([False]),
+        np.array([True], object),
+        pd.Series([True]),
+        pl.Series([None, True]),
+        {True: 5},
+    ],
 )
 def test_booleans_are_refused_because_they_name_no_symbol(booleans: Any) -> None:
     with pytest.raises(InvalidResponse, match="boolean"):
@@ -159,12 +190,19 @@ def test_what_is_no_column_of_responses_is_refused(wrong: Any) -> None:
 
 def test_a_response_of_another_design_is_refused() -> None:
     other = k_ary(["a", "b", "c"], epsilon=2)
-    with pytest.raises(Incompatible, match=rf"index 1 .*{other.hash[:19]}.*{DESIGN.hash[:19]}"):
+    with pytest.raises(
+        Incompatible, match=rf"index 1 .*{other.hash[:19]}.*{DESIGN.hash[:19]}"
+    ):
         tally(DESIGN, [Response(DESIGN.hash, "a"), Response(other.hash, "a")])
 
 
 LIKERT = k_ary(["1", "2", "3"], epsilon=1)
-NUMBERS: list[Any] = [[1, 3, None], np.array([1, np.nan, 3]), pa.array([1, 3, None]), pd.Series([1, 3, None])]
+NUMBERS: list[Any] = [
+    [1, 3, None],
+    np.array([1, np.nan, 3]),
+    pa.array([1, 3, None]),
+    pd.Series([1, 3, None]),
+]
 
 
 @pytest.mark.parametrize("numbers", [*NUMBERS, np.array([1, 2], np.uint8), {1: 2}])
@@ -175,14 +213,20 @@ def test_numbers_that_could_be_labels_or_codes_are_refused(numbers: Any) -> None
 
 @pytest.mark.parametrize("numbers", NUMBERS)
 def test_numbers_are_labels_where_it_is_said(numbers: Any) -> None:
-    assert tally(LIKERT, numbers, codes=False) == Tally(LIKERT, np.array([1, 0, 1]), missing=1)
+    assert tally(LIKERT, numbers, codes=False) == Tally(
+        LIKERT, np.array([1, 0, 1]), missing=1
+    )
 
 
 def test_numbers_are_codes_where_it_is_said() -> None:
-    assert tally(LIKERT, [1, 2, None], codes=True) == Tally(LIKERT, np.array([0, 1, 1]), missing=1)
+    assert tally(LIKERT, [1, 2, None], codes=True) == Tally(
+        LIKERT, np.array([0, 1, 1]), missing=1
+    )
 
 
-@pytest.mark.parametrize("numbers", [[1, None, 5, 4], np.array([1, np.nan, 5, 4]), pa.array([1, None, 5, 4])])
+@pytest.mark.parametrize(
+    "numbers", [[1, None, 5, 4], np.array([1, np.nan, 5, 4]), pa.array([1, None, 5, 4])]
+)
 def test_the_first_number_that_is_no_label_is_named(numbers: Any) -> None:
     with pytest.raises(InvalidResponse, match="index 2 is '5'"):
         tally(LIKERT, numbers, codes=False)
@@ -193,19 +237,35 @@ def test_labels_that_are_their_own_codes_may_be_either() -> None:
     assert tally(design, ["0", 2, "2"]) == Tally(design, np.array([1, 0, 2]))
 
 
-@given(st.lists(st.integers(0, 255), max_size=50), st.sampled_from(["u1", "u2", "i4", "i8"]), st.integers(0, 3))
-def test_codes_are_counted_as_bincount_counts_them(codes: list[int], dtype: str, odd: int) -> None:
-    many = np.array(codes * 5000 + [7] * odd, dtype)  # more than the chunks in which they are counted
+@given(
+    st.lists(st.integers(0, 255), max_size=50),
+    st.sampled_from(["u1", "u2", "i4", "i8"]),
+    st.integers(0, 3),
+)
+def test_codes_are_counted_as_bincount_counts_them(
+    codes: list[int], dtype: str, odd: int
+) -> None:
+    many = np.array(
+        codes * 5000 + [7] * odd, dtype
+    )  # more than the chunks in which they are counted
     design = k_ary(256, epsilon=1)
-    assert count_codes(design, many).counts.tolist() == np.bincount(many, minlength=256).tolist()
+    assert (
+        count_codes(design, many).counts.tolist()
+        == np.bincount(many, minlength=256).tolist()
+    )
 
 
 def test_bytes_are_counted_for_designs_larger_than_a_byte() -> None:
     many = np.arange(200_001).astype(np.uint8)
-    assert count_codes(k_ary(300, epsilon=1), many).counts.tolist() == np.bincount(many, minlength=300).tolist()
+    assert (
+        count_codes(k_ary(300, epsilon=1), many).counts.tolist()
+        == np.bincount(many, minlength=300).tolist()
+    )
 
 
-@pytest.mark.parametrize("wrong", [np.array([0.0]), np.array([[0]]), np.array([True]), np.array(["a"])])
+@pytest.mark.parametrize(
+    "wrong", [np.array([0.0]), np.array([[0]]), np.array([True]), np.array(["a"])]
+)
 def test_count_codes_takes_integers_only(wrong: Any) -> None:
     with pytest.raises(InvalidResponse, match="expected one row of integers"):
         count_codes(DESIGN, wrong)
@@ -223,14 +283,19 @@ class _Bits(Dense):
 
 
 @pytest.mark.parametrize(
-    "responses", [["10", "11", None, "00"], np.array([1, np.nan, 3, 0]), pa.array([1, 3, 0, None])]
+    "responses",
+    [["10", "11", None, "00"], np.array([1, np.nan, 3, 0]), pa.array([1, 3, 0, None])],
 )
 def test_a_response_may_count_in_several_cells(responses: Any) -> None:
     channel = _Bits(((1, 2), (2, 1), (1, 1), (1, 1)), 5)
     design = Design("bits", ["no", "yes"], ["00", "10", "01", "11"], channel)
     codes = not isinstance(responses, list)
     counted = tally(design, responses, codes=codes)
-    assert (counted.counts.tolist(), counted.respondents, counted.missing) == ([2, 1], 3, 1)
+    assert (counted.counts.tolist(), counted.respondents, counted.missing) == (
+        [2, 1],
+        3,
+        1,
+    )
 
 
 def test_a_response_with_an_unknown_symbol_is_named() -> None:
@@ -249,7 +314,10 @@ class _Labels(pa.ExtensionType):
 
 
 def test_a_type_of_somebodys_own_is_counted_as_it_is_stored() -> None:
-    assert tally(DESIGN, pa.ExtensionArray.from_storage(_Labels(), pa.array(LABELS))) == EXPECTED
+    assert (
+        tally(DESIGN, pa.ExtensionArray.from_storage(_Labels(), pa.array(LABELS)))
+        == EXPECTED
+    )
 
 
 @pytest.mark.parametrize("people", [1.5, True, "3", None, float("nan")])
@@ -259,7 +327,9 @@ def test_people_are_whole_numbers(people: Any) -> None:
             Tally(DESIGN, [1, 1, 2], **wrong)
 
 
-@pytest.mark.parametrize("design", [hadamard(10**12, 1), local_hashing(10**12, 1), k_ary(10**9, 12)])
+@pytest.mark.parametrize(
+    "design", [hadamard(10**12, 1), local_hashing(10**12, 1), k_ary(10**9, 12)]
+)
 def test_what_no_memory_holds_is_not_counted(design: Design) -> None:
     for count in (lambda: Tally.empty(design), lambda: tally(design, [0])):
         with pytest.raises(InvalidRequest, match="expected at most 268,435,456"):

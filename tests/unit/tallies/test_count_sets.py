@@ -43,7 +43,9 @@ def expected(design: Design, numbers: list[int]) -> dn.Tally:
 
 def packed(design: Design, numbers: list[int]) -> np.ndarray:
     width = (design.channel.answers + 7) // 8
-    return np.frombuffer(b"".join(n.to_bytes(width, "little") for n in numbers), np.uint8).reshape(len(numbers), width)
+    return np.frombuffer(
+        b"".join(n.to_bytes(width, "little") for n in numbers), np.uint8
+    ).reshape(len(numbers), width)
 
 
 @every
@@ -56,7 +58,10 @@ def test_every_form_gives_the_same_counts(design: Design) -> None:
     assert dn.tally(design, numbers) == wanted
     assert dn.tally(design, symbols) == wanted
     assert dn.tally(design, np.array(symbols)) == wanted
-    assert dn.tally(design, [dn.Response(design.hash, symbol) for symbol in symbols]) == wanted
+    assert (
+        dn.tally(design, [dn.Response(design.hash, symbol) for symbol in symbols])
+        == wanted
+    )
     assert dn.tally(design, Counter(symbols)) == wanted
     assert dn.tally(design, rows) == wanted
     assert dn.tally(design, bits) == wanted
@@ -81,7 +86,11 @@ def test_missing_responses_are_counted_as_missing() -> None:
 
 def test_no_responses_are_an_empty_tally() -> None:
     design = dn.rappor(9, 1)
-    assert dn.tally(design, np.empty((0, 2), np.uint8)) == dn.Tally.empty(design) == dn.tally(design, [])
+    assert (
+        dn.tally(design, np.empty((0, 2), np.uint8))
+        == dn.Tally.empty(design)
+        == dn.tally(design, [])
+    )
 
 
 def test_tallies_add_up_and_travel() -> None:
@@ -95,7 +104,10 @@ def test_tallies_add_up_and_travel() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (["b1100", "b1110"], "index 1 is 'b1110'; expected the letter b and 4 digits 0 or 1, of which 2 are 1"),
+        (
+            ["b1100", "b1110"],
+            "index 1 is 'b1110'; expected the letter b and 4 digits 0 or 1, of which 2 are 1",
+        ),
         (["b110"], "index 0 is 'b110'; expected the letter b and 4 digits"),
         ([3, 7], "index 1 is 7; expected"),
         ([16], "index 0 is 16; expected"),
@@ -104,7 +116,10 @@ def test_tallies_add_up_and_travel() -> None:
         (np.array([[3], [7]], np.uint8), "index 1 is '0x07'; expected"),
         (np.array([[0x33]], np.uint8), "index 0 is '0x33'; expected"),
         (np.array([[1, 1, 0, 2]]), "a number other than 0 and 1"),
-        (np.array([[1, 1, 0]]), "expected 1 bytes of packed bits for each, or a 0 or 1 for each of 4 categories"),
+        (
+            np.array([[1, 1, 0]]),
+            "expected 1 bytes of packed bits for each, or a 0 or 1 for each of 4 categories",
+        ),
         (np.array([[1.0, 1.0, 0.0, 0.0]]), "type float64"),
         (np.zeros((1, 1, 1), np.uint8), "3 dimensions"),
     ],

@@ -10,7 +10,10 @@ DESIGN = product({"a": warner(1), "b": k_ary(3, 1)})
 
 
 def test_margins_add_up_as_tallies_do() -> None:
-    one, two = Tally(DESIGN, [1, 2, 3, 4, 5, 6], missing=1), Tally(DESIGN, [6, 0, 0, 0, 0, 1])
+    one, two = (
+        Tally(DESIGN, [1, 2, 3, 4, 5, 6], missing=1),
+        Tally(DESIGN, [6, 0, 0, 0, 0, 1]),
+    )
     assert marginal(one + two, "b") == marginal(one, "b") + marginal(two, "b")
     assert marginal(Tally.empty(DESIGN), "a") == Tally.empty(warner(1))
 

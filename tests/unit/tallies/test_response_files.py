@@ -16,7 +16,13 @@ import pytest
 
 from deniable.designs import k_ary
 from deniable.engines.files import tally_file as tally_any
-from deniable.errors import DeniableError, Incompatible, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import (
+    DeniableError,
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+)
 from deniable.responses import respond
 from deniable.tallies import Tally, tally
 from deniable.tallies.files import tally_file
@@ -28,8 +34,14 @@ LABELS = ["no", None, *DESIGN.symbols, "yes"] * 40
 EXPECTED = tally(DESIGN, LABELS)
 
 
-def columns(labels: list[str | None] = LABELS, design: str = DESIGN.hash) -> dict[str, list[Any]]:
-    return {"response": labels, "region": ["N"] * len(labels), "design": [design] * len(labels)}
+def columns(
+    labels: list[str | None] = LABELS, design: str = DESIGN.hash
+) -> dict[str, list[Any]]:
+    return {
+        "response": labels,
+        "region": ["N"] * len(labels),
+        "design": [design] * len(labels),
+    }
 
 
 @pytest.fixture(params=answers.FORMATS)
@@ -73,7 +85,9 @@ def test_a_pipe_is_counted(file: Path) -> None:
         assert tally_file(DESIGN, pipe) == EXPECTED
 
 
-@pytest.mark.parametrize("file", sorted(set(answers.FORMATS) - {"parquet"}), indirect=True)
+@pytest.mark.parametrize(
+    "file", sorted(set(answers.FORMATS) - {"parquet"}), indirect=True
+)
 def test_packed_files_are_unpacked(file: Path, tmp_path: Path) -> None:
     packed = tmp_path / f"{file.name}.gz"
     packed.write_bytes(gzip.compress(file.read_bytes()))
@@ -82,7 +96,9 @@ def test_packed_files_are_unpacked(file: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format", ["csv", "ndjson"])
 @pytest.mark.parametrize("copies", [1, 100])
-def test_a_truncated_packed_file_is_refused(tmp_path: Path, format: str, copies: int) -> None:
+def test_a_truncated_packed_file_is_refused(
+    tmp_path: Path, format: str, copies: int
+) -> None:
     plain = answers.write(tmp_path / f"plain.{format}", columns(LABELS * copies))
     packed = tmp_path / f"packed.{format}.gz"
     packed.write_bytes(gzip.compress(plain.read_bytes())[:-12])
@@ -95,7 +111,11 @@ def test_many_batches_add_up(tmp_path: Path) -> None:
     for format in answers.FORMATS:
         path = answers.write(tmp_path / f"many.{format}", columns(labels))
         steps: list[tuple[int, float | None]] = []
-        counted = tally_file(DESIGN, path, progress=lambda rows, share, steps=steps: steps.append((rows, share)))
+        counted = tally_file(
+            DESIGN,
+            path,
+            progress=lambda rows, share, steps=steps: steps.append((rows, share)),
+        )
         assert counted == Tally(DESIGN, np.array([70_000, 140_000, 0, 0]))
         assert len(steps) > 1
         assert steps[-1] == (210_000, 1.0)
@@ -119,7 +139,9 @@ def test_a_single_row_of_another_design_is_found(tmp_path: Path) -> None:
 def test_the_metadata_of_parquet_is_checked(tmp_path: Path) -> None:
     path = tmp_path / "responses.parquet"
     table = pa.table({"response": LABELS})
-    pq.write_table(table.replace_schema_metadata({"deniable.design": DESIGN.hash}), path)
+    pq.write_table(
+        table.replace_schema_metadata({"deniable.design": DESIGN.hash}), path
+    )
     assert tally_file(DESIGN, path) == EXPECTED
     with pytest.raises(Incompatible):
         tally_file(OTHER, path)
@@ -136,14 +158,20 @@ def test_no_lines_at_all_are_a_file_of_no_responses(tmp_path: Path) -> None:
         (format, share)
         for format in answers.FORMATS
         for share in (0.0, 0.02, 0.3, 0.9, 0.999)
-        if (format, share) not in (("ndjson", 0.0), ("ndjson", 0.02))  # nothing but a part of the first line
+        if (format, share)
+        not in (
+            ("ndjson", 0.0),
+            ("ndjson", 0.02),
+        )  # nothing but a part of the first line
     ],
     indirect=["file"],
 )
 def test_a_truncated_file_is_refused(file: Path, share: float) -> None:
     content = file.read_bytes()
     cut = content[: int(len(content) * share)]
-    while cut.endswith(b"\n") or content[len(cut) :].startswith(b"\n"):  # between two rows nothing shows the cut
+    while cut.endswith(b"\n") or content[len(cut) :].startswith(
+        b"\n"
+    ):  # between two rows nothing shows the cut
         cut = cut[:-1]
     file.write_bytes(cut)
     assert cut or file.suffix != ".ndjson"
@@ -155,7 +183,13 @@ def test_a_truncated_file_is_refused(file: Path, share: float) -> None:
 def test_damaged_parquet_is_refused_wherever_it_is_damaged(tmp_path: Path) -> None:
     path = tmp_path / "responses.parquet"
     plain = pa.table({"response": LABELS, "design": [DESIGN.hash] * len(LABELS)})
-    pq.write_table(plain, path, write_page_checksum=True, compression="none", write_statistics=False)
+    pq.write_table(
+        plain,
+        path,
+        write_page_checksum=True,
+        compression="none",
+        write_statistics=False,
+    )
     content = path.read_bytes()
     at = content.index(b"yes")
     for wrong in (b"no!", b"NAh"):
@@ -168,7 +202,10 @@ def test_an_unknown_label_is_named_with_its_row(tmp_path: Path) -> None:
     for format in answers.FORMATS:
         labels = [*LABELS, "maybe"]
         path = answers.write(tmp_path / f"unknown.{format}", columns(labels))
-        with pytest.raises(InvalidResponse, match=rf"row {len(labels)} of unknown.{format} is 'maybe'.*expected"):
+        with pytest.raises(
+            InvalidResponse,
+            match=rf"row {len(labels)} of unknown.{format} is 'maybe'.*expected",
+        ):
             tally_file(DESIGN, path)
 
 
@@ -178,7 +215,9 @@ def test_missing_columns_are_told(tmp_path: Path) -> None:
             given = columns()
             del given[absent]
             path = answers.write(tmp_path / f"less.{format}", given)
-            named = absent == "response" and format != "ndjson"  # whose first line may be cut off
+            named = (
+                absent == "response" and format != "ndjson"
+            )  # whose first line may be cut off
             kind = InvalidRequest if named else UnreadableFile
             with pytest.raises(kind, match=f"'{absent}'"):
                 tally_file(DESIGN, path)
@@ -204,7 +243,9 @@ def test_files_survive_pandas_and_polars(file: Path, tmp_path: Path) -> None:
         pd.read_csv(file, keep_default_na=False).to_csv(tmp_path / "pandas.csv")
         pl.read_csv(file).write_csv(tmp_path / "polars.csv")
     else:
-        pd.read_json(file, lines=True).to_json(tmp_path / "pandas.ndjson", orient="records", lines=True)
+        pd.read_json(file, lines=True).to_json(
+            tmp_path / "pandas.ndjson", orient="records", lines=True
+        )
         pl.read_ndjson(file).write_ndjson(tmp_path / "polars.ndjson")
     for library in ("pandas", "polars"):
         assert tally_file(DESIGN, tmp_path / f"{library}{file.suffix}") == EXPECTED
@@ -214,7 +255,13 @@ def test_files_survive_pandas_and_polars(file: Path, tmp_path: Path) -> None:
 def test_csv_from_spreadsheets_is_read(tmp_path: Path, mark: str, bom: bool) -> None:
     path = tmp_path / "sheet.csv"
     table = pd.DataFrame(columns())
-    table.to_csv(path, sep=mark, index=False, lineterminator="\r\n", encoding="utf-8-sig" if bom else "utf-8")
+    table.to_csv(
+        path,
+        sep=mark,
+        index=False,
+        lineterminator="\r\n",
+        encoding="utf-8-sig" if bom else "utf-8",
+    )
     assert tally_file(DESIGN, path) == EXPECTED
 
 
@@ -235,7 +282,9 @@ def test_csv_in_another_encoding_is_refused(tmp_path: Path) -> None:
 def test_an_uneven_row_of_csv_is_named(tmp_path: Path) -> None:
     path = tmp_path / "uneven.csv"
     path.write_text(f"response,design\nno,{DESIGN.hash}\nyes,{DESIGN.hash},more\n")
-    with pytest.raises(UnreadableFile, match="row 2 has 3 fields where the header has 2"):
+    with pytest.raises(
+        UnreadableFile, match="row 2 has 3 fields where the header has 2"
+    ):
         tally_file(DESIGN, path)
 
 
@@ -243,7 +292,9 @@ def test_responses_as_they_travel_are_read_line_by_line(tmp_path: Path) -> None:
     path = tmp_path / "sent.ndjson"
     sent = [respond(DESIGN, "no") for _ in range(50)]
     path.write_text("\n".join(response.to_json() for response in sent))
-    assert tally_file(DESIGN, path) == tally(DESIGN, Counter(response.symbol for response in sent))
+    assert tally_file(DESIGN, path) == tally(
+        DESIGN, Counter(response.symbol for response in sent)
+    )
     edited = {**json.loads(sent[0].to_json()), "symbol": "yes", "hash": "sha256:0"}
     path.write_text(sent[0].to_json() + "\n" + json.dumps(edited))
     with pytest.raises(UnreadableFile, match=r"line 2 .*does not match its hash"):
@@ -251,7 +302,15 @@ def test_responses_as_they_travel_are_read_line_by_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["[1]", "{", "7", "", '{"response": true, "design": "x"}', '{"response": 1.5, "design": "x"}']
+    "line",
+    [
+        "[1]",
+        "{",
+        "7",
+        "",
+        '{"response": true, "design": "x"}',
+        '{"response": 1.5, "design": "x"}',
+    ],
 )
 def test_a_line_that_is_no_response_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "lines.ndjson"
@@ -261,7 +320,9 @@ def test_a_line_that_is_no_response_is_named(tmp_path: Path, line: str) -> None:
         tally_file(DESIGN, path)
 
 
-def test_whole_numbers_are_codes_in_typed_files_and_labels_in_text(tmp_path: Path) -> None:
+def test_whole_numbers_are_codes_in_typed_files_and_labels_in_text(
+    tmp_path: Path,
+) -> None:
     for format in answers.FORMATS:
         for numbers in ([0, 3, None], [0.0, 3.0, None]):
             if format == "csv" and isinstance(numbers[0], float):
@@ -273,7 +334,9 @@ def test_whole_numbers_are_codes_in_typed_files_and_labels_in_text(tmp_path: Pat
             assert tally_any(design, path) == tally_file(design, path) == expected
 
 
-def test_whole_numbers_that_may_be_either_are_refused_unless_the_file_is_ours_or_somebody_says(tmp_path: Path) -> None:
+def test_whole_numbers_that_may_be_either_are_refused_unless_the_file_is_ours_or_somebody_says(
+    tmp_path: Path,
+) -> None:
     likert = k_ary(["1", "2", "3"], epsilon=1)
     for gap in ([], [None]):
         for format in answers.TYPED:
@@ -282,9 +345,16 @@ def test_whole_numbers_that_may_be_either_are_refused_unless_the_file_is_ours_or
             for count in (tally_any, tally_file):
                 with pytest.raises(InvalidResponse, match="labels or codes"):
                     count(likert, path)
-            assert tally_any(likert, path, codes=True) == Tally(likert, np.array([0, 1, 1]), missing=len(gap))
-            assert tally_any(likert, path, codes=False) == Tally(likert, np.array([1, 1, 0]), missing=len(gap))
-        table = pa.table({"response": pa.array([1, 2, *gap], pa.uint8())}, metadata={"deniable.design": likert.hash})
+            assert tally_any(likert, path, codes=True) == Tally(
+                likert, np.array([0, 1, 1]), missing=len(gap)
+            )
+            assert tally_any(likert, path, codes=False) == Tally(
+                likert, np.array([1, 1, 0]), missing=len(gap)
+            )
+        table = pa.table(
+            {"response": pa.array([1, 2, *gap], pa.uint8())},
+            metadata={"deniable.design": likert.hash},
+        )
         pq.write_table(table, tmp_path / "ours.parquet")
         for count in (tally_any, tally_file):
             assert count(likert, tmp_path / "ours.parquet").counts.tolist() == [0, 1, 1]
@@ -292,7 +362,10 @@ def test_whole_numbers_that_may_be_either_are_refused_unless_the_file_is_ours_or
 
 def test_a_column_of_another_type_is_refused(tmp_path: Path) -> None:
     for column in ([True, False], [b"no", b"yes"]):
-        path = answers.write(tmp_path / "typed.parquet", {"response": column, "design": [DESIGN.hash] * 2})
+        path = answers.write(
+            tmp_path / "typed.parquet",
+            {"response": column, "design": [DESIGN.hash] * 2},
+        )
         with pytest.raises(InvalidResponse, match="expected"):
             tally_file(DESIGN, path)
 
@@ -322,8 +395,14 @@ def test_a_file_that_is_one_long_word_is_refused(tmp_path: Path) -> None:
 
 def test_lines_that_all_differ_are_counted_too(tmp_path: Path) -> None:
     path = tmp_path / "numbered.ndjson"
-    given = {"response": ["no"] * 10_000, "design": [DESIGN.hash] * 10_000, "id": list(range(10_000))}
-    assert tally_file(DESIGN, answers.write(path, given)) == Tally(DESIGN, np.array([10_000, 0, 0, 0]))
+    given = {
+        "response": ["no"] * 10_000,
+        "design": [DESIGN.hash] * 10_000,
+        "id": list(range(10_000)),
+    }
+    assert tally_file(DESIGN, answers.write(path, given)) == Tally(
+        DESIGN, np.array([10_000, 0, 0, 0])
+    )
 
 
 def test_a_number_that_is_none_is_missing(tmp_path: Path) -> None:

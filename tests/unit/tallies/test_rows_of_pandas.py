@@ -50,7 +50,10 @@ def test_responses_keep_the_names_of_their_rows_in_all_that_is_made_of_them() ->
 
 def test_rows_of_a_table_of_edges_name_no_people() -> None:
     """Its people are shuffled, so that their place tells nothing; an index would."""
-    edges = pd.DataFrame({"person": ["a", "b"], "item": ["tea", "milk"], "weight": [0.5, 1]}, index=["x", "y"])
+    edges = pd.DataFrame(
+        {"person": ["a", "b"], "item": ["tea", "milk"], "weight": [0.5, 1]},
+        index=["x", "y"],
+    )
     assert dn.respond_all(dn.lpp_club(["tea", "milk"], epsilon=1), edges).index is None
 
 
@@ -60,26 +63,42 @@ OTHERS: dict[str, Callable[[Any], object]] = {
     "groups of a mapping": lambda of: dn.tally(SENT, by={"sex": of["sex"]}),
     "groups of labels": lambda of: dn.tally(DESIGN, SHUFFLED["drug"], by=of["sex"]),
     "weights": lambda of: dn.tally(SENT, weights=of["weight"]),
-    "devices": lambda of: dn.tally({"RR": DESIGN}, SHUFFLED["drug"], devices=of["device"]),
+    "devices": lambda of: dn.tally(
+        {"RR": DESIGN}, SHUFFLED["drug"], devices=of["device"]
+    ),
     "a cross table": lambda of: dn.cross_table(SENT, of["sex"]),
-    "a cross table of labels": lambda of: dn.cross_table((DESIGN, SHUFFLED["drug"]), of["sex"]),
-    "a sampled cross table": lambda of: dn.cross_table(SENT, SHUFFLED["sex"], sampling=dn.Sampling(of["weight"])),
+    "a cross table of labels": lambda of: dn.cross_table(
+        (DESIGN, SHUFFLED["drug"]), of["sex"]
+    ),
+    "a sampled cross table": lambda of: dn.cross_table(
+        SENT, SHUFFLED["sex"], sampling=dn.Sampling(of["weight"])
+    ),
     "a correlation": lambda of: dn.correlation(SENT, of["weight"]),
-    "an association": lambda of: dn.association(SENT, dn.respond_all(DESIGN, of["drug"])),
+    "an association": lambda of: dn.association(
+        SENT, dn.respond_all(DESIGN, of["drug"])
+    ),
     "a sample": lambda of: dn.estimate(SENT, sampling=dn.Sampling(of["weight"])),
-    "a sample by name": lambda of: dn.estimate(SENT, sampling=dn.Sampling("weight", data=of)),
+    "a sample by name": lambda of: dn.estimate(
+        SENT, sampling=dn.Sampling("weight", data=of)
+    ),
     "groups of a sample": lambda of: dn.estimate(SENT, sampling=SAMPLED, by=of["sex"]),
     "a domain": lambda of: dn.estimate(SENT, sampling=SAMPLED, domain=of["sex"] == "f"),
-    "a denominator": lambda of: dn.estimate(SENT, sampling=SAMPLED, denominator=of["weight"]),
+    "a denominator": lambda of: dn.estimate(
+        SENT, sampling=SAMPLED, denominator=of["weight"]
+    ),
     "columns of a sample": lambda of: dn.Sampling(SHUFFLED["weight"], strata=of["sex"]),
     "a margin": lambda of: SAMPLED.post_stratify(of["sex"], {"f": 16, "m": 24}),
-    "a regression": lambda of: dn.regress("drug ~ 1", SHUFFLED, design=DESIGN, sampling=dn.Sampling(of["weight"])),
+    "a regression": lambda of: dn.regress(
+        "drug ~ 1", SHUFFLED, design=DESIGN, sampling=dn.Sampling(of["weight"])
+    ),
 }
 
 
 @pytest.mark.parametrize("call", OTHERS.values(), ids=OTHERS)
 def test_a_column_of_other_people_is_refused(call: Callable[[Any], object]) -> None:
-    with pytest.raises(dn.errors.Incompatible, match="indexes differ, first in row 1") as refused:
+    with pytest.raises(
+        dn.errors.Incompatible, match="indexes differ, first in row 1"
+    ) as refused:
         call(FRAME)
     assert "person 3" not in str(refused.value)  # an index may be a name
     call(SHUFFLED)
@@ -89,12 +108,17 @@ def test_a_column_of_other_people_is_refused(call: Callable[[Any], object]) -> N
 def test_what_has_no_index_goes_by_its_place() -> None:
     named = dict(dn.tally(SENT, by=SHUFFLED["sex"]))
     assert (
-        named == dict(dn.tally(SENT, by=SHUFFLED["sex"].to_numpy())) == dict(dn.tally(SENT, by=list(SHUFFLED["sex"])))
+        named
+        == dict(dn.tally(SENT, by=SHUFFLED["sex"].to_numpy()))
+        == dict(dn.tally(SENT, by=list(SHUFFLED["sex"])))
     )
 
 
 def test_groups_of_a_frame_are_by_its_columns_and_not_by_its_index() -> None:
-    assert list(dn.tally(SENT, by=SHUFFLED[["sex", "device"]])) == [("f", "RR"), ("m", "RR")]
+    assert list(dn.tally(SENT, by=SHUFFLED[["sex", "device"]])) == [
+        ("f", "RR"),
+        ("m", "RR"),
+    ]
 
 
 def test_responses_are_a_sequence() -> None:

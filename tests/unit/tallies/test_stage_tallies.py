@@ -18,7 +18,9 @@ STAGES = ladder(dn.k_ary(["red", "green", "blue"], epsilon=e) for e in ("1/2", 1
 
 def counted(n: int, name: str) -> StageTallies:
     source = Seeded(name)
-    columns = gradual.release_planned(STAGES, np.arange(n) % 3, codes=True, source=source, fast=False)
+    columns = gradual.release_planned(
+        STAGES, np.arange(n) % 3, codes=True, source=source, fast=False
+    )
     return count_stages(STAGES, columns, np.arange(n) % 4)
 
 
@@ -64,7 +66,9 @@ def test_a_previous_response_must_have_been_counted_and_be_coarser() -> None:
 
 def test_sets_are_counted_too() -> None:
     stages = small()["rappor"]
-    columns = gradual.release_planned(stages, [0, 1, 2, 2], codes=True, source=Seeded("sets"), fast=False)
+    columns = gradual.release_planned(
+        stages, [0, 1, 2, 2], codes=True, source=Seeded("sets"), fast=False
+    )
     found = count_stages(stages, columns, [1, 4, 4, 2])
     assert [each.respondents for each in found.finest] == [1, 1, 0, 2]
 
@@ -94,7 +98,9 @@ def test_counts_travel() -> None:
         ([[0]] * 3, [0, 1]),
     ],
 )
-def test_columns_that_do_not_fit_are_refused(columns: list[list[int]], reached: list[int] | None) -> None:
+def test_columns_that_do_not_fit_are_refused(
+    columns: list[list[int]], reached: list[int] | None
+) -> None:
     with pytest.raises(InvalidResponse):
         count_stages(STAGES, columns, reached)
 

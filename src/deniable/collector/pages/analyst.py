@@ -21,10 +21,23 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
 from deniable.collector import planner, results
-from deniable.collector.charts import DaysChart, SharesChart, days_chart, select_largest, shares_chart
+from deniable.collector.charts import (
+    DaysChart,
+    SharesChart,
+    days_chart,
+    select_largest,
+    shares_chart,
+)
 from deniable.collector.pages.render import render
 from deniable.collector.refusals import Refused
-from deniable.collector.results import FAKES, ArmResult, CategoryResult, GroupResult, Results, capital
+from deniable.collector.results import (
+    FAKES,
+    ArmResult,
+    CategoryResult,
+    GroupResult,
+    Results,
+    capital,
+)
 from deniable.collector.settings import Collector
 from deniable.collector.small_cells import counts_shown
 from deniable.collector.store import Entry, ShownQuestion, ShownReader, Store, Token
@@ -145,7 +158,11 @@ class QuestionPage:
 
     def rows(self) -> Iterator[Sequence[Any]]:
         """Yield names, then a row for each group and category, or number; the whole has no group's name."""
-        ends = [f"{end} if {share:g} fabricated" for share in FAKES for end in ("low", "high")]
+        ends = [
+            f"{end} if {share:g} fabricated"
+            for share in FAKES
+            for end in ("low", "high")
+        ]
         yield ["group", "respondents", "category", "label", "share", "error", "low", "high", "direct low",
                "direct high", "effective", *ends]  # fmt: skip
         facts = self.facts
@@ -188,7 +205,11 @@ def overview(store: Store, token: Token) -> OverviewPage:
     """Return the overview for whoever holds a token: all surveys, or the one that the token is for."""
 
     def read(reader: ShownReader) -> list[list[ShownQuestion]]:
-        entries = [entry for entry in reader.surveys() if token.survey in ("", entry.survey.name)]
+        entries = [
+            entry
+            for entry in reader.surveys()
+            if token.survey in ("", entry.survey.name)
+        ]
         return [_read_questions(reader, entry) for entry in entries]
 
     return OverviewPage(tuple(map(_survey_line, store.read_shown(read))))
@@ -227,10 +248,15 @@ def survey_page(store: Store, name: str) -> SurveyResultsPage:
 
 def _read_questions(reader: ShownReader, entry: Entry) -> list[ShownQuestion]:
     """Read all questions of a survey, without groups."""
-    return [reader.question(entry.id, number, groups=()) for number in range(len(entry.survey.questions))]
+    return [
+        reader.question(entry.id, number, groups=())
+        for number in range(len(entry.survey.questions))
+    ]
 
 
-def question_page(store: Store, name: str, question: str, group: str = "") -> QuestionPage:
+def question_page(
+    store: Store, name: str, question: str, group: str = ""
+) -> QuestionPage:
     """Return the page of a question, of everybody or of one group.
 
     Raises:
@@ -242,7 +268,9 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         entry = reader.survey(name)
         number = entry.survey.number(question)
         others = () if group else results.compared_questions(entry.survey, number)
-        return reader.question(entry.id, number), [reader.question(entry.id, other, groups=()) for other in others]
+        return reader.question(entry.id, number), [
+            reader.question(entry.id, other, groups=()) for other in others
+        ]
 
     shown, others = store.read_shown(read)
     survey = shown.entry.survey
@@ -267,12 +295,22 @@ def question_page(store: Store, name: str, question: str, group: str = "") -> Qu
         complete=bool(shown.complete_stages),
         days=shown.days,
     )
-    chart, table = None, select_largest(result.shares, lambda share: share.row.estimate) if result else ()
+    chart, table = (
+        None,
+        select_largest(result.shares, lambda share: share.row.estimate)
+        if result
+        else (),
+    )
     if result:
-        chart = shares_chart([share.row for share in result.shares], [share.label for share in result.shares])
+        chart = shares_chart(
+            [share.row for share in result.shares],
+            [share.label for share in result.shares],
+        )
     about = "ladder" if shown.is_staged else "design"
     title = survey.texts[shown.language].title
-    return QuestionPage(facts, title, chart, tuple(table), days_chart(facts.days), about, results.FAKES)
+    return QuestionPage(
+        facts, title, chart, tuple(table), days_chart(facts.days), about, results.FAKES
+    )
 
 
 def figure_file(store: Store, name: str, question: str, group: str = "") -> str:
@@ -285,11 +323,17 @@ def figure_file(store: Store, name: str, question: str, group: str = "") -> str:
     page = question_page(store, name, question, group)
     result = page.facts.results
     if result is None or page.chart is None:
-        raise NotAllowed(f"there is no figure yet: {page.facts.why[:1].lower()}{page.facts.why[1:]}")
+        raise NotAllowed(
+            f"there is no figure yet: {page.facts.why[:1].lower()}{page.facts.why[1:]}"
+        )
     prefix = f"{group}, " if group else ""
-    selection = f", the {len(page.chart.lines)} largest shares" if page.chart.left_out else ""
+    selection = (
+        f", the {len(page.chart.lines)} largest shares" if page.chart.left_out else ""
+    )
     facts = f"{prefix}{result.respondents:,} respondents, {formats.level(result.level)} intervals{selection}"
-    return render(FigureFile(tuple(textwrap.wrap(page.facts.text, _TITLE)), facts, page.chart))
+    return render(
+        FigureFile(tuple(textwrap.wrap(page.facts.text, _TITLE)), facts, page.chart)
+    )
 
 
 def plan_page(given: Mapping[str, str]) -> PlanPage:
@@ -383,7 +427,9 @@ def _result_rows(group: str, result: Results | GroupResult) -> Iterator[Sequence
     yield from _category_rows(group, result.respondents, result.shares)
 
 
-def _category_rows(group: str, respondents: int, shares: Iterable[CategoryResult]) -> Iterator[Sequence[Any]]:
+def _category_rows(
+    group: str, respondents: int, shares: Iterable[CategoryResult]
+) -> Iterator[Sequence[Any]]:
     for share in shares:
         category, *numbers = astuple(share.row)
         yield [
@@ -406,7 +452,9 @@ def _survey(request: Request, store: Store) -> Page:
 
 def _question(request: Request, store: Store) -> Page:
     parts = request.path_params
-    return question_page(store, parts["name"], parts["question"], request.query_params.get("group", ""))
+    return question_page(
+        store, parts["name"], parts["question"], request.query_params.get("group", "")
+    )
 
 
 def _plan(request: Request, store: Store) -> Page:  # noqa: ARG001 - as the others
@@ -429,10 +477,14 @@ FORMS: dict[str, Callable[[Page], Response]] = {".json": _json, ".csv": _csv, ""
 """How a page is told, by the ending of its address."""
 
 
-def _handler(build: Build, form: Callable[[Page], Response]) -> Callable[[Request], Awaitable[Response]]:
+def _handler(
+    build: Build, form: Callable[[Page], Response]
+) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         store = Collector.from_request(request).store
-        return await asyncio.to_thread(lambda: form(build(request, store)))  # reading and rendering, both
+        return await asyncio.to_thread(
+            lambda: form(build(request, store))
+        )  # reading and rendering, both
 
     return handle
 
@@ -441,7 +493,9 @@ async def _figure(request: Request) -> Response:
     """Return the picture of a question, to be put into a report."""
     store, parts = Collector.from_request(request).store, request.path_params
     group = request.query_params.get("group", "")
-    text = await asyncio.to_thread(figure_file, store, parts["name"], parts["question"], group)
+    text = await asyncio.to_thread(
+        figure_file, store, parts["name"], parts["question"], group
+    )
     headers = {"Content-Disposition": f'attachment; filename="{parts["question"]}.svg"'}
     return Response(text, media_type="image/svg+xml", headers=headers)
 
@@ -456,7 +510,10 @@ async def _file(request: Request) -> Response:
     elif kind in {"design", "ladder"}:
         text = await asyncio.to_thread(about_file, store, name, question)
     else:
-        raise Refused(404, "there is no such file; expected design.json, ladder.json or tally.json.")
+        raise Refused(
+            404,
+            "there is no such file; expected design.json, ladder.json or tally.json.",
+        )
     headers = {"Content-Disposition": f'attachment; filename="{question}-{kind}.json"'}
     return Response(text, media_type="application/json", headers=headers)
 
@@ -466,14 +523,24 @@ async def _to_overview(_: Request) -> Response:
 
 
 routes = [
-    Route("/a/", _to_overview, methods=["GET"]),  # people type the slash; this address holds nothing to be repeated
+    Route(
+        "/a/", _to_overview, methods=["GET"]
+    ),  # people type the slash; this address holds nothing to be repeated
     *(
         Route(f"{path}{ending}", _handler(build, form), methods=["GET"])
-        for path, build in (("/a", _overview), ("/a/plan", _plan), ("/a/{name}", _survey))
+        for path, build in (
+            ("/a", _overview),
+            ("/a/plan", _plan),
+            ("/a/{name}", _survey),
+        )
         for ending, form in FORMS.items()
     ),
     *(
-        Route(f"/a/{{name}}/{{question}}{ending}", _handler(_question, form), methods=["GET"])
+        Route(
+            f"/a/{{name}}/{{question}}{ending}",
+            _handler(_question, form),
+            methods=["GET"],
+        )
         for ending, form in FORMS.items()
     ),
     Route("/a/{name}/{question}/figure.svg", _figure, methods=["GET"]),

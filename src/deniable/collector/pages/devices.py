@@ -18,8 +18,12 @@ from deniable.designs import Design
 from deniable.display.privacy_texts import base_for
 from deniable.survey.disclosure import Disclosure
 
-_MOST_CELLS = 12  # answers or responses that a table shows: more do not fit on a telephone
-_MOST_RESPONSES = 1 << 16  # that are looked at one by one: more would keep a page waiting
+_MOST_CELLS = (
+    12  # answers or responses that a table shows: more do not fit on a telephone
+)
+_MOST_RESPONSES = (
+    1 << 16
+)  # that are looked at one by one: more would keep a page waiting
 _COLUMNS = {100: 10, 1000: 40}  # people in a row of a picture of so many
 
 
@@ -100,9 +104,12 @@ def odds(design: Design) -> Odds:
         pair: Sequence[Fraction] = (cells[subject][likely], cells[subject][unlikely])
     else:
         kind, subject, likely, unlikely, pair = _binary_odds(design.channel)
-    base = base_for(min((p for row in cells or [pair] for p in row if p), default=Fraction(1)))
+    base = base_for(
+        min((p for row in cells or [pair] for p in row if p), default=Fraction(1))
+    )
     crowds = tuple(
-        IconArray(answer, round(p * base), base) for answer, p in zip((likely, unlikely), pair, strict=False)
+        IconArray(answer, round(p * base), base)
+        for answer, p in zip((likely, unlikely), pair, strict=False)
     )
     return Odds(
         kind=kind,
@@ -121,10 +128,15 @@ def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
         return "sends", []
     if channel.set_valued is not None:
         hit, stray = channel.set_valued.hit_rate, channel.set_valued.stray_rate
-        return "includes", [[hit if x == j else stray for x in answers] for j in answers]
+        return "includes", [
+            [hit if x == j else stray for x in answers] for j in answers
+        ]
     if channel.responses > _MOST_CELLS:
         return "sends", []
-    return "sends", [[channel.probability(y, given=x) for x in answers] for y in range(channel.responses)]
+    return "sends", [
+        [channel.probability(y, given=x) for x in answers]
+        for y in range(channel.responses)
+    ]
 
 
 def _most_informative_row(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int, int]:
@@ -132,7 +144,13 @@ def _most_informative_row(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int
 
     def ratio(number: int) -> tuple[float, int]:
         low = min(cells[number])
-        return (float(max(cells[number]) / low) if low else math.inf if max(cells[number]) else 0.0), number
+        return (
+            float(max(cells[number]) / low)
+            if low
+            else math.inf
+            if max(cells[number])
+            else 0.0
+        ), number
 
     best = max(range(len(cells)), key=ratio)
     row = list(cells[best])
@@ -144,12 +162,23 @@ def _binary_odds(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, 
     last = channel.answers - 1
     supports = channel.two_level
     if supports is not None and (channel.sizes or _names_a_category(supports)):
-        return "includes" if channel.sizes else "sends", last, last, 0, (supports.hit_rate, supports.stray_rate)
+        return (
+            "includes" if channel.sizes else "sends",
+            last,
+            last,
+            0,
+            (supports.hit_rate, supports.stray_rate),
+        )
     if channel.responses > _MOST_RESPONSES:
         return "speaks", last, last, 0, ()
-    pairs = [(channel.probability(y, given=last), channel.probability(y, given=0)) for y in range(channel.responses)]
+    pairs = [
+        (channel.probability(y, given=last), channel.probability(y, given=0))
+        for y in range(channel.responses)
+    ]
     fitting = [pair for pair in pairs if pair[0] > pair[1]]
-    likely, unlikely = (sum((pair[index] for pair in fitting), Fraction(0)) for index in (0, 1))
+    likely, unlikely = (
+        sum((pair[index] for pair in fitting), Fraction(0)) for index in (0, 1)
+    )
     return "speaks", last, last, 0, (likely, unlikely)
 
 

@@ -62,7 +62,9 @@ class Problem:
 
 def problem(texts: Told) -> str:
     """Return the page of a refusal."""
-    return render(Problem(texts.what[:1].upper() + texts.what[1:], texts.expected, texts.next))
+    return render(
+        Problem(texts.what[:1].upper() + texts.what[1:], texts.expected, texts.next)
+    )
 
 
 def choose_language(offered: Sequence[str], requested: str, accepted: str) -> str:
@@ -77,7 +79,13 @@ def choose_language(offered: Sequence[str], requested: str, accepted: str) -> st
         >>> choose_language(["en", "de"], "", "fr;q=0.9, de-CH;q=0.8"), choose_language(["en"], "x", "")
         ('de', 'en')
     """
-    tags = [requested, *(tag for _, tag in sorted(_parse_accepted(accepted), key=lambda rated: -rated[0]))]
+    tags = [
+        requested,
+        *(
+            tag
+            for _, tag in sorted(_parse_accepted(accepted), key=lambda rated: -rated[0])
+        ),
+    ]
     for tag in tags:
         for language in (tag, tag.partition("-")[0]):
             if language in offered:

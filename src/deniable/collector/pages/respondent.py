@@ -114,10 +114,21 @@ class Amount:
     @classmethod
     def of(cls, design: Design, spoken: Locale) -> Amount:
         """Put a design for numbers into words."""
-        number_words, levels = spoken.words["number"], tuple(map(spoken.written, design.categories))
+        number_words, levels = (
+            spoken.words["number"],
+            tuple(map(spoken.written, design.categories)),
+        )
         base = _COUNTED_PEOPLE
-        facts = {"low": levels[0], "second": levels[1], "high": levels[-1], "count": len(levels)}
-        facts |= {"base": spoken.number(base), "held": spoken.number(round(_p_level_held(design) * base))}
+        facts = {
+            "low": levels[0],
+            "second": levels[1],
+            "high": levels[-1],
+            "count": len(levels),
+        }
+        facts |= {
+            "base": spoken.number(base),
+            "held": spoken.number(round(_p_level_held(design) * base)),
+        }
         how = "how_ends" if len(levels) == 2 else "how"
         return cls(
             fill(number_words["range"], **facts),
@@ -129,7 +140,10 @@ class Amount:
 def _p_level_held(design: Design) -> Fraction:
     """Return how often a response holds the level that a number was rounded to: of the first level as of all others."""
     width = design.channel.responses - design.channel.answers + 1
-    return sum((design.channel.probability(response, given=0) for response in range(width)), Fraction(0))
+    return sum(
+        (design.channel.probability(response, given=0) for response in range(width)),
+        Fraction(0),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +197,11 @@ class AskedQuestion:
 
     def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
-        return self.symbols[number][1] if stage.kind == "sends" and self.symbols else self.labels[number]
+        return (
+            self.symbols[number][1]
+            if stage.kind == "sends" and self.symbols
+            else self.labels[number]
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +331,15 @@ def page(
     """Build a page in a language, marked as "pilot", as "preview", or as neither."""
     spoken = locale(language)
     mark = spoken.words["mark"][marked] if marked else ""
-    return kind(language=language, locale=spoken, words=spoken.words, title=title, links=links, mark=mark, **facts)
+    return kind(
+        language=language,
+        locale=spoken,
+        words=spoken.words,
+        title=title,
+        links=links,
+        mark=mark,
+        **facts,
+    )
 
 
 def survey_page(
@@ -338,7 +364,9 @@ def survey_page(
         preview: whether it is only looked at.
     """
     texts = survey.texts[language]
-    questions = tuple(asked_question(question, language) for question in survey.questions)
+    questions = tuple(
+        asked_question(question, language) for question in survey.questions
+    )
     return page(
         SurveyPage,
         language,
@@ -364,7 +392,9 @@ def survey_page(
     )
 
 
-def _arm_disclosures(survey: Survey, questions: Sequence[AskedQuestion], language: str) -> tuple[ArmTelling, ...]:
+def _arm_disclosures(
+    survey: Survey, questions: Sequence[AskedQuestion], language: str
+) -> tuple[ArmTelling, ...]:
     questions_by_name = {question.name: question for question in questions}
     arms = [arm.name for arm in survey.arms] or [""]
     return tuple(
@@ -385,7 +415,9 @@ def _arm_disclosure(
         arm=arm,
         questions=tuple(questions_by_name[question.name] for question in about),
         worst=questions_by_name[worst_of(arm_questions).name],
-        together=survey.together({question.name: question.disclosure.parity for question in about}),
+        together=survey.together(
+            {question.name: question.disclosure.parity for question in about}
+        ),
         direct=all(question.direct for question in about),
         trial=trial(arm_questions, language),
     )
@@ -398,8 +430,15 @@ def _marked(survey: Survey) -> str:
 def asked_question(question: Question, language: str) -> AskedQuestion:
     """Build a question in a language."""
     texts, physical = question.texts[language], question.device == "physical"
-    sends = question.designs[0].channel.responses <= 100 and not question.designs[0].channel.sizes
-    symbol_names = zip(question.design.symbols, question.symbols(language), strict=True) if sends else ()
+    sends = (
+        question.designs[0].channel.responses <= 100
+        and not question.designs[0].channel.sizes
+    )
+    symbol_names = (
+        zip(question.design.symbols, question.symbols(language), strict=True)
+        if sends
+        else ()
+    )
     return AskedQuestion(
         name=question.name,
         text=texts.text,
@@ -408,7 +447,12 @@ def asked_question(question: Question, language: str) -> AskedQuestion:
         physical=physical,
         labels=question.labels(language),
         symbols=tuple(symbol_names),
-        few=(question.design.channel.responses if physical else question.design.channel.answers) <= _MOST_SIDE_BY_SIDE,
+        few=(
+            question.design.channel.responses
+            if physical
+            else question.design.channel.answers
+        )
+        <= _MOST_SIDE_BY_SIDE,
         stages=tuple(odds(design) for design in question.designs),
         disclosure=question.disclosure,
         tool=tool_for(question.design, locale(language).words["device"])
@@ -431,22 +475,38 @@ def _parts(question: Question, language: str) -> tuple[AskedPart, ...]:
 
 
 def _amount(design: Design, language: str) -> Amount | None:
-    return Amount.of(design, locale(language)) if design.answer_form == "numbers" else None
+    return (
+        Amount.of(design, locale(language)) if design.answer_form == "numbers" else None
+    )
 
 
 def trial(questions: Sequence[Question], language: str) -> Trial | None:
     """Return a harmless question for the device in the page whose first response reveals most; None without one."""
-    browser_questions = [question for question in questions if question.device == "browser" and not question.direct]
+    browser_questions = [
+        question
+        for question in questions
+        if question.device == "browser" and not question.direct
+    ]
     if not browser_questions:
         return None
     worst = max(browser_questions, key=lambda question: question.design.parity)
     labels = locale(language).words["try"]["labels"]
-    harmless: Design | None = operation(worst.design, "trial_design")(worst.design, labels)
+    harmless: Design | None = operation(worst.design, "trial_design")(
+        worst.design, labels
+    )
     if harmless is None:
         return None
     same = harmless.channel == worst.design.channel
-    shown = harmless.symbols if harmless.answer_form == "numbers" else harmless.categories
-    return Trial(worst.texts[language].text, harmless.to_json(), tuple(shown), same, _amount(harmless, language))
+    shown = (
+        harmless.symbols if harmless.answer_form == "numbers" else harmless.categories
+    )
+    return Trial(
+        worst.texts[language].text,
+        harmless.to_json(),
+        tuple(shown),
+        same,
+        _amount(harmless, language),
+    )
 
 
 async def overview(request: Request) -> HTMLResponse:
@@ -457,26 +517,41 @@ async def overview(request: Request) -> HTMLResponse:
     entries = await asyncio.to_thread(collector.store.surveys) if listed else []
     day, surveys = today(), []
     for entry in entries:
-        if entry.takes(day) and not entry.survey.pilot:  # who is to try a pilot is given its link
+        if (
+            entry.takes(day) and not entry.survey.pilot
+        ):  # who is to try a pilot is given its link
             survey = entry.survey
             texts = survey.texts[choose_language(survey.languages, language, "")]
             behind = entry.link("").text.partition("#")[2]
-            surveys.append((f"/s/{survey.name}?{urlencode({'lang': language})}#{behind}", texts.title, texts.intro))
+            surveys.append(
+                (
+                    f"/s/{survey.name}?{urlencode({'lang': language})}#{behind}",
+                    texts.title,
+                    texts.intro,
+                )
+            )
     title = locale(language).words["overview"]["title"]
-    return await asyncio.to_thread(_html, page(Overview, language, title, links, surveys=tuple(surveys), listed=listed))
+    return await asyncio.to_thread(
+        _html,
+        page(Overview, language, title, links, surveys=tuple(surveys), listed=listed),
+    )
 
 
 PAGES_KEPT = 200
 """Pages of surveys that are kept rendered, at most."""
 
 _kept: dict[tuple[object, ...], str] = {}
-_BLANK = Form(access.FIELD, secrets.token_hex(16), secrets.token_hex(16))  # in kept pages, where each visitor's own go
+_BLANK = Form(
+    access.FIELD, secrets.token_hex(16), secrets.token_hex(16)
+)  # in kept pages, where each visitor's own go
 
 
 async def take_part(request: Request) -> HTMLResponse:
     """Show a survey."""
     try:
-        fielded = await Collector.from_request(request).surveys.find(request.path_params["name"])
+        fielded = await Collector.from_request(request).surveys.find(
+            request.path_params["name"]
+        )
     except Refused as error:
         return _no_survey(request, error)
     language, links = _languages(request, fielded.survey.languages)
@@ -486,7 +561,9 @@ async def take_part(request: Request) -> HTMLResponse:
     group = request.query_params.get("group", "")
     group = group if group in fielded.survey.groups else ""
     if not notice and not works_without_script(fielded.survey):
-        return HTMLResponse(await _survey_html(fielded.survey, language, links, group, notice, None))
+        return HTMLResponse(
+            await _survey_html(fielded.survey, language, links, group, notice, None)
+        )
     form = _form(request)
     text = await _survey_html(fielded.survey, language, links, group, notice, _BLANK)
     response = HTMLResponse(
@@ -497,13 +574,22 @@ async def take_part(request: Request) -> HTMLResponse:
 
 
 async def _survey_html(
-    survey: Survey, language: str, links: tuple[LanguageLink, ...], group: str, notice: str, form: Form | None
+    survey: Survey,
+    language: str,
+    links: tuple[LanguageLink, ...],
+    group: str,
+    notice: str,
+    form: Form | None,
 ) -> str:
     """Return a survey's page, rendered in a thread unless one with the same contents is kept; nobody's own is in it."""
     contents = (survey.hash, language, links, group, notice, form)
     if contents not in _kept:
         html = await asyncio.to_thread(
-            lambda: render(survey_page(survey, language, links, group=group, form=form, notice=notice))
+            lambda: render(
+                survey_page(
+                    survey, language, links, group=group, form=form, notice=notice
+                )
+            )
         )
         while len(_kept) >= PAGES_KEPT:
             del _kept[next(iter(_kept))]
@@ -514,14 +600,20 @@ async def _survey_html(
 
 async def preview(request: Request) -> HTMLResponse:
     """Show a survey, also a draft, to whoever may see its results: all of it works, and nothing leaves the page."""
-    fielded = await Collector.from_request(request).surveys.find(request.path_params["name"])
+    fielded = await Collector.from_request(request).surveys.find(
+        request.path_params["name"]
+    )
     language, links = _languages(request, fielded.survey.languages)
     group = request.query_params.get("group", "")
     group = group if group in fielded.survey.groups else ""
     html = await asyncio.to_thread(
-        lambda: _html(survey_page(fielded.survey, language, links, group=group, preview=True))
+        lambda: _html(
+            survey_page(fielded.survey, language, links, group=group, preview=True)
+        )
     )
-    html.headers["content-security-policy"] = "connect-src 'none'; form-action 'none'"  # besides that of all pages
+    html.headers["content-security-policy"] = (
+        "connect-src 'none'; form-action 'none'"  # besides that of all pages
+    )
     return html
 
 
@@ -556,7 +648,10 @@ async def post(request: Request) -> Response:
         address=address,
         thanks=fielded.survey.texts[language].thanks,
         responses=responses_in_words(fielded.survey, language, submission),
-        together=Disclosure.of(fielded.survey.question(response.question).design for response in submission.responses),
+        together=Disclosure.of(
+            fielded.survey.question(response.question).design
+            for response in submission.responses
+        ),
         message=as_json(submission),
         key=submission.key,
         form=form,
@@ -569,10 +664,14 @@ def works_without_script(survey: Survey) -> bool:
 
     An arm is drawn by the script.
     """
-    return not survey.arms and all(question.device == "physical" for question in survey.questions)
+    return not survey.arms and all(
+        question.device == "physical" for question in survey.questions
+    )
 
 
-async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> SubmissionBody:
+async def send(
+    collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]
+) -> SubmissionBody:
     """Store the responses of a form, and return them as they were stored.
 
     Raises:
@@ -581,23 +680,31 @@ async def send(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str
     body = _read(fielded.survey, fields)
     invitation = fields.get("invitation", "").strip()
     if fielded.entry.public is not None and not invitation:
-        raise Refused(422, "the invitation code is missing; expected the one that you were given.")
+        raise Refused(
+            422, "the invitation code is missing; expected the one that you were given."
+        )
     await submit(collector, fielded.survey.name, body, invitation)
     return body
 
 
-async def withdraw(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> Erasure:
+async def withdraw(
+    collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]
+) -> Erasure:
     """Erase what was sent with a withdrawal code.
 
     Raises:
         Refused: not a code.
     """
-    outcome = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, _withdrawal_code(fields["withdraw"]))
+    outcome = await asyncio.to_thread(
+        collector.store.withdraw, fielded.entry.id, _withdrawal_code(fields["withdraw"])
+    )
     collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
     return outcome
 
 
-async def receipt(collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]) -> Response:
+async def receipt(
+    collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]
+) -> Response:
     """Return the receipt of what was sent with a withdrawal code, as a file.
 
     Raises:
@@ -605,16 +712,22 @@ async def receipt(collector: Collector, fielded: FieldedSurvey, fields: Mapping[
     """
     key = _withdrawal_code(fields["receipt"])
     text = await asyncio.to_thread(signing.receipt, collector.store, fielded.entry, key)
-    headers = {"Content-Disposition": f'attachment; filename="receipt-{fielded.survey.name}.json"'}
+    headers = {
+        "Content-Disposition": f'attachment; filename="receipt-{fielded.survey.name}.json"'
+    }
     return Response(text, media_type="application/json", headers=headers)
 
 
-def responses_in_words(survey: Survey, language: str, body: SubmissionBody) -> tuple[tuple[str, str, Disclosure], ...]:
+def responses_in_words(
+    survey: Survey, language: str, body: SubmissionBody
+) -> tuple[tuple[str, str, Disclosure], ...]:
     """Return each question that was responded to with the response, as they are called, and what it reveals."""
     sentences = []
     for response in body.responses:
         question = survey.question(response.question)
-        symbol = question.symbols(language)[question.design.symbol_number(response.symbol)]
+        symbol = question.symbols(language)[
+            question.design.symbol_number(response.symbol)
+        ]
         sentences.append((question.texts[language].text, symbol, question.disclosure))
     return tuple(sentences)
 
@@ -631,14 +744,19 @@ def standing_notice(entry: Entry, day: date, spoken: Locale) -> str:
         return ""
     survey, standing_words = entry.survey, spoken.words["standing"]
     changes_on = {"early": survey.opens, "over": survey.closes}.get(standing)
-    reason = fill(standing_words[standing], day=spoken.day(changes_on) if changes_on else "")
+    reason = fill(
+        standing_words[standing], day=spoken.day(changes_on) if changes_on else ""
+    )
     return f"{reason} {standing_words[f'{standing}_next']}"
 
 
 def _withdrawal_code(text: str) -> bytes:
     key = text.strip().lower()
     if not _KEY.fullmatch(key):
-        raise Refused(422, "this is no withdrawal code; expected 32 digits 0 to 9 and letters a to f.")
+        raise Refused(
+            422,
+            "this is no withdrawal code; expected 32 digits 0 to 9 and letters a to f.",
+        )
     return bytes.fromhex(key)
 
 
@@ -654,18 +772,38 @@ def _with_form(request: Request, context: Page, form: Form | None) -> HTMLRespon
     return response
 
 
-def _form_problem(fielded: FieldedSurvey, language: str, error: DeniableError, address: str) -> HTMLResponse:
+def _form_problem(
+    fielded: FieldedSurvey, language: str, error: DeniableError, address: str
+) -> HTMLResponse:
     words = locale(language).words["problem"]
     problem = refusal_of(error).error.what
-    return _message(fielded, language, status_of(error), f"{words['form']} {problem}", words["form_next"], address)
+    return _message(
+        fielded,
+        language,
+        status_of(error),
+        f"{words['form']} {problem}",
+        words["form_next"],
+        address,
+    )
 
 
 def _message(
-    fielded: FieldedSurvey, language: str, status: int, problem: str, then: str, address: str = ""
+    fielded: FieldedSurvey,
+    language: str,
+    status: int,
+    problem: str,
+    then: str,
+    address: str = "",
 ) -> HTMLResponse:
     title = fielded.survey.texts[language].title
     message_page = page(
-        Message, language, title, marked=_marked(fielded.survey), what=problem, next=then, address=address
+        Message,
+        language,
+        title,
+        marked=_marked(fielded.survey),
+        what=problem,
+        next=then,
+        address=address,
     )
     return _html(message_page, status)
 
@@ -674,19 +812,32 @@ def _no_survey(request: Request, error: Refused) -> HTMLResponse:
     language, links = _languages(request, LANGUAGES)
     words = locale(language).words["problem"]
     missing = page(
-        Message, language, words["title"], links, what=words["missing"], next=words["missing_next"], address=""
+        Message,
+        language,
+        words["title"],
+        links,
+        what=words["missing"],
+        next=words["missing_next"],
+        address="",
     )
     return _html(missing, error.status)
 
 
-def _languages(request: Request, offered: Sequence[str]) -> tuple[str, tuple[LanguageLink, ...]]:
+def _languages(
+    request: Request, offered: Sequence[str]
+) -> tuple[str, tuple[LanguageLink, ...]]:
     """Return the language of a page, and links to the same page in all of them."""
     accepted = request.headers.get("accept-language", "")
     language = choose_language(offered, request.query_params.get("lang", ""), accepted)
-    kept_query = {name: value for name, value in request.query_params.items() if name == "group"}
+    kept_query = {
+        name: value for name, value in request.query_params.items() if name == "group"
+    }
     return language, tuple(
         LanguageLink(
-            f"{request.url.path}?{urlencode({**kept_query, 'lang': code})}", code, _name(code), code == language
+            f"{request.url.path}?{urlencode({**kept_query, 'lang': code})}",
+            code,
+            _name(code),
+            code == language,
         )
         for code in offered
     )
@@ -694,7 +845,9 @@ def _languages(request: Request, offered: Sequence[str]) -> tuple[str, tuple[Lan
 
 def _name(language: str) -> str:
     """Return what speakers call a language; its tag where the pages do not speak it."""
-    return locale(language).name if language.partition("-")[0] in LANGUAGES else language
+    return (
+        locale(language).name if language.partition("-")[0] in LANGUAGES else language
+    )
 
 
 def _html(context: Page, status: int = 200) -> HTMLResponse:
@@ -705,7 +858,9 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
     if fields.get("consent") != "yes":
         raise Refused(422, "the box was not ticked; expected consent.")
     if not _KEY.fullmatch(fields.get("key", "")):
-        raise Refused(422, "this form has no withdrawal code; expected the one that it came with.")
+        raise Refused(
+            422, "this form has no withdrawal code; expected the one that it came with."
+        )
     responses = [
         ResponseBody(question.name, question.design.hash, fields[f"q-{number}"])
         for number, question in enumerate(survey.questions, 1)
@@ -713,7 +868,9 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
     ]
     if not responses:
         raise Refused(422, "no response was chosen; expected at least one.")
-    return SubmissionBody(survey.hash, fields["key"], responses, group=fields.get("group") or None)
+    return SubmissionBody(
+        survey.hash, fields["key"], responses, group=fields.get("group") or None
+    )
 
 
 routes = [

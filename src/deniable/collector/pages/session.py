@@ -57,10 +57,20 @@ async def sign_in(request: Request) -> Response:
     fields = await access.read_form(request)
     token = fields.get("token", "").strip()
     next_path = fields.get("next", "")
-    token_entry = await asyncio.to_thread(Collector.from_request(request).store.find_token, token)
+    token_entry = await asyncio.to_thread(
+        Collector.from_request(request).store.find_token, token
+    )
     if token_entry is None or token_entry.scope == "device":
-        return _page(request, "", "This token does not work. Check it, or ask for another one.", next_path, 403)
-    response = RedirectResponse(next_path if _INSIDE.fullmatch(next_path) else "/a", 303)
+        return _page(
+            request,
+            "",
+            "This token does not work. Check it, or ask for another one.",
+            next_path,
+            403,
+        )
+    response = RedirectResponse(
+        next_path if _INSIDE.fullmatch(next_path) else "/a", 303
+    )
     await access.keep_session(request, response, token)
     return response
 
@@ -84,17 +94,25 @@ def signed_in(route: Route) -> Route:
         except Refused as error:
             if error.status == 401 and "text/html" in request.headers.get("accept", ""):
                 path = request.url.path
-                return RedirectResponse(f"{LOGIN}?next={path}" if _INSIDE.fullmatch(path) else LOGIN, 303)
+                return RedirectResponse(
+                    f"{LOGIN}?next={path}" if _INSIDE.fullmatch(path) else LOGIN, 303
+                )
             raise
         return await run(request)
 
-    return Route(route.path, guarded, methods=sorted(route.methods or ()), name=route.name)
+    return Route(
+        route.path, guarded, methods=sorted(route.methods or ()), name=route.name
+    )
 
 
-def _page(request: Request, name: str, problem: str, next_path: str, status: int = 200) -> Response:
+def _page(
+    request: Request, name: str, problem: str, next_path: str, status: int = 200
+) -> Response:
     value = access.form_value(request)
     title = "Signed in" if name else "Sign in"
-    response = HTMLResponse(render(Session(title, name, problem, next_path, access.FIELD, value)), status)
+    response = HTMLResponse(
+        render(Session(title, name, problem, next_path, access.FIELD, value)), status
+    )
     access.keep_form_value(request, response, value)
     return response
 

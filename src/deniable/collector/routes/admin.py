@@ -22,7 +22,10 @@ from deniable.survey.signed import AuthorSignature
 
 async def list_surveys(call: Call) -> list[messages.State]:
     """Return all surveys and their states."""
-    return [_survey_state(entry) for entry in await asyncio.to_thread(call.collector.store.surveys)]
+    return [
+        _survey_state(entry)
+        for entry in await asyncio.to_thread(call.collector.store.surveys)
+    ]
 
 
 async def create_survey(call: Call) -> messages.State:
@@ -37,27 +40,39 @@ async def create_survey(call: Call) -> messages.State:
 async def open_survey(call: Call) -> messages.State:
     """Take responses from now on; the definition is frozen."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    return _log_change(call, "survey opened", await asyncio.to_thread(call.collector.store.open, fielded.survey.name))
+    return _log_change(
+        call,
+        "survey opened",
+        await asyncio.to_thread(call.collector.store.open, fielded.survey.name),
+    )
 
 
 async def sign_survey(call: Call) -> messages.State:
     """Keep the signature of a definition, made by its author elsewhere."""
     fielded = await call.collector.surveys.find(call.part("name"))
     signature = AuthorSignature.from_json(json.dumps(call.body))
-    is_kept = await asyncio.to_thread(call.collector.store.keep_signature, fielded.survey.name, signature)
+    is_kept = await asyncio.to_thread(
+        call.collector.store.keep_signature, fielded.survey.name, signature
+    )
     return _log_change(call, "survey signed", is_kept)
 
 
 async def close_survey(call: Call) -> messages.State:
     """Take no more responses."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    return _log_change(call, "survey closed", await asyncio.to_thread(call.collector.store.close, fielded.survey.name))
+    return _log_change(
+        call,
+        "survey closed",
+        await asyncio.to_thread(call.collector.store.close, fielded.survey.name),
+    )
 
 
 async def start_pilot(call: Call) -> messages.State:
     """Open a pilot of a draft, as a survey of its own."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    begun = await asyncio.to_thread(call.collector.store.start_pilot, fielded.survey.name)
+    begun = await asyncio.to_thread(
+        call.collector.store.start_pilot, fielded.survey.name
+    )
     return _log_change(call, "pilot started", begun)
 
 
@@ -65,14 +80,18 @@ async def end_pilot(call: Call) -> messages.State:
     """Erase all that was sent to the pilot of a survey."""
     fielded = await call.collector.surveys.find(call.part("name"))
     return _log_change(
-        call, "pilot ended", await asyncio.to_thread(call.collector.store.end_pilot, fielded.survey.name)
+        call,
+        "pilot ended",
+        await asyncio.to_thread(call.collector.store.end_pilot, fielded.survey.name),
     )
 
 
 async def invite(call: Call) -> messages.CodesIssued:
     """Make one-time invitations; their codes are shown this once."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    codes = await asyncio.to_thread(call.collector.store.invite, fielded.survey.name, call.body.count)
+    codes = await asyncio.to_thread(
+        call.collector.store.invite, fielded.survey.name, call.body.count
+    )
     log_event("invitations made", survey=fielded.survey.name, count=len(codes))
     return messages.CodesIssued(codes)
 
@@ -80,7 +99,10 @@ async def invite(call: Call) -> messages.CodesIssued:
 async def list_tokens(call: Call) -> list[messages.TokenWanted]:
     """Return what tokens there are, without their secrets."""
     tokens = await asyncio.to_thread(call.collector.store.tokens)
-    return [messages.TokenWanted(token.name, token.scope, token.survey or None) for token in tokens]
+    return [
+        messages.TokenWanted(token.name, token.scope, token.survey or None)
+        for token in tokens
+    ]
 
 
 async def issue_token(call: Call) -> messages.TokenIssued:
@@ -93,7 +115,9 @@ async def issue_token(call: Call) -> messages.TokenIssued:
 
 async def rotate_token(call: Call) -> messages.TokenIssued:
     """Replace a token's secret; the old one stops working."""
-    secret = await asyncio.to_thread(call.collector.store.rotate_token, call.part("holder"))
+    secret = await asyncio.to_thread(
+        call.collector.store.rotate_token, call.part("holder")
+    )
     log_event("token rotated")
     return messages.TokenIssued(call.part("holder"), secret)
 

@@ -21,7 +21,10 @@ from deniable.errors import NotAllowed, NotEstimable
 
 async def get_tallies(call: Call) -> dict[str, Any]:
     """Return the counts of every question as they are written to a file; null for those that are not shown."""
-    return await _by_question(call, lambda shown, group: json.loads(counts_shown(shown, group).tally.to_json()))
+    return await _by_question(
+        call,
+        lambda shown, group: json.loads(counts_shown(shown, group).tally.to_json()),
+    )
 
 
 async def get_estimates(call: Call) -> dict[str, Any]:
@@ -34,21 +37,37 @@ async def get_export(call: Call) -> StreamingResponse:
     fielded = await call.collector.surveys.find(call.part("name"))
     kind = call.part("kind")
     if kind not in exports.FORMATS:
-        raise Refused(404, f"there is no such export; expected a name that ends in {' or '.join(exports.FORMATS)}.")
+        raise Refused(
+            404,
+            f"there is no such export; expected a name that ends in {' or '.join(exports.FORMATS)}.",
+        )
     number = fielded.survey.number(call.part("question"))
     question = fielded.survey.questions[number].name
     file = tempfile.TemporaryFile()  # noqa: SIM115 - closed when all of it was sent
     try:
-        await asyncio.to_thread(exports.write_complete, call.collector.store, fielded.entry, number, kind, file)
+        await asyncio.to_thread(
+            exports.write_complete,
+            call.collector.store,
+            fielded.entry,
+            number,
+            kind,
+            file,
+        )
     except BaseException:
         file.close()
         raise
     log_event("responses exported", survey=fielded.survey.name, question=question)
-    headers = {"Content-Disposition": f'attachment; filename="{fielded.survey.name}-{question}.{kind}"'}
-    return StreamingResponse(exports.pieces(file), media_type=exports.FORMATS[kind], headers=headers)
+    headers = {
+        "Content-Disposition": f'attachment; filename="{fielded.survey.name}-{question}.{kind}"'
+    }
+    return StreamingResponse(
+        exports.pieces(file), media_type=exports.FORMATS[kind], headers=headers
+    )
 
 
-async def _by_question(call: Call, step: Callable[[ShownQuestion, int | None], Any]) -> dict[str, Any]:
+async def _by_question(
+    call: Call, step: Callable[[ShownQuestion, int | None], Any]
+) -> dict[str, Any]:
     """Run a step for each question as analysts are shown it, all read in one transaction, in a thread."""
     fielded = await call.collector.surveys.find(call.part("name"))
     name = call.request.query_params.get("group")
@@ -57,7 +76,10 @@ async def _by_question(call: Call, step: Callable[[ShownQuestion, int | None], A
     survey = fielded.survey
 
     def read(reader: ShownReader) -> list[ShownQuestion]:
-        return [reader.question(fielded.entry.id, number, groups) for number in range(len(survey.questions))]
+        return [
+            reader.question(fielded.entry.id, number, groups)
+            for number in range(len(survey.questions))
+        ]
 
     def run() -> dict[str, Any]:
         by_name: dict[str, Any] = {}

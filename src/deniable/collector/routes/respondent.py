@@ -37,8 +37,13 @@ async def get_signature(call: Call) -> Response:
     else:
         fielded.check_published()
     if not fielded.entry.signature:
-        raise Refused(404, "nobody has signed this definition; expected a signature of its author.")
-    return Response(fielded.entry.signature, media_type=JSON, headers={"Cache-Control": "no-cache"})
+        raise Refused(
+            404,
+            "nobody has signed this definition; expected a signature of its author.",
+        )
+    return Response(
+        fielded.entry.signature, media_type=JSON, headers={"Cache-Control": "no-cache"}
+    )
 
 
 async def add_responses(call: Call) -> None:
@@ -51,7 +56,9 @@ async def add_batch(call: Call) -> messages.BatchResult:
     """Store the responses of many respondents, all of them or nothing."""
     collector, kind = call.collector, media_type(call.request)
     if kind not in {_NDJSON, _ARROW}:
-        raise Refused(415, f"the body is not of the right type; expected {_NDJSON} or {_ARROW}.")
+        raise Refused(
+            415, f"the body is not of the right type; expected {_NDJSON} or {_ARROW}."
+        )
     fielded = await collector.surveys.find(call.part("name"))
     fielded.check_open()
     raw = await collector.limits.read(call.request, large=True)
@@ -59,10 +66,14 @@ async def add_batch(call: Call) -> messages.BatchResult:
     def work() -> BatchOutcome:
         read = batches.read_lines if kind == _NDJSON else batches.read_arrow
         columns = read(fielded, raw, collector.settings.largest_batch)
-        collector.limits.count_responses(call.request, sum(len(column.keys) for column in columns))
+        collector.limits.count_responses(
+            call.request, sum(len(column.keys) for column in columns)
+        )
         return collector.store.add_batch(*columns)
 
-    stored, repeated = await asyncio.get_running_loop().run_in_executor(collector.batches, work)
+    stored, repeated = await asyncio.get_running_loop().run_in_executor(
+        collector.batches, work
+    )
     for outcome, count in (("stored", stored), ("repeated", repeated)):
         collector.metrics.responses(fielded.survey.name, outcome, count)
     return messages.BatchResult(stored, repeated)
@@ -71,15 +82,21 @@ async def add_batch(call: Call) -> messages.BatchResult:
 async def withdraw(call: Call) -> messages.Withdrawn:
     """Erase what was sent with a key, also after the survey has closed."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    outcome = await asyncio.to_thread(call.collector.store.withdraw, fielded.entry.id, _key(call))
-    call.collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
+    outcome = await asyncio.to_thread(
+        call.collector.store.withdraw, fielded.entry.id, _key(call)
+    )
+    call.collector.metrics.responses(
+        fielded.survey.name, "withdrawn", outcome.responses
+    )
     return messages.Withdrawn(outcome.responses, outcome.overwritten)
 
 
 async def get_receipt(call: Call) -> Response:
     """Return a signed list of all that is stored under a key."""
     fielded = await call.collector.surveys.find(call.part("name"))
-    text = await asyncio.to_thread(signing.receipt, call.collector.store, fielded.entry, _key(call))
+    text = await asyncio.to_thread(
+        signing.receipt, call.collector.store, fielded.entry, _key(call)
+    )
     return Response(text, media_type=JSON)
 
 
@@ -87,8 +104,12 @@ async def exchange_invitation(call: Call) -> messages.Signed:
     """Sign a blinded message for an invitation, once."""
     name, body = call.part("name"), call.body
     (await call.collector.surveys.find(name)).check_published()
-    signature = await call.collector.writer.exchange(Exchange(name, body.code, int(body.blinded, 16)))
-    return messages.Signed(signature.to_bytes((signature.bit_length() + 7) // 8, "big").hex())
+    signature = await call.collector.writer.exchange(
+        Exchange(name, body.code, int(body.blinded, 16))
+    )
+    return messages.Signed(
+        signature.to_bytes((signature.bit_length() + 7) // 8, "big").hex()
+    )
 
 
 def _key(call: Call) -> bytes:

@@ -84,13 +84,21 @@ class Endpoint:
 
 def route(endpoint: Endpoint) -> Route:
     """Return the route of an endpoint."""
-    decode = None if endpoint.takes is None else msgspec.json.Decoder(endpoint.takes).decode
+    decode = (
+        None if endpoint.takes is None else msgspec.json.Decoder(endpoint.takes).decode
+    )
 
     async def handle(request: Request) -> Response:
         collector = Collector.from_request(request)
         if endpoint.scope:
             request.state.token = await access.admit(request, endpoint.scope)
-        body = None if decode is None else decode_json(decode, await _json(request, collector, large=endpoint.large))
+        body = (
+            None
+            if decode is None
+            else decode_json(
+                decode, await _json(request, collector, large=endpoint.large)
+            )
+        )
         result = await endpoint.run(Call(request, collector, body))
         if isinstance(result, Response):
             return result
@@ -98,7 +106,9 @@ def route(endpoint: Endpoint) -> Route:
             return Response(status_code=endpoint.status)
         return Response(msgspec.json.encode(result), endpoint.status, media_type=JSON)
 
-    return Route(endpoint.path, handle, methods=[endpoint.method], name=endpoint.run.__name__)
+    return Route(
+        endpoint.path, handle, methods=[endpoint.method], name=endpoint.run.__name__
+    )
 
 
 def media_type(request: Request) -> str:
@@ -119,12 +129,21 @@ def describe(endpoints: Iterable[Endpoint], version: str) -> dict[str, Any]:
     types = [
         Refusal,
         messages.SubmissionBody,
-        *(message for endpoint in endpoints for message in (endpoint.takes, endpoint.gives) if message),
+        *(
+            message
+            for endpoint in endpoints
+            for message in (endpoint.takes, endpoint.gives)
+            if message
+        ),
     ]
-    _, components = msgspec.json.schema_components(types, ref_template="#/components/schemas/{name}")
+    _, components = msgspec.json.schema_components(
+        types, ref_template="#/components/schemas/{name}"
+    )
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in endpoints:
-        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(
+            endpoint
+        )
     return {
         "openapi": "3.1.0",
         "info": {
@@ -149,10 +168,18 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             **{str(status): _refusal(status) for status in _refusals(endpoint)},
         },
     }
-    path_parameters = [_parameter(name, "path") for name in re.findall(r"\{(\w+)\}", endpoint.path)]
-    if parameters := path_parameters + [_parameter(name, "query") for name in endpoint.query]:
+    path_parameters = [
+        _parameter(name, "path") for name in re.findall(r"\{(\w+)\}", endpoint.path)
+    ]
+    if parameters := path_parameters + [
+        _parameter(name, "query") for name in endpoint.query
+    ]:
         described["parameters"] = parameters
-    if content := ({JSON: {"schema": _schema(endpoint.takes)}} if endpoint.takes else dict(endpoint.accepts)):
+    if content := (
+        {JSON: {"schema": _schema(endpoint.takes)}}
+        if endpoint.takes
+        else dict(endpoint.accepts)
+    ):
         described["requestBody"] = {"required": True, "content": content}
     if endpoint.scope:
         described["security"] = [{"token": []}]
@@ -163,7 +190,9 @@ def _refusals(endpoint: Endpoint) -> list[int]:
     """Return every status an endpoint may refuse with: its own, and those that follow from what it takes."""
     statuses = {*endpoint.refusals, 400, 429}
     statuses |= {401, 403} if endpoint.scope else set()
-    statuses |= {408, 413, 415, 422, 503} if endpoint.takes or endpoint.accepts else set()
+    statuses |= (
+        {408, 413, 415, 422, 503} if endpoint.takes or endpoint.accepts else set()
+    )
     statuses |= {404} if "{" in endpoint.path else set()
     return sorted(statuses)
 
@@ -178,13 +207,23 @@ def _result(endpoint: Endpoint) -> dict[str, Any]:
 
 
 def _refusal(status: int) -> dict[str, Any]:
-    return {"description": HTTPStatus(status).phrase, "content": {JSON: {"schema": _schema(Refusal)}}}
+    return {
+        "description": HTTPStatus(status).phrase,
+        "content": {JSON: {"schema": _schema(Refusal)}},
+    }
 
 
 def _parameter(name: str, location: str) -> dict[str, Any]:
-    return {"name": name, "in": location, "required": location == "path", "schema": _schema(_PARTS[name])}
+    return {
+        "name": name,
+        "in": location,
+        "required": location == "path",
+        "schema": _schema(_PARTS[name]),
+    }
 
 
 def _schema(kind: Any) -> dict[str, Any]:
-    (schema,), _ = msgspec.json.schema_components([kind], ref_template="#/components/schemas/{name}")
+    (schema,), _ = msgspec.json.schema_components(
+        [kind], ref_template="#/components/schemas/{name}"
+    )
     return schema

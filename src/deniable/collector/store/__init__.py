@@ -58,11 +58,18 @@ def open_store(location: str | os.PathLike[str], *, rewriting: float = SHARE) ->
         MissingExtra: an address, and psycopg is not installed.
     """
     database = open_database(
-        location, "database", settings=SHARED, patience=_PATIENCE, one_writer=False, failure=StoreFailed
+        location,
+        "database",
+        settings=SHARED,
+        patience=_PATIENCE,
+        one_writer=False,
+        failure=StoreFailed,
     )
     if isinstance(database, SqliteFile):
         try:
             database.make()
         except OSError as error:
-            raise StoreFailed(f"cannot open {database.name}: {error.strerror}.") from None
+            raise StoreFailed(
+                f"cannot open {database.name}: {error.strerror}."
+            ) from None
     return Store(database, rewriting=rewriting)

@@ -87,12 +87,18 @@ class Entry(NamedTuple):
         why = _NOT_TAKEN.get(self.standing(day))
         if why is None:
             return None
-        problem, hint = (text.format(opens=self.survey.opens, closes=self.survey.closes) for text in why)
+        problem, hint = (
+            text.format(opens=self.survey.opens, closes=self.survey.closes)
+            for text in why
+        )
         return NotAllowed(f"the survey {self.survey.name!r} {problem}", hint)
 
 
 _NOT_TAKEN: dict[Standing, tuple[str, str]] = {
-    "draft": ("has not been opened yet; expected one that is open.", "Come back when it has started."),
+    "draft": (
+        "has not been opened yet; expected one that is open.",
+        "Come back when it has started.",
+    ),
     "early": (
         "opens on {opens} (UTC); expected a response on that day or later.",
         "Nothing is lost: what was drawn can be sent then.",
@@ -105,7 +111,10 @@ _NOT_TAKEN: dict[Standing, tuple[str, str]] = {
         "was closed by those who run it; expected one that is open.",
         "What was sent before can still be withdrawn.",
     ),
-    "ended": ("was a pilot, and has ended; expected one that is open.", "All that was sent to it was erased."),
+    "ended": (
+        "was a pilot, and has ended; expected one that is open.",
+        "All that was sent to it was erased.",
+    ),
 }
 """Why responses are not taken, and how to go on."""
 

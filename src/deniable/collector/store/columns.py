@@ -11,10 +11,22 @@ import pyarrow as pa
 
 from deniable.channel.coding import Rows
 from deniable.collector.store import counts, packs, published
-from deniable.collector.store.base import KEY, Batch, BatchOutcome, NotStored, Sent, Submission
+from deniable.collector.store.base import (
+    KEY,
+    Batch,
+    BatchOutcome,
+    NotStored,
+    Sent,
+    Submission,
+)
 from deniable.collector.store.counts import SEEN, CountedDesign, Counter
 from deniable.collector.store.id_filter import IdFilter, IdFilters
-from deniable.collector.store.responses import Desk, check_open, count_days, group_number
+from deniable.collector.store.responses import (
+    Desk,
+    check_open,
+    count_days,
+    group_number,
+)
 from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
 from deniable.errors import InvalidRequest, NotAllowed
@@ -23,7 +35,9 @@ _PIECE = 10_000  # rows that are objects at a time, where each is looked up
 _EXPORTED_ROWS = 1 << 16  # in one batch of a file
 
 
-def add_batch(tables: Tables, filters: IdFilters, survey: KnownSurvey, batch: Batch, today: date) -> BatchOutcome:
+def add_batch(
+    tables: Tables, filters: IdFilters, survey: KnownSurvey, batch: Batch, today: date
+) -> BatchOutcome:
     """Store a batch, all of it or nothing.
 
     Args:
@@ -40,7 +54,9 @@ def add_batch(tables: Tables, filters: IdFilters, survey: KnownSurvey, batch: Ba
     layout = survey.columns[batch.question].layouts[batch.stage]
     rows = layout.rows(batch.codes)
     if len(rows) != len(batch.keys):
-        raise InvalidRequest(f"there are {len(batch.keys):,} keys and {len(rows):,} responses; expected as many.")
+        raise InvalidRequest(
+            f"there are {len(batch.keys):,} keys and {len(rows):,} responses; expected as many."
+        )
     if not len(rows):
         return BatchOutcome(0, 0)
     if batch.stage == 0 and _all_new(tables, filters, survey, batch, rows, today):
@@ -48,47 +64,84 @@ def add_batch(tables: Tables, filters: IdFilters, survey: KnownSurvey, batch: Ba
     return _one_by_one(tables, survey, batch, rows, today)
 
 
-def _all_new(tables: Tables, filters: IdFilters, survey: KnownSurvey, batch: Batch, rows: Rows, today: date) -> bool:
+def _all_new(
+    tables: Tables,
+    filters: IdFilters,
+    survey: KnownSurvey,
+    batch: Batch,
+    rows: Rows,
+    today: date,
+) -> bool:
     """Store a batch whose respondents are all new; where one is not, leave all as it was."""
-    column, group = survey.columns[batch.question], group_number(survey.entry, batch.group)
+    column, group = (
+        survey.columns[batch.question],
+        group_number(survey.entry, batch.group),
+    )
     new_records = packs.build_records(column.ids(batch.keys), group, rows)
     id_filter = filters.get(tables, batch.survey, batch.question)
     if not _surely_new(tables, batch, new_records, id_filter):
         return False
-    run = packs.write_run(tables, packs.StoredStage(batch.survey, batch.question, 0), new_records)
+    run = packs.write_run(
+        tables, packs.StoredStage(batch.survey, batch.question, 0), new_records
+    )
     id_filter.add_ids(new_records)
     id_filter.names.add(run.name)
-    lag = len(rows) - published.min_steps(survey, batch.question)[0]  # all but the last step can be shown at once
+    lag = (
+        len(rows) - published.min_steps(survey, batch.question)[0]
+    )  # all but the last step can be shown at once
     for chunk in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
-        counts.add(tables, Counter(batch.survey, batch.question, 0, SEEN, group), column.layouts[0], chunk)
+        counts.add(
+            tables,
+            Counter(batch.survey, batch.question, 0, SEEN, group),
+            column.layouts[0],
+            chunk,
+        )
         published.step(tables, survey, batch.question)
     count_days(tables, {(batch.survey, batch.question): len(rows)}, today)
     return True
 
 
-def _surely_new(tables: Tables, batch: Batch, new_records: packs.Records, id_filter: IdFilter) -> bool:
+def _surely_new(
+    tables: Tables, batch: Batch, new_records: packs.Records, id_filter: IdFilter
+) -> bool:
     """Say whether no id stands twice in a batch, and none is stored; what the id_filter keeps back is looked up."""
-    twice = (new_records["high"][1:] == new_records["high"][:-1]) & (new_records["low"][1:] == new_records["low"][:-1])
+    twice = (new_records["high"][1:] == new_records["high"][:-1]) & (
+        new_records["low"][1:] == new_records["low"][:-1]
+    )
     if twice.any():
         return False
     suspects = new_records[id_filter.find_candidates(new_records)]
     single = "SELECT id FROM response WHERE survey = ? AND question = ? LIMIT ?"
-    alone = {bytes(id_) for (id_,) in tables.rows(single, batch.survey, batch.question, len(new_records))}
+    alone = {
+        bytes(id_)
+        for (id_,) in tables.rows(
+            single, batch.survey, batch.question, len(new_records)
+        )
+    }
     candidates = new_records if len(alone) == len(new_records) else suspects
     if packs.find(tables, batch.survey, batch.question, packs.ids_of(candidates)):
         return False
     return alone.isdisjoint(packs.ids_of(new_records)) if alone else True
 
 
-def _one_by_one(tables: Tables, survey: KnownSurvey, batch: Batch, rows: Rows, today: date) -> BatchOutcome:
+def _one_by_one(
+    tables: Tables, survey: KnownSurvey, batch: Batch, rows: Rows, today: date
+) -> BatchOutcome:
     stored = 0
     for start in range(0, len(rows), _PIECE):
         rows_slice = slice(start, start + _PIECE)
         submissions = [
             Submission(
-                batch.survey, key, batch.group, (Sent(batch.question, batch.stage, int.from_bytes(code, "little")),)
+                batch.survey,
+                key,
+                batch.group,
+                (Sent(batch.question, batch.stage, int.from_bytes(code, "little")),),
             )
-            for key, code in zip(_to_bytes(batch.keys[rows_slice]), _to_bytes(rows[rows_slice]), strict=True)
+            for key, code in zip(
+                _to_bytes(batch.keys[rows_slice]),
+                _to_bytes(rows[rows_slice]),
+                strict=True,
+            )
         ]
         outcomes = Desk(tables, {batch.survey: survey}, today).add(submissions)
         for number, outcome in enumerate(outcomes, start=start + 1):
@@ -108,12 +161,22 @@ def _check(survey: KnownSurvey, batch: Batch, today: date) -> None:
         )
     group_number(survey.entry, batch.group)
     if not 0 <= batch.question < len(survey.columns):
-        raise InvalidRequest(f"there is no question {batch.question}; expected 0 to {len(survey.columns) - 1}.")
+        raise InvalidRequest(
+            f"there is no question {batch.question}; expected 0 to {len(survey.columns) - 1}."
+        )
     stages = len(survey.columns[batch.question].layouts)
     if not 0 <= batch.stage < stages:
-        raise InvalidRequest(f"there is no stage {batch.stage}; expected 0 to {stages - 1}.")
-    if batch.keys.ndim != 2 or batch.keys.shape[1] != KEY or batch.keys.dtype != np.uint8:
-        raise InvalidRequest(f"the keys are of shape {batch.keys.shape}; expected {KEY} bytes for each respondent.")
+        raise InvalidRequest(
+            f"there is no stage {batch.stage}; expected 0 to {stages - 1}."
+        )
+    if (
+        batch.keys.ndim != 2
+        or batch.keys.shape[1] != KEY
+        or batch.keys.dtype != np.uint8
+    ):
+        raise InvalidRequest(
+            f"the keys are of shape {batch.keys.shape}; expected {KEY} bytes for each respondent."
+        )
 
 
 def _to_bytes(rows: Rows) -> list[bytes]:
@@ -123,14 +186,23 @@ def _to_bytes(rows: Rows) -> list[bytes]:
 
 
 def export(
-    tables: Tables, survey: KnownSurvey, question: int, groups: frozenset[int], stages: int
+    tables: Tables,
+    survey: KnownSurvey,
+    question: int,
+    groups: frozenset[int],
+    stages: int,
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of the first stages in the order of ids, which are random; only the groups given are named."""
     column = survey.columns[question]
     slices = packs.slices_of(tables, survey.entry.id, question, _EXPORTED_ROWS)
     for number in range(slices):
         records_by_stage = [
-            packs.in_order(tables, packs.StoredStage(survey.entry.id, question, stage), number, slices)
+            packs.in_order(
+                tables,
+                packs.StoredStage(survey.entry.id, question, stage),
+                number,
+                slices,
+            )
             for stage in range(stages)
         ]
         if any(map(len, records_by_stage)):
@@ -138,19 +210,28 @@ def export(
 
 
 def _to_columns(
-    survey: KnownSurvey, column: Column, records_by_stage: Sequence[packs.Records], groups: frozenset[int]
+    survey: KnownSurvey,
+    column: Column,
+    records_by_stage: Sequence[packs.Records],
+    groups: frozenset[int],
 ) -> pa.RecordBatch:
     """Return responses in columns: those of one id together, coarser stages first."""
-    stages = np.repeat(np.arange(len(records_by_stage)), list(map(len, records_by_stage)))
+    stages = np.repeat(
+        np.arange(len(records_by_stage)), list(map(len, records_by_stage))
+    )
     order = packs.order_of(
         np.concatenate([records[["high", "low"]] for records in records_by_stage])
     )  # stable: coarser ones stay first
     group_numbers = np.concatenate([records["group"] for records in records_by_stage])
     symbols = pa.concat_arrays(list(map(_to_symbols, column.layouts, records_by_stage)))
-    group_column = pa.array(group_numbers[order], mask=~np.isin(group_numbers[order], sorted(groups)))
+    group_column = pa.array(
+        group_numbers[order], mask=~np.isin(group_numbers[order], sorted(groups))
+    )
     return pa.RecordBatch.from_arrays(
         [
-            pa.array([design.hash for design in column.question.designs]).take(stages[order]),
+            pa.array([design.hash for design in column.question.designs]).take(
+                stages[order]
+            ),
             pa.array(stages[order]),
             pa.array(survey.entry.survey.groups, pa.string()).take(group_column),
             symbols.take(order),
@@ -162,5 +243,8 @@ def _to_columns(
 def _to_symbols(layout: CountedDesign, records: packs.Records) -> pa.Array[Any]:
     """Return what responses of one stage are called; each that occurs is looked up once."""
     codes = list(map(bytes, records["code"]))
-    names = {code: layout.design.symbols[int.from_bytes(code, "little")] for code in set(codes)}
+    names = {
+        code: layout.design.symbols[int.from_bytes(code, "little")]
+        for code in set(codes)
+    }
     return pa.array([names[code] for code in codes], pa.string())

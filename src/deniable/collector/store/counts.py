@@ -98,7 +98,9 @@ class CountedDesign:
 
     def joined(self, codes: Sequence[bytes]) -> Rows:
         """Return codes that are stored one by one as rows of bytes."""
-        return np.frombuffer(b"".join(codes), np.uint8).reshape(len(codes), self.coding.width)
+        return np.frombuffer(b"".join(codes), np.uint8).reshape(
+            len(codes), self.coding.width
+        )
 
     def count(self, rows: Rows) -> tuple[NDArray[np.int64], Vector]:
         """Return which counts rise, and by how much."""
@@ -111,7 +113,9 @@ class CountedDesign:
 
     def tally(self, vector: Vector) -> Tally:
         """Return the tally that is in the counts."""
-        return Tally(self.design, vector[1 : self.cells + 1], respondents=int(vector[0]))
+        return Tally(
+            self.design, vector[1 : self.cells + 1], respondents=int(vector[0])
+        )
 
     def shapes(self, vector: Vector) -> Vector:
         """Return how many sets held 0, 1, 2 … categories."""
@@ -128,7 +132,9 @@ class Counter(NamedTuple):
     group: int
 
 
-def add(tables: Tables, counter: Counter, layout: CountedDesign, rows: Rows, sign: int = 1) -> None:
+def add(
+    tables: Tables, counter: Counter, layout: CountedDesign, rows: Rows, sign: int = 1
+) -> None:
     """Count responses; with sign −1, take them out again."""
     cells_rising, rises = layout.count(rows)
     pieces_of_cells = cells_rising // _PIECE
@@ -148,7 +154,9 @@ def add(tables: Tables, counter: Counter, layout: CountedDesign, rows: Rows, sig
         _write_piece(tables, "tally", counter, piece_number, counts)
 
 
-def _write_piece(tables: Tables, table: str, counter: Counter, piece_number: int, counts: Vector) -> None:
+def _write_piece(
+    tables: Tables, table: str, counter: Counter, piece_number: int, counts: Vector
+) -> None:
     tables.run(
         f"INSERT INTO {table} VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (survey, question, stage, which, grp, piece) "
         "DO UPDATE SET counts = excluded.counts",
@@ -159,20 +167,38 @@ def _write_piece(tables: Tables, table: str, counter: Counter, piece_number: int
 def write(tables: Tables, table: str, counter: Counter, vector: Vector) -> None:
     """Put all counts of a counter into a table, in the place of those that are there."""
     for start in range(0, len(vector), _PIECE):
-        _write_piece(tables, table, counter, start // _PIECE, vector[start : start + _PIECE].astype(_STORED))
+        _write_piece(
+            tables,
+            table,
+            counter,
+            start // _PIECE,
+            vector[start : start + _PIECE].astype(_STORED),
+        )
 
 
 def read(
-    tables: Tables, table: str, survey: int, question: int, layouts: Iterable[CountedDesign], group: int | None
+    tables: Tables,
+    table: str,
+    survey: int,
+    question: int,
+    layouts: Iterable[CountedDesign],
+    group: int | None,
 ) -> Stages:
     """Return the counts of each stage in a table, seen and raised; of one group, or of all together."""
     counts_by_stage = [
-        {counter_kind: np.zeros(layout.size, np.int64) for counter_kind in (SEEN, RAISED)} for layout in layouts
+        {
+            counter_kind: np.zeros(layout.size, np.int64)
+            for counter_kind in (SEEN, RAISED)
+        }
+        for layout in layouts
     ]
     every = f"SELECT stage, which, piece, counts FROM {table} WHERE survey = ? AND question = ?"
     group_filter = () if group is None else (group,)
     for stage, counter_kind, piece_number, counts in tables.rows(
-        every + (" AND grp = ?" if group_filter else ""), survey, question, *group_filter
+        every + (" AND grp = ?" if group_filter else ""),
+        survey,
+        question,
+        *group_filter,
     ):
         vector, start = counts_by_stage[stage][counter_kind], piece_number * _PIECE
         vector[start : start + _PIECE] += np.frombuffer(counts, _STORED)
@@ -181,5 +207,10 @@ def read(
 
 def days(tables: Tables, survey: int, question: int) -> list[tuple[date, int]]:
     """Return how many responses came on each day (UTC), also those that were withdrawn later."""
-    statement = "SELECT day, responses FROM day WHERE survey = ? AND question = ? ORDER BY day"
-    return [(date.fromisoformat(day), number) for day, number in tables.rows(statement, survey, question)]
+    statement = (
+        "SELECT day, responses FROM day WHERE survey = ? AND question = ? ORDER BY day"
+    )
+    return [
+        (date.fromisoformat(day), number)
+        for day, number in tables.rows(statement, survey, question)
+    ]

@@ -10,16 +10,27 @@ import secrets
 from collections.abc import Callable, Mapping, Sequence
 
 from deniable.collector.signing import SigningKey, sign
-from deniable.collector.store.base import SCOPES, Exchange, Invitations, NotStored, Token
+from deniable.collector.store.base import (
+    SCOPES,
+    Exchange,
+    Invitations,
+    NotStored,
+    Token,
+)
 from deniable.collector.store.surveys import lock, number
 from deniable.db import Tables
 from deniable.errors import DeniableError, InvalidRequest, NotAllowed, quoted
 
-_MOST_INVITATIONS = 1_000_000  # made at a time: some seconds, and a list that fits into memory
+_MOST_INVITATIONS = (
+    1_000_000  # made at a time: some seconds, and a list that fits into memory
+)
 _MOST_SESSIONS = 10_000  # at a time: whoever holds a token can open many
 _SECRET_BYTES = 32
 _TEXT_BYTES = 24
-_TOKEN, _INVITATION = "dn_", "in_"  # what texts begin with, so that people and scanners can tell what they have found
+_TOKEN, _INVITATION = (
+    "dn_",
+    "in_",
+)  # what texts begin with, so that people and scanners can tell what they have found
 
 
 def invite(tables: Tables, survey: int, count: int) -> list[str]:
@@ -30,12 +41,20 @@ def invite(tables: Tables, survey: int, count: int) -> list[str]:
         InvalidRequest: none, or too many at a time.
     """
     if not tables.value("SELECT private FROM survey WHERE id = ?", survey):
-        raise NotAllowed("this survey is open to everybody; expected one by invitation.")
+        raise NotAllowed(
+            "this survey is open to everybody; expected one by invitation."
+        )
     if not 1 <= count <= _MOST_INVITATIONS:
-        raise InvalidRequest(f"{count:,} invitations are asked for; expected 1 to {_MOST_INVITATIONS:,}.")
+        raise InvalidRequest(
+            f"{count:,} invitations are asked for; expected 1 to {_MOST_INVITATIONS:,}."
+        )
     lock(tables, survey)
     codes = [_new_text(_INVITATION) for _ in range(count)]
-    tables.insert("invitation", ("hash", "survey"), sorted((digest(code), survey) for code in codes))
+    tables.insert(
+        "invitation",
+        ("hash", "survey"),
+        sorted((digest(code), survey) for code in codes),
+    )
     return codes
 
 
@@ -46,19 +65,26 @@ def invitations(tables: Tables, survey: int) -> Invitations:
     return Invitations(issued, used)
 
 
-def exchange_all(tables: Tables, exchanges: Sequence[Exchange]) -> list[int | NotStored]:
+def exchange_all(
+    tables: Tables, exchanges: Sequence[Exchange]
+) -> list[int | NotStored]:
     """Exchange many invitations in the order of their hashes; return the signature for each, or why there is none."""
     outcomes: dict[int, int | NotStored] = {}
     numbers = {
         tables.value("SELECT id FROM survey WHERE name = ?", name)
         for name in {exchange.survey for exchange in exchanges}
     }
-    for survey in sorted(numbers - {None}):  # in the order in which everybody locks them
+    for survey in sorted(
+        numbers - {None}
+    ):  # in the order in which everybody locks them
         lock(tables, survey)
     for index in sorted(range(len(exchanges)), key=lambda i: digest(exchanges[i].code)):
         try:
             outcomes[index] = _exchange(
-                tables, number(tables, exchanges[index].survey), exchanges[index].code, exchanges[index].blinded
+                tables,
+                number(tables, exchanges[index].survey),
+                exchanges[index].code,
+                exchanges[index].blinded,
             )
         except DeniableError as error:
             outcomes[index] = NotStored(error)
@@ -84,14 +110,18 @@ def _exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
     return signature
 
 
-def find_unused(tables: Tables, survey: int, code: str, message: bytes | None = None) -> bytes:
+def find_unused(
+    tables: Tables, survey: int, code: str, message: bytes | None = None
+) -> bytes:
     """Return the hash of an invitation that was not used, or for this message.
 
     Raises:
         NotAllowed: no such invitation, or it was used for another message.
     """
     hash_ = digest(code)
-    rows = tables.rows("SELECT used FROM invitation WHERE hash = ? AND survey = ?", hash_, survey)
+    rows = tables.rows(
+        "SELECT used FROM invitation WHERE hash = ? AND survey = ?", hash_, survey
+    )
     if not rows or rows[0][0] not in (None, message):
         raise used_already()
     return hash_
@@ -118,13 +148,27 @@ def issue(tables: Tables, token: Token) -> str:
         InvalidRequest: there is one of this name, or no such scope or survey.
     """
     if token.scope not in SCOPES or not token.name.strip():
-        raise InvalidRequest(f"the scope is {quoted(token.scope)}; expected a name, and one of {', '.join(SCOPES)}.")
-    if token.survey and not tables.rows("SELECT 1 FROM survey WHERE name = ?", token.survey):
-        raise InvalidRequest(f"there is no survey {quoted(token.survey, 50)} that the token could be for.")
+        raise InvalidRequest(
+            f"the scope is {quoted(token.scope)}; expected a name, and one of {', '.join(SCOPES)}."
+        )
+    if token.survey and not tables.rows(
+        "SELECT 1 FROM survey WHERE name = ?", token.survey
+    ):
+        raise InvalidRequest(
+            f"there is no survey {quoted(token.survey, 50)} that the token could be for."
+        )
     if tables.rows("SELECT 1 FROM token WHERE name = ?", token.name):
-        raise InvalidRequest(f"there is a token called {quoted(token.name, 60)} already; expected another name.")
+        raise InvalidRequest(
+            f"there is a token called {quoted(token.name, 60)} already; expected another name."
+        )
     text = _new_text(_TOKEN)
-    tables.run("INSERT INTO token VALUES (?, ?, ?, ?)", token.name, digest(text), token.scope, token.survey)
+    tables.run(
+        "INSERT INTO token VALUES (?, ?, ?, ?)",
+        token.name,
+        digest(text),
+        token.scope,
+        token.survey,
+    )
     return text
 
 
@@ -135,7 +179,12 @@ def rotate(tables: Tables, name: str) -> str:
         InvalidRequest: there is none of this name.
     """
     text = _new_text(_TOKEN)
-    _require_one(lambda: tables.run("UPDATE token SET hash = ? WHERE name = ?", digest(text), name), name)
+    _require_one(
+        lambda: tables.run(
+            "UPDATE token SET hash = ? WHERE name = ?", digest(text), name
+        ),
+        name,
+    )
     return text
 
 
@@ -150,7 +199,9 @@ def revoke(tables: Tables, name: str) -> None:
 
 def find(tables: Tables, text: str) -> Token | None:
     """Find a token by its text."""
-    rows = tables.rows("SELECT name, scope, survey FROM token WHERE hash = ?", digest(text))
+    rows = tables.rows(
+        "SELECT name, scope, survey FROM token WHERE hash = ?", digest(text)
+    )
     return Token(*rows[0]) if rows else None
 
 
@@ -162,7 +213,9 @@ def start_session(tables: Tables, text: str, now: int, expires: int) -> str:
         "DELETE FROM session WHERE hash IN (SELECT hash FROM session ORDER BY ends DESC LIMIT ? OFFSET ?)",
         _MOST_SESSIONS, _MOST_SESSIONS - 1,
     )  # fmt: skip
-    tables.run("INSERT INTO session VALUES (?, ?, ?)", digest(name), digest(text), expires)
+    tables.run(
+        "INSERT INTO session VALUES (?, ?, ?)", digest(name), digest(text), expires
+    )
     return name
 
 
@@ -183,7 +236,10 @@ def end_session(tables: Tables, name: str) -> None:
 
 def tokens(tables: Tables) -> list[Token]:
     """Return all tokens."""
-    return [Token(*row) for row in tables.rows("SELECT name, scope, survey FROM token ORDER BY name")]
+    return [
+        Token(*row)
+        for row in tables.rows("SELECT name, scope, survey FROM token ORDER BY name")
+    ]
 
 
 def known_secret(tables: Tables, name: str) -> bytes | None:
@@ -214,4 +270,6 @@ def digest(text: str) -> bytes:
 
 def _require_one(change: Callable[[], int], name: str) -> None:
     if change() != 1:
-        raise InvalidRequest(f"there is no token called {quoted(name, 60)}; expected one that was issued.")
+        raise InvalidRequest(
+            f"there is no token called {quoted(name, 60)}; expected one that was issued."
+        )

@@ -18,9 +18,14 @@ from deniable.collector.store import packs
 from deniable.collector.store.packs import Records, Run
 from deniable.db import Tables
 
-_FEWEST_BITS, _MOST_BITS = 1 << 20, 1 << 29  # bits of a filter: 64 MB at most, whatever is stored
+_FEWEST_BITS, _MOST_BITS = (
+    1 << 20,
+    1 << 29,
+)  # bits of a filter: 64 MB at most, whatever is stored
 _EACH = 32  # bits for each id, where there is room for them: one of some hundred new ids is looked up
-_KEPT = 4  # filters in memory at a time: those of the questions that batches came for last
+_KEPT = (
+    4  # filters in memory at a time: those of the questions that batches came for last
+)
 
 
 class IdFilter:
@@ -44,14 +49,22 @@ class IdFilter:
 
     def find_candidates(self, ids: Records) -> NDArray[np.intp]:
         """Return the indices of ids that may have been added; all others were not."""
-        (first, first_bits), (second, second_bits) = self._bit_positions(ids["high"]), self._bit_positions(ids["low"])
+        (first, first_bits), (second, second_bits) = (
+            self._bit_positions(ids["high"]),
+            self._bit_positions(ids["low"]),
+        )
         return np.flatnonzero(
-            (self._bits[first] & first_bits).astype(bool) & (self._bits[second] & second_bits).astype(bool)
+            (self._bits[first] & first_bits).astype(bool)
+            & (self._bits[second] & second_bits).astype(bool)
         )
 
-    def _bit_positions(self, half: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    def _bit_positions(
+        self, half: NDArray[np.uint64]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         numbers = half.astype(np.uint64) & np.uint64(self.size - 1)
-        return numbers >> np.uint64(3), np.uint8(1) << (numbers & np.uint64(7)).astype(np.uint8)
+        return numbers >> np.uint64(3), np.uint8(1) << (numbers & np.uint64(7)).astype(
+            np.uint8
+        )
 
 
 class IdFilters:
@@ -63,8 +76,12 @@ class IdFilters:
 
     def get(self, tables: Tables, survey: int, question: int) -> IdFilter:
         """Return the filter of a question's first stage, with all ids but those in rows of their own."""
-        runs = [run for run in packs.runs(tables, survey, question) if run.stage.number == 0]
-        id_filter = self._take_cached((survey, question), sum(run.responses for run in runs))
+        runs = [
+            run for run in packs.runs(tables, survey, question) if run.stage.number == 0
+        ]
+        id_filter = self._take_cached(
+            (survey, question), sum(run.responses for run in runs)
+        )
         for run in runs:
             if run.name not in id_filter.names:
                 self._read(tables, run, id_filter)
@@ -73,7 +90,9 @@ class IdFilters:
     def _take_cached(self, key: tuple[int, int], responses: int) -> IdFilter:
         with self._turn:
             id_filter = self._kept.pop(key, None)
-            if id_filter is None or (id_filter.size < _MOST_BITS and _EACH * responses > id_filter.size):
+            if id_filter is None or (
+                id_filter.size < _MOST_BITS and _EACH * responses > id_filter.size
+            ):
                 id_filter = IdFilter(responses)
             self._kept[key] = id_filter
             while len(self._kept) > _KEPT:

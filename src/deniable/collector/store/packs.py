@@ -29,7 +29,9 @@ ID = 16
 Records: TypeAlias = NDArray[Any]
 """Responses in the order of their ids: fields `high` and `low` (halves of the id), `group` and `code`."""
 
-_PACK = 1 << 13  # bytes of a pack, at most, unless its ids crowd: what a look for one response reads
+_PACK = (
+    1 << 13
+)  # bytes of a pack, at most, unless its ids crowd: what a look for one response reads
 _SLICE = 256  # packs that are in memory at a time
 _READ = 512  # packs of a run whose ids are noted together
 _RUN = ("survey", "question", "stage", "name", "pieces", "width", "responses")
@@ -72,7 +74,11 @@ def build_records(ids: Rows, groups: int | NDArray[np.int64], codes: Rows) -> Re
     """Return responses in the order of their ids."""
     new_records = np.empty(len(ids), record_type(codes.shape[1]))
     halves = np.ascontiguousarray(ids).view(_HALVES)[:, 0]
-    new_records["high"], new_records["low"], new_records["group"] = halves["high"], halves["low"], groups
+    new_records["high"], new_records["low"], new_records["group"] = (
+        halves["high"],
+        halves["low"],
+        groups,
+    )
     new_records["code"] = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}")[:, 0]
     return new_records[order_of(new_records)]
 
@@ -100,13 +106,21 @@ def write_run(tables: Tables, stage: StoredStage, stored: Records) -> Run:
 def runs(tables: Tables, survey: int, question: int) -> list[Run]:
     """Return the runs of a question."""
     statement = f"SELECT {', '.join(_RUN)} FROM run WHERE survey = ? AND question = ? ORDER BY stage, name"
-    return [Run(StoredStage(*row[:3]), bytes(row[3]), *row[4:]) for row in tables.rows(statement, survey, question)]
+    return [
+        Run(StoredStage(*row[:3]), bytes(row[3]), *row[4:])
+        for row in tables.rows(statement, survey, question)
+    ]
 
 
-def find(tables: Tables, survey: int, question: int, ids: Sequence[bytes]) -> list[tuple[bytes, int, int, bytes]]:
+def find(
+    tables: Tables, survey: int, question: int, ids: Sequence[bytes]
+) -> list[tuple[bytes, int, int, bytes]]:
     """Return id, stage, group and code of all responses with these ids."""
     rows: list[tuple[bytes, int, int, bytes]] = tables.rows_among(
-        "SELECT id, stage, grp, code FROM response WHERE survey = ? AND question = ? AND id", ids, survey, question
+        "SELECT id, stage, grp, code FROM response WHERE survey = ? AND question = ? AND id",
+        ids,
+        survey,
+        question,
     )
     for run in runs(tables, survey, question):
         for _, pack, positions in _packs_with_ids(tables, run, ids):
@@ -120,40 +134,77 @@ def find(tables: Tables, survey: int, question: int, ids: Sequence[bytes]) -> li
 
 def erase(tables: Tables, survey: int, question: int, id_: bytes) -> None:
     """Erase all responses with an id."""
-    tables.run("DELETE FROM response WHERE survey = ? AND question = ? AND id = ?", survey, question, id_)
+    tables.run(
+        "DELETE FROM response WHERE survey = ? AND question = ? AND id = ?",
+        survey,
+        question,
+        id_,
+    )
     for run in runs(tables, survey, question):
         for piece_number, pack, positions in list(_packs_with_ids(tables, run, [id_])):
             remaining = np.delete(pack, positions)
-            tables.run(f"DELETE FROM pack WHERE {_WHERE} AND piece = ?", *run.stage, run.name, piece_number)
+            tables.run(
+                f"DELETE FROM pack WHERE {_WHERE} AND piece = ?",
+                *run.stage,
+                run.name,
+                piece_number,
+            )
             if len(remaining):
-                tables.insert("pack", _PACKED, [(*run.stage, run.name, piece_number, remaining.tobytes())])
-            tables.run(f"UPDATE run SET responses = responses - ? WHERE {_WHERE}", len(positions), *run.stage, run.name)
+                tables.insert(
+                    "pack",
+                    _PACKED,
+                    [(*run.stage, run.name, piece_number, remaining.tobytes())],
+                )
+            tables.run(
+                f"UPDATE run SET responses = responses - ? WHERE {_WHERE}",
+                len(positions),
+                *run.stage,
+                run.name,
+            )
 
 
 def in_order(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
     """Return the responses of a stage whose ids lie in one of so many equal slices, a power of two, by their ids."""
     slices_by_run = [_read_rows(tables, stage, number, slices)]
-    for run in (run for run in runs(tables, stage.survey, stage.question) if run.stage == stage):
-        first, after = number * run.pieces // slices, -(-(number + 1) * run.pieces // slices)
+    for run in (
+        run for run in runs(tables, stage.survey, stage.question) if run.stage == stage
+    ):
+        first, after = (
+            number * run.pieces // slices,
+            -(-(number + 1) * run.pieces // slices),
+        )
         statement = f"SELECT packed FROM pack WHERE {_WHERE} AND piece >= ? AND piece < ? ORDER BY piece"
-        packs = [packed for (packed,) in tables.stream(statement, *stage, run.name, first, after)]
+        packs = [
+            packed
+            for (packed,) in tables.stream(statement, *stage, run.name, first, after)
+        ]
         read = np.frombuffer(b"".join(packs), record_type(run.width))
         slices_by_run.append(read[_piece(read["high"], slices) == number])
-    full = [slice_records for slice_records in slices_by_run if len(slice_records)] or slices_by_run[-1:]
-    merged = np.concatenate(full, dtype=full[0].dtype)  # else in the order of bytes of this machine
+    full = [
+        slice_records for slice_records in slices_by_run if len(slice_records)
+    ] or slices_by_run[-1:]
+    merged = np.concatenate(
+        full, dtype=full[0].dtype
+    )  # else in the order of bytes of this machine
     return merged[order_of(merged)]
 
 
 def read_id_halves(tables: Tables, run: Run) -> Iterator[Records]:
     """Yield the ids of a run in halves, many at a time."""
-    packs = tables.stream(f"SELECT packed FROM pack WHERE {_WHERE}", *run.stage, run.name)
+    packs = tables.stream(
+        f"SELECT packed FROM pack WHERE {_WHERE}", *run.stage, run.name
+    )
     while packed_chunk := [packed for (packed,) in islice(packs, _READ)]:
         yield np.frombuffer(b"".join(packed_chunk), record_type(run.width))
 
 
 def slices_of(tables: Tables, survey: int, question: int, max_rows: int) -> int:
     """Return into how many slices of at most so many responses, about, those of a question can be cut."""
-    alone = tables.value("SELECT count(*) FROM response WHERE survey = ? AND question = ?", survey, question)
+    alone = tables.value(
+        "SELECT count(*) FROM response WHERE survey = ? AND question = ?",
+        survey,
+        question,
+    )
     count = int(alone) + sum(run.responses for run in runs(tables, survey, question))
     return 1 << (count // max_rows).bit_length()
 
@@ -173,21 +224,34 @@ def _merge_question(tables: Tables, survey: int, question: int) -> None:
         "SELECT stage, length(code), count(*) FROM response WHERE survey = ? AND question = ? GROUP BY stage, "
         "length(code)"
     )
-    staged = {stage: (width, number) for stage, width, number in tables.rows(count, survey, question)}
+    staged = {
+        stage: (width, number)
+        for stage, width, number in tables.rows(count, survey, question)
+    }
     for stage in sorted({*before, *staged}):
         width, number = staged.get(stage, (0, 0))
-        _merge(tables, StoredStage(survey, question, stage), before[stage], number, width)
+        _merge(
+            tables, StoredStage(survey, question, stage), before[stage], number, width
+        )
 
 
-def _merge(tables: Tables, stage: StoredStage, before: Sequence[Run], staged: int, width: int) -> None:
+def _merge(
+    tables: Tables, stage: StoredStage, before: Sequence[Run], staged: int, width: int
+) -> None:
     number = staged + sum(run.responses for run in before)
     merged = _new_run(stage, number, record_type(width or before[0].width))
-    if not staged and len(before) == 1 and (before[0].pieces == merged.pieces and number):
+    if (
+        not staged
+        and len(before) == 1
+        and (before[0].pieces == merged.pieces and number)
+    ):
         return  # it lies as it would lie
     slices = max(1, merged.pieces // _SLICE)
     for slice_number in range(slices if number else 0):
         _write(tables, merged, in_order(tables, stage, slice_number, slices))
-    tables.run("DELETE FROM response WHERE survey = ? AND question = ? AND stage = ?", *stage)
+    tables.run(
+        "DELETE FROM response WHERE survey = ? AND question = ? AND stage = ?", *stage
+    )
     for run in before:
         for table in ("run", "pack"):
             tables.run(f"DELETE FROM {table} WHERE {_WHERE}", *stage, run.name)
@@ -202,13 +266,17 @@ def _new_run(stage: StoredStage, responses: int, written: np.dtype[Any]) -> Run:
     """Return a run that is to be written, with a random name."""
     packs = -(-responses * written.itemsize // _PACK)
     n_pieces = 1 << max(0, packs - 1).bit_length()
-    return Run(stage, secrets.token_bytes(ID), n_pieces, written["code"].itemsize, responses)
+    return Run(
+        stage, secrets.token_bytes(ID), n_pieces, written["code"].itemsize, responses
+    )
 
 
 def _piece(high: NDArray[np.uint64], n_pieces: int) -> NDArray[np.int64]:
     """Return the number of the pack for each id, by the first half of it."""
     bits = n_pieces.bit_length() - 1
-    return (high.astype(np.uint64) >> np.uint64(1) >> np.uint64(63 - bits)).astype(np.int64)
+    return (high.astype(np.uint64) >> np.uint64(1) >> np.uint64(63 - bits)).astype(
+        np.int64
+    )
 
 
 def _write(tables: Tables, run: Run, stored: Records) -> None:
@@ -217,20 +285,33 @@ def _write(tables: Tables, run: Run, stored: Records) -> None:
     starts = np.flatnonzero(np.diff(numbers, prepend=-1)).tolist()
     content, size = stored.tobytes(), stored.dtype.itemsize
     packs = zip(starts, [*starts[1:], len(stored)], strict=True)
-    rows = ((*run.stage, run.name, int(numbers[start]), content[start * size : end * size]) for start, end in packs)
+    rows = (
+        (*run.stage, run.name, int(numbers[start]), content[start * size : end * size])
+        for start, end in packs
+    )
     tables.insert("pack", _PACKED, rows)
 
 
-def _packs_with_ids(tables: Tables, run: Run, ids: Sequence[bytes]) -> Iterator[tuple[int, Records, list[int]]]:
+def _packs_with_ids(
+    tables: Tables, run: Run, ids: Sequence[bytes]
+) -> Iterator[tuple[int, Records, list[int]]]:
     """Yield the packs of a run that hold one of these ids: number, responses, and which of them that are."""
     id_halves = np.frombuffer(b"".join(ids), _HALVES)
     by_piece: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for piece_number, pair in zip(_piece(id_halves["high"], run.pieces).tolist(), id_halves.tolist(), strict=True):
+    for piece_number, pair in zip(
+        _piece(id_halves["high"], run.pieces).tolist(), id_halves.tolist(), strict=True
+    ):
         by_piece[piece_number].append(pair)
     statement = f"SELECT piece, packed FROM pack WHERE {_WHERE} AND piece"
-    for piece_number, packed in tables.rows_among(statement, sorted(by_piece), *run.stage, run.name):
+    for piece_number, packed in tables.rows_among(
+        statement, sorted(by_piece), *run.stage, run.name
+    ):
         pack = np.frombuffer(packed, record_type(run.width))
-        positions = [position for pair in by_piece[piece_number] for position in _find_id(pack, *pair)]
+        positions = [
+            position
+            for pair in by_piece[piece_number]
+            for position in _find_id(pack, *pair)
+        ]
         if positions:
             yield piece_number, pack, sorted(positions)
 
@@ -238,13 +319,18 @@ def _packs_with_ids(tables: Tables, run: Run, ids: Sequence[bytes]) -> Iterator[
 def _find_id(pack: Records, high: int, low: int) -> list[int]:
     """Return where an id stands in a pack."""
     candidates = np.flatnonzero(pack["high"] == np.uint64(high)).tolist()
-    return [position for position in candidates if pack["low"][position] == np.uint64(low)]
+    return [
+        position for position in candidates if pack["low"][position] == np.uint64(low)
+    ]
 
 
 def _read_rows(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
     """Return what lies in rows of its own, of one of the slices."""
     bounds = [(edge << 128) // slices for edge in (number, number + 1)]
-    first_id, last_id = bounds[0].to_bytes(ID, "big"), (bounds[1] - 1).to_bytes(ID, "big")
+    first_id, last_id = (
+        bounds[0].to_bytes(ID, "big"),
+        (bounds[1] - 1).to_bytes(ID, "big"),
+    )
     rows = tables.rows(
         "SELECT id, grp, code FROM response WHERE survey = ? AND question = ? AND id >= ? AND id <= ? AND stage = ?",
         stage.survey, stage.question, first_id, last_id, stage.number,
@@ -252,5 +338,8 @@ def _read_rows(tables: Tables, stage: StoredStage, number: int, slices: int) -> 
     if not rows:
         return np.empty(0, record_type(1))
     ids, groups, codes = zip(*rows, strict=True)
-    read = [np.frombuffer(b"".join(texts), np.uint8).reshape(len(rows), -1) for texts in (ids, codes)]
+    read = [
+        np.frombuffer(b"".join(texts), np.uint8).reshape(len(rows), -1)
+        for texts in (ids, codes)
+    ]
     return build_records(read[0], np.array(groups), read[1])

@@ -57,7 +57,8 @@ class CellSizes(NamedTuple):
     def totals(self, stage: int) -> tuple[int, int]:
         """Return how many responses of a stage are stored, and how many are shown."""
         stored, n_shown = (
-            sum(size for cell, size in sizes.items() if cell.stage == stage) for sizes in (self.stored, self.shown)
+            sum(size for cell, size in sizes.items() if cell.stage == stage)
+            for sizes in (self.stored, self.shown)
         )
         return stored, n_shown
 
@@ -67,7 +68,10 @@ class CellSizes(NamedTuple):
 
 
 def _read_sizes(
-    tables: Tables, survey: KnownSurvey, question: int, copies: Sequence[str] = (LIVE, UPCOMING, PUBLISHED)
+    tables: Tables,
+    survey: KnownSurvey,
+    question: int,
+    copies: Sequence[str] = (LIVE, UPCOMING, PUBLISHED),
 ) -> CellSizes:
     """Return the sizes of the cells of a question, in some tables of counts; the others are left empty."""
     selects = [
@@ -147,7 +151,12 @@ class ShownReader:
     """
 
     def __init__(
-        self, tables: Tables, find: Callable[[Tables, int], KnownSurvey], today: date, *, writes: bool
+        self,
+        tables: Tables,
+        find: Callable[[Tables, int], KnownSurvey],
+        today: date,
+        *,
+        writes: bool,
     ) -> None:
         self._tables = tables
         self._find = find
@@ -158,7 +167,9 @@ class ShownReader:
     def surveys(self) -> list[Entry]:
         """Return all surveys in the order of their names."""
         numbers = surveys.numbers(self._tables)
-        for number in sorted(numbers):  # as all who write lock them, so that no two wait for each other
+        for number in sorted(
+            numbers
+        ):  # as all who write lock them, so that no two wait for each other
             self._survey(number)
         return [self._survey(number).entry for number in numbers]
 
@@ -174,7 +185,9 @@ class ShownReader:
         """Return how many invitations a survey has, and how many were used."""
         return credentials.invitations(self._tables, survey)
 
-    def question(self, survey: int, number: int, groups: Collection[int] | None = None) -> ShownQuestion:
+    def question(
+        self, survey: int, number: int, groups: Collection[int] | None = None
+    ) -> ShownQuestion:
         """Return a question as analysts are shown it.
 
         Args:
@@ -191,7 +204,9 @@ class ShownReader:
         sizes = self._read_sizes(known_survey, number, publish=is_over)
         column, fewest = known_survey.columns[number], fewest_shown(entry)
         everyone = range(len(entry.survey.groups))
-        large = large_enough([sizes.shown_in(group) for group in everyone], sizes.totals(0)[1], fewest)
+        large = large_enough(
+            [sizes.shown_in(group) for group in everyone], sizes.totals(0)[1], fewest
+        )
         return ShownQuestion(
             entry=entry,
             number=number,
@@ -202,10 +217,20 @@ class ShownReader:
             everybody=self._counts(known_survey, number, None),
             large_groups=large,
             groups={
-                group: self._counts(known_survey, number, group) for group in large if groups is None or group in groups
+                group: self._counts(known_survey, number, group)
+                for group in large
+                if groups is None or group in groups
             },
-            next_steps={group: _next_step(sizes, steps[0], group) for group in (None, *everyone)},
-            days=tuple([day for day in counts.days(self._tables, survey, number) if day[0] < self._today]),
+            next_steps={
+                group: _next_step(sizes, steps[0], group) for group in (None, *everyone)
+            },
+            days=tuple(
+                [
+                    day
+                    for day in counts.days(self._tables, survey, number)
+                    if day[0] < self._today
+                ]
+            ),
             is_over=is_over,
             complete_stages=_complete_stages(sizes, len(steps)) if is_over else 0,
             complete_groups=_complete_groups(sizes),
@@ -218,7 +243,9 @@ class ShownReader:
             self._known[number] = self._find(self._tables, number)
         return self._known[number]
 
-    def _read_sizes(self, survey: KnownSurvey, question: int, *, publish: bool) -> CellSizes:
+    def _read_sizes(
+        self, survey: KnownSurvey, question: int, *, publish: bool
+    ) -> CellSizes:
         """Return the sizes of a question's cells; of a survey that has ended, after all of it was published."""
         sizes = _read_sizes(self._tables, survey, question)
         if not publish or not _stages_to_finish(sizes, survey, question):
@@ -228,9 +255,13 @@ class ShownReader:
         _publish(self._tables, survey, question, sizes)
         return _read_sizes(self._tables, survey, question)
 
-    def _counts(self, survey: KnownSurvey, question: int, group: int | None) -> ShownCounts:
+    def _counts(
+        self, survey: KnownSurvey, question: int, group: int | None
+    ) -> ShownCounts:
         column = survey.columns[question]
-        stages = counts.read(self._tables, PUBLISHED, survey.entry.id, question, column.layouts, group)
+        stages = counts.read(
+            self._tables, PUBLISHED, survey.entry.id, question, column.layouts, group
+        )
         return ShownCounts(column.tally(stages), column.set_sizes(stages))
 
 
@@ -238,19 +269,27 @@ def step(tables: Tables, survey: KnownSurvey, question: int) -> None:
     """Take the steps that are due after responses were stored; none once the survey has ended and was opened again."""
     sizes = _read_sizes(tables, survey, question, (LIVE, UPCOMING))
     stepping = _stages_grown(sizes.stored, sizes.upcoming, min_steps(survey, question))
-    if not stepping or _ended_before(_read_sizes(tables, survey, question, (PUBLISHED,)).shown):
+    if not stepping or _ended_before(
+        _read_sizes(tables, survey, question, (PUBLISHED,)).shown
+    ):
         return
     for group, stages in stepping.items():
         live, ahead, published = (
-            _read(tables, table, survey, question, group) for table in (LIVE, UPCOMING, PUBLISHED)
+            _read(tables, table, survey, question, group)
+            for table in (LIVE, UPCOMING, PUBLISHED)
         )
-        published, ahead = _catch_up(published, ahead, stages), _catch_up(ahead, live, stages)
+        published, ahead = (
+            _catch_up(published, ahead, stages),
+            _catch_up(ahead, live, stages),
+        )
         if _is_possible(published) and _is_possible(ahead):
             _write(tables, PUBLISHED, survey, question, group, published[:stages])
             _write(tables, UPCOMING, survey, question, group, ahead[:stages])
 
 
-def _stages_grown(stored: Sizes, upcoming: Sizes, minima: Sequence[int]) -> dict[int, int]:
+def _stages_grown(
+    stored: Sizes, upcoming: Sizes, minima: Sequence[int]
+) -> dict[int, int]:
     """Return how many stages of each group have grown by a step, from the coarsest on.
 
     Why: a finer stage moves only together with the coarser ones, so that nobody is shown at it who is not shown there.
@@ -258,14 +297,20 @@ def _stages_grown(stored: Sizes, upcoming: Sizes, minima: Sequence[int]) -> dict
     stages_by_group = {}
     for group in sorted({cell.group for cell in stored}):
         cells = [Cell(stage, group) for stage in range(len(minima))]
-        rises = (stored.get(cell, 0) - upcoming.get(cell, 0) >= minima[cell.stage] for cell in cells)
+        rises = (
+            stored.get(cell, 0) - upcoming.get(cell, 0) >= minima[cell.stage]
+            for cell in cells
+        )
         stages_by_group[group] = sum(takewhile(bool, rises))
     return {group: stages for group, stages in stages_by_group.items() if stages}
 
 
 def min_steps(survey: KnownSurvey, question: int) -> list[int]:
     """Return how many people make a step of each stage: the minimum, or as many as there are pieces to be copied."""
-    return [max(survey.entry.survey.minimum, layout.pieces) for layout in survey.columns[question].layouts]
+    return [
+        max(survey.entry.survey.minimum, layout.pieces)
+        for layout in survey.columns[question].layouts
+    ]
 
 
 def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
@@ -277,19 +322,37 @@ def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
         group: of one group; None for everybody.
     """
     copied = sizes.shown if _ended_before(sizes.shown) else sizes.upcoming
-    groups = [size for cell, size in copied.items() if cell.stage == 0 and group in (None, cell.group)]
-    return sum(groups) + step * (1 if groups else 2)  # the first copy is the upcoming one
+    groups = [
+        size
+        for cell, size in copied.items()
+        if cell.stage == 0 and group in (None, cell.group)
+    ]
+    return sum(groups) + step * (
+        1 if groups else 2
+    )  # the first copy is the upcoming one
 
 
-def _publish(tables: Tables, survey: KnownSurvey, question: int, sizes: CellSizes) -> None:
+def _publish(
+    tables: Tables, survey: KnownSurvey, question: int, sizes: CellSizes
+) -> None:
     """Show all that is stored of a survey that has ended."""
-    stages, minimum = _stages_to_finish(sizes, survey, question), survey.entry.survey.minimum
+    stages, minimum = (
+        _stages_to_finish(sizes, survey, question),
+        survey.entry.survey.minimum,
+    )
     if not _ended_before(sizes.shown):
-        for group, reached in _fully_shown_stages(sizes.stored, sizes.shown, stages, minimum).items():
-            live, shown_counts = (_read(tables, table, survey, question, group) for table in (LIVE, PUBLISHED))
+        for group, reached in _fully_shown_stages(
+            sizes.stored, sizes.shown, stages, minimum
+        ).items():
+            live, shown_counts = (
+                _read(tables, table, survey, question, group)
+                for table in (LIVE, PUBLISHED)
+            )
             shown_counts = _catch_up(shown_counts, live, reached)
             if _is_possible(shown_counts):
-                _write(tables, PUBLISHED, survey, question, group, shown_counts[:reached])
+                _write(
+                    tables, PUBLISHED, survey, question, group, shown_counts[:reached]
+                )
     live, shown_counts, rest_stages = (
         _read(tables, table, survey, question, group)
         for table, group in ((LIVE, None), (PUBLISHED, None), (PUBLISHED, REST))
@@ -298,7 +361,10 @@ def _publish(tables: Tables, survey: KnownSurvey, question: int, sizes: CellSize
         return  # opened again, and who was shown at a finer stage has withdrawn
     triples = zip(live[:stages], shown_counts, rest_stages, strict=False)
     left = [
-        {kind: live_counts[kind] - published_stage[kind] + rest_counts[kind] for kind in live_counts}
+        {
+            kind: live_counts[kind] - published_stage[kind] + rest_counts[kind]
+            for kind in live_counts
+        }
         for live_counts, published_stage, rest_counts in triples
     ]
     _write(tables, PUBLISHED, survey, question, REST, left)
@@ -312,17 +378,28 @@ def _stages_to_finish(sizes: CellSizes, survey: KnownSurvey, question: int) -> i
     """
     before, minimum = _ended_before(sizes.shown), survey.entry.survey.minimum
     totals = map(sizes.totals, range(len(survey.columns[question].layouts)))
-    enough = (stored - n_shown >= minimum or (n_shown > 0 and not before) for stored, n_shown in totals)
+    enough = (
+        stored - n_shown >= minimum or (n_shown > 0 and not before)
+        for stored, n_shown in totals
+    )
     return sum(takewhile(bool, enough))
 
 
-def _fully_shown_stages(stored: Sizes, published: Sizes, stages: int, minimum: int) -> dict[int, int]:
+def _fully_shown_stages(
+    stored: Sizes, published: Sizes, stages: int, minimum: int
+) -> dict[int, int]:
     """Return how many stages of each group are shown whole at the end, by themselves."""
     group_of_stage: dict[int, int] = {}
     every = retained = sorted({cell.group for cell in stored})
     for stage in range(stages):
-        rises = {group: stored.get(Cell(stage, group), 0) - published.get(Cell(stage, group), 0) for group in every}
-        chosen = large_enough([rises[group] for group in retained], sum(rises.values()), minimum)
+        rises = {
+            group: stored.get(Cell(stage, group), 0)
+            - published.get(Cell(stage, group), 0)
+            for group in every
+        }
+        chosen = large_enough(
+            [rises[group] for group in retained], sum(rises.values()), minimum
+        )
         retained = [retained[number] for number in chosen]
         group_of_stage |= dict.fromkeys(retained, stage + 1)
     return group_of_stage
@@ -342,17 +419,28 @@ def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, .
     """
     rising = sorted(range(len(sizes)), key=lambda number: sizes[number])
     large = [number for number in rising if sizes[number] >= minimum]
-    while large and (left := total - sum(sizes[number] for number in large)) and left < minimum:
+    while (
+        large
+        and (left := total - sum(sizes[number] for number in large))
+        and left < minimum
+    ):
         del large[0]
     return tuple(sorted(large))
 
 
 def _catch_up(behind: Stages, ahead: Stages, stages: int) -> Stages:
     """Return counts of which the first stages are those of others; who is seen at a stage has raised the one before."""
-    seen_counts = [(ahead if stage < stages else behind)[stage][SEEN] for stage in range(len(behind))]
-    raised = [(ahead if stage + 1 < stages else behind)[stage][RAISED] for stage in range(len(behind))]
+    seen_counts = [
+        (ahead if stage < stages else behind)[stage][SEEN]
+        for stage in range(len(behind))
+    ]
+    raised = [
+        (ahead if stage + 1 < stages else behind)[stage][RAISED]
+        for stage in range(len(behind))
+    ]
     return [
-        {SEEN: seen_count, RAISED: raised_count} for seen_count, raised_count in zip(seen_counts, raised, strict=True)
+        {SEEN: seen_count, RAISED: raised_count}
+        for seen_count, raised_count in zip(seen_counts, raised, strict=True)
     ]
 
 
@@ -364,12 +452,19 @@ def _is_possible(stages: Iterable[Mapping[str, Vector]]) -> bool:
 def _complete_stages(sizes: CellSizes, stages: int) -> int:
     """Return how many stages of an ended survey, of so many, are shown whole: no more of them will come."""
     totals = [sizes.totals(stage) for stage in range(stages)]
-    return next((stage for stage, (stored, n_shown) in enumerate(totals) if stored > n_shown), stages)
+    return next(
+        (stage for stage, (stored, n_shown) in enumerate(totals) if stored > n_shown),
+        stages,
+    )
 
 
 def _complete_groups(sizes: CellSizes) -> frozenset[int]:
     """Return the groups of which all is shown that is stored."""
-    behind = {cell.group for cell, size in sizes.stored.items() if size > sizes.shown.get(cell, 0)}
+    behind = {
+        cell.group
+        for cell, size in sizes.stored.items()
+        if size > sizes.shown.get(cell, 0)
+    }
     return frozenset(cell.group for cell in sizes.stored if cell.group not in behind)
 
 
@@ -382,12 +477,33 @@ def _ended_before(published: Sizes) -> bool:
     return any(cell.group == REST for cell in published)
 
 
-def _read(tables: Tables, table: str, survey: KnownSurvey, question: int, group: int | None) -> Stages:
-    return counts.read(tables, table, survey.entry.id, question, survey.columns[question].layouts, group)
+def _read(
+    tables: Tables, table: str, survey: KnownSurvey, question: int, group: int | None
+) -> Stages:
+    return counts.read(
+        tables,
+        table,
+        survey.entry.id,
+        question,
+        survey.columns[question].layouts,
+        group,
+    )
 
 
-def _write(tables: Tables, table: str, survey: KnownSurvey, question: int, group: int, stages: Stages) -> None:
+def _write(
+    tables: Tables,
+    table: str,
+    survey: KnownSurvey,
+    question: int,
+    group: int,
+    stages: Stages,
+) -> None:
     """Put the first stages of a group into a table: who is seen at them, and who has raised them, but for the last."""
     for stage, vectors in enumerate(stages):
         for kind in (SEEN, RAISED) if stage + 1 < len(stages) else (SEEN,):
-            counts.write(tables, table, Counter(survey.entry.id, question, stage, kind, group), vectors[kind])
+            counts.write(
+                tables,
+                table,
+                Counter(survey.entry.id, question, stage, kind, group),
+                vectors[kind],
+            )

@@ -12,7 +12,14 @@ from typing import TypeAlias
 
 from deniable import blind
 from deniable.collector.store import counts, credentials, packs, published
-from deniable.collector.store.base import KEY, Entry, NotStored, Outcome, Sent, Submission
+from deniable.collector.store.base import (
+    KEY,
+    Entry,
+    NotStored,
+    Outcome,
+    Sent,
+    Submission,
+)
 from deniable.collector.store.counts import RAISED, SEEN, Counter
 from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
@@ -50,11 +57,18 @@ class Desk:
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """Store submissions, each wholly or not at all."""
         self._look_up(submissions)
-        closed = {survey: self.surveys[survey].entry.not_taken(self.today) for survey in self.surveys}
+        closed = {
+            survey: self.surveys[survey].entry.not_taken(self.today)
+            for survey in self.surveys
+        }
         outcomes: list[Outcome] = []
         for submission in submissions:
             try:
-                error = closed[submission.survey] if submission.survey in closed else _unknown_survey()
+                error = (
+                    closed[submission.survey]
+                    if submission.survey in closed
+                    else _unknown_survey()
+                )
                 if error is not None:
                     raise error
                 outcomes.append(self._add_submission(submission))
@@ -79,9 +93,13 @@ class Desk:
             )
             for question in question_numbers:
                 if 0 <= question < len(known_survey.columns):
-                    ids_by_question[submission.survey, question].add(known_survey.columns[question].id(submission.key))
+                    ids_by_question[submission.survey, question].add(
+                        known_survey.columns[question].id(submission.key)
+                    )
         for (survey, question), ids in ids_by_question.items():
-            for id_, stage, group, code in sorted(packs.find(self.tables, survey, question, sorted(ids))):
+            for id_, stage, group, code in sorted(
+                packs.find(self.tables, survey, question, sorted(ids))
+            ):
                 stored = self.held.setdefault((survey, question, id_), Held(group))
                 assert len(stored.codes) == stage, "a stage is missing"
                 stored.codes.append(code)
@@ -91,7 +109,9 @@ class Desk:
         survey = self.surveys[submission.survey]
         group = group_number(survey.entry, submission.group)
         if len(submission.key) != KEY or not submission.responses:
-            raise InvalidRequest(f"the key or the responses are missing; expected {KEY} bytes and a response or more.")
+            raise InvalidRequest(
+                f"the key or the responses are missing; expected {KEY} bytes and a response or more."
+            )
         token = self._admit(survey, submission)
         changed: dict[Place, list[bytes]] = {}
         for response in submission.responses:
@@ -103,31 +123,51 @@ class Desk:
         if token is not None:
             self.spent[token] = submission.survey
         if token is not None and submission.invitation:
-            self.used[credentials.digest(submission.invitation)] = secrets.token_bytes(32)
+            self.used[credentials.digest(submission.invitation)] = secrets.token_bytes(
+                32
+            )
         return "stored" if stored else "repeated"
 
     def _check(
-        self, survey: KnownSurvey, submission: Submission, response: Sent, changed: dict[Place, list[bytes]]
+        self,
+        survey: KnownSurvey,
+        submission: Submission,
+        response: Sent,
+        changed: dict[Place, list[bytes]],
     ) -> None:
         """Put one response behind those of the same question, if it may stand there."""
         if not 0 <= response.question < len(survey.columns):
-            raise InvalidRequest(f"there is no question {response.question}; expected 0 to {len(survey.columns) - 1}.")
+            raise InvalidRequest(
+                f"there is no question {response.question}; expected 0 to {len(survey.columns) - 1}."
+            )
         column = survey.columns[response.question]
         slot = (submission.survey, response.question, column.id(submission.key))
         stored = self.held.get(slot)
         codes = changed.setdefault(slot, list(stored.codes) if stored else [])
         append_stage(column, codes, response)
 
-    def _check_each(self, known_survey: KnownSurvey, submission: Submission, changed: Collection[Place]) -> None:
+    def _check_each(
+        self,
+        known_survey: KnownSurvey,
+        submission: Submission,
+        changed: Collection[Place],
+    ) -> None:
         """Refuse responses to more questions than one respondent is asked: all together would reveal more than told."""
         survey = known_survey.entry.survey
         if not survey.draws:
             return
         slots = [
-            (submission.survey, number, column.id(submission.key)) for number, column in enumerate(known_survey.columns)
+            (submission.survey, number, column.id(submission.key))
+            for number, column in enumerate(known_survey.columns)
         ]
-        answered = {number for number, slot in enumerate(slots) if slot in changed or slot in self.held}
-        if survey.arms and not any(answered <= arm_questions for arm_questions in known_survey.arm_questions):
+        answered = {
+            number
+            for number, slot in enumerate(slots)
+            if slot in changed or slot in self.held
+        }
+        if survey.arms and not any(
+            answered <= arm_questions for arm_questions in known_survey.arm_questions
+        ):
             raise InvalidRequest(
                 "there are responses to questions of different arms under one key; expected those of the arm that was "
                 "drawn."
@@ -146,9 +186,13 @@ class Desk:
         before = len(stored.codes)
         for stage, code in enumerate(codes[before:], start=before):
             self.rows.append((*slot, stage, stored.group, code))
-            self.rises[Counter(survey, question, stage, SEEN, stored.group)].append(code)
+            self.rises[Counter(survey, question, stage, SEEN, stored.group)].append(
+                code
+            )
             if stage:
-                self.rises[Counter(survey, question, stage - 1, RAISED, stored.group)].append(codes[stage - 1])
+                self.rises[
+                    Counter(survey, question, stage - 1, RAISED, stored.group)
+                ].append(codes[stage - 1])
         stored.codes = codes
         self.days[survey, question] += len(codes) - before
         return len(codes) > before
@@ -162,10 +206,18 @@ class Desk:
         if public is None:
             return None
         ids = [column.id(submission.key) for column in survey.columns]
-        if any((submission.survey, question, id_) in self.held for question, id_ in enumerate(ids)):
+        if any(
+            (submission.survey, question, id_) in self.held
+            for question, id_ in enumerate(ids)
+        ):
             return None
         if submission.invitation:
-            if credentials.find_unused(self.tables, submission.survey, submission.invitation) in self.used:
+            if (
+                credentials.find_unused(
+                    self.tables, submission.survey, submission.invitation
+                )
+                in self.used
+            ):
                 raise credentials.used_already()
             return secrets.token_bytes(32)
         if admission is None or not blind.verify(*admission, public):
@@ -174,7 +226,9 @@ class Desk:
                 "Open the link of your invitation, or ask for one.",
             )
         token = hashlib.sha256(admission.message).digest()
-        if token in self.spent or self.tables.rows("SELECT 1 FROM spent WHERE hash = ?", token):
+        if token in self.spent or self.tables.rows(
+            "SELECT 1 FROM spent WHERE hash = ?", token
+        ):
             raise NotAllowed(
                 "this token was used already, with another key; expected a new one.",
                 "An invitation is good for one respondent. What was sent with it counts.",
@@ -182,11 +236,21 @@ class Desk:
         return token
 
     def _write(self) -> None:
-        self.tables.insert("response", ("survey", "question", "id", "stage", "grp", "code"), sorted(self.rows))
+        self.tables.insert(
+            "response",
+            ("survey", "question", "id", "stage", "grp", "code"),
+            sorted(self.rows),
+        )
         for counter, codes in sorted(self.rises.items()):
-            layout = self.surveys[counter.survey].columns[counter.question].layouts[counter.stage]
+            layout = (
+                self.surveys[counter.survey]
+                .columns[counter.question]
+                .layouts[counter.stage]
+            )
             counts.add(self.tables, counter, layout, layout.joined(codes))
-        for survey, question in sorted({(counter.survey, counter.question) for counter in self.rises}):
+        for survey, question in sorted(
+            {(counter.survey, counter.question) for counter in self.rises}
+        ):
             published.step(self.tables, self.surveys[survey], question)
         credentials.use(self.tables, self.used)
         self.tables.insert("spent", ("hash", "survey"), sorted(self.spent.items()))
@@ -200,7 +264,9 @@ def append_stage(column: Column, codes: list[bytes], response: Sent) -> None:
         InvalidResponse: it contradicts what is stored, or cannot follow it.
     """
     if not 0 <= response.stage < len(column.layouts):
-        raise InvalidRequest(f"there is no stage {response.stage}; expected 0 to {len(column.layouts) - 1}.")
+        raise InvalidRequest(
+            f"there is no stage {response.stage}; expected 0 to {len(column.layouts) - 1}."
+        )
     code = column.layouts[response.stage].write(response.code)
     if response.stage < len(codes):
         if codes[response.stage] != code:
@@ -226,7 +292,9 @@ def append_stage(column: Column, codes: list[bytes], response: Sent) -> None:
     codes.append(code)
 
 
-def count_days(tables: Tables, days: Mapping[tuple[int, int], int], today: date) -> None:
+def count_days(
+    tables: Tables, days: Mapping[tuple[int, int], int], today: date
+) -> None:
     """Count responses of today."""
     for (survey, question), number in sorted(days.items()):
         if number:
@@ -260,7 +328,9 @@ def group_number(entry: Entry, group: int | None) -> int:
     """
     groups = entry.survey.groups
     if group is not None and not 0 <= group < len(groups):
-        raise InvalidRequest(f"there is no group {group}; expected none, or one of {len(groups)}.")
+        raise InvalidRequest(
+            f"there is no group {group}; expected none, or one of {len(groups)}."
+        )
     return NOBODY if group is None else group
 
 
@@ -269,11 +339,21 @@ def withdraw(tables: Tables, survey: int, known_survey: KnownSurvey, key: bytes)
     erased = 0
     for question, column in enumerate(known_survey.columns):
         stored_stages = sorted(packs.find(tables, survey, question, [column.id(key)]))
-        for (_, stage, group, code), layout in zip(stored_stages, column.layouts, strict=False):
+        for (_, stage, group, code), layout in zip(
+            stored_stages, column.layouts, strict=False
+        ):
             rows = layout.joined([code])
-            counts.add(tables, Counter(survey, question, stage, SEEN, group), layout, rows, -1)
+            counts.add(
+                tables, Counter(survey, question, stage, SEEN, group), layout, rows, -1
+            )
             if stage < len(stored_stages) - 1:
-                counts.add(tables, Counter(survey, question, stage, RAISED, group), layout, rows, -1)
+                counts.add(
+                    tables,
+                    Counter(survey, question, stage, RAISED, group),
+                    layout,
+                    rows,
+                    -1,
+                )
         if stored_stages:
             packs.erase(tables, survey, question, column.id(key))
         erased += len(stored_stages)

@@ -18,7 +18,12 @@ SHARE = 0.1
 """Of all time, how much is spent on writing everything anew, at most."""
 
 _RETRY = 10.0  # seconds after which a database that failed is tried again
-_STILL = {"survey", "token", "secret", "session"}  # no respondent adds or changes a row of these
+_STILL = {
+    "survey",
+    "token",
+    "secret",
+    "session",
+}  # no respondent adds or changes a row of these
 _MOVED = tuple(table for table in TABLES if table not in _STILL)
 
 
@@ -29,12 +34,18 @@ def rewrite(database: Database) -> bool:
     being moved. All rows then come from one transaction.
     """
     with database.transaction() as tables:
-        locked = [number for number in sorted(surveys.numbers(tables)) if surveys.lock(tables, number)]
+        locked = [
+            number
+            for number in sorted(surveys.numbers(tables))
+            if surveys.lock(tables, number)
+        ]
         for survey in locked:
             packs.merge_all(tables, survey)
         if database.keeps_arrival:
             for table in _MOVED:
-                order = ", ".join(str(index) for index, _ in enumerate(TABLES[table], 1))
+                order = ", ".join(
+                    str(index) for index, _ in enumerate(TABLES[table], 1)
+                )
                 tables.run(
                     f"WITH gone AS (DELETE FROM {table} WHERE survey = ANY(?) RETURNING *) "
                     f"INSERT INTO {table} SELECT * FROM gone ORDER BY {order}",
@@ -68,7 +79,11 @@ class Rewriter:
     @property
     def pause(self) -> float | None:
         """Seconds until there is something to do, and the time for it; None where nothing was changed."""
-        return max(0.0, self._next - time.monotonic()) if self._changes > self._settled else None
+        return (
+            max(0.0, self._next - time.monotonic())
+            if self._changes > self._settled
+            else None
+        )
 
     def run(self, *, at_once: bool = False) -> bool:
         """Write anew what was changed before this call; many who ask at a time share one run.

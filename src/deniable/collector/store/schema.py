@@ -16,7 +16,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from deniable.collector.store import packs
-from deniable.db import DURABLE, Migration, SqliteFile, Tables, applied_migrations, migrate
+from deniable.db import (
+    DURABLE,
+    Migration,
+    SqliteFile,
+    Tables,
+    applied_migrations,
+    migrate,
+)
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.files.atomic import sync_folder
 
@@ -82,7 +89,9 @@ MIGRATIONS = (
     ),
     Migration(
         "sessions",
-        ("CREATE TABLE session (hash {bytes} PRIMARY KEY, token {bytes} NOT NULL, ends INTEGER NOT NULL) {by_key}",),
+        (
+            "CREATE TABLE session (hash {bytes} PRIMARY KEY, token {bytes} NOT NULL, ends INTEGER NOT NULL) {by_key}",
+        ),
     ),
 )
 
@@ -112,7 +121,9 @@ def backup(tables: Tables, path: str | PathLike[str]) -> None:
     """
     goal = Path(path)
     if goal.exists():
-        raise InvalidRequest(f"{goal} exists already; expected a new file.", "Choose another name.")
+        raise InvalidRequest(
+            f"{goal} exists already; expected a new file.", "Choose another name."
+        )
     partial = goal.with_name(f".{goal.name}.part")
     partial.unlink(missing_ok=True)
     os.close(os.open(partial, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
@@ -121,11 +132,17 @@ def backup(tables: Tables, path: str | PathLike[str]) -> None:
             migrate(copy, PART, MIGRATIONS)
             _copy(tables, copy)
             for (survey,) in copy.rows("SELECT id FROM survey ORDER BY id"):
-                packs.merge_all(copy, survey)  # a copy that stays must not tell which responses came together
-        os.link(partial, goal)  # unlike a rename, refuses where a file has appeared meanwhile
+                packs.merge_all(
+                    copy, survey
+                )  # a copy that stays must not tell which responses came together
+        os.link(
+            partial, goal
+        )  # unlike a rename, refuses where a file has appeared meanwhile
         sync_folder(goal.parent)
     except FileExistsError:
-        raise InvalidRequest(f"{goal} exists already; expected a new file.", "Choose another name.") from None
+        raise InvalidRequest(
+            f"{goal} exists already; expected a new file.", "Choose another name."
+        ) from None
     finally:
         partial.unlink(missing_ok=True)
 
@@ -141,7 +158,8 @@ def restore(tables: Tables, path: str | PathLike[str]) -> None:
     """
     if tables.rows("SELECT 1 FROM survey") or tables.rows("SELECT 1 FROM token"):
         raise InvalidRequest(
-            "there are surveys or tokens in this database; expected an empty one.", "Restore into a new database."
+            "there are surveys or tokens in this database; expected an empty one.",
+            "Restore into a new database.",
         )
     if not Path(path).is_file():
         raise UnreadableFile(f"there is no backup at {path}.")
@@ -151,7 +169,10 @@ def restore(tables: Tables, path: str | PathLike[str]) -> None:
         file.transaction() as copy,
     ):
         if not applied_migrations(copy, PART):
-            raise UnreadableFile(f"{path} is no backup of a collector.", "Restore what `survey backup` wrote.")
+            raise UnreadableFile(
+                f"{path} is no backup of a collector.",
+                "Restore what `survey backup` wrote.",
+            )
         migrate(copy, PART, MIGRATIONS)
         for table in TABLES:
             tables.run(f"DELETE FROM {table}")
@@ -166,5 +187,11 @@ def _copy(source: Tables, goal: Tables) -> None:
     for table, columns in TABLES.items():
         if table == "session":  # whoever is signed in signs in anew
             continue
-        names = ", ".join(columns)  # the key first: in its order rows do not tell in which one they came
-        goal.insert(table, columns, source.stream(f"SELECT {names} FROM {table} ORDER BY {names}"))
+        names = ", ".join(
+            columns
+        )  # the key first: in its order rows do not tell in which one they came
+        goal.insert(
+            table,
+            columns,
+            source.stream(f"SELECT {names} FROM {table} ORDER BY {names}"),
+        )

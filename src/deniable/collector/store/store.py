@@ -12,7 +12,15 @@ from os import PathLike
 from typing import TYPE_CHECKING, TypeVar
 
 from deniable.collector import signing
-from deniable.collector.store import columns, counts, credentials, packs, published, schema, surveys
+from deniable.collector.store import (
+    columns,
+    counts,
+    credentials,
+    packs,
+    published,
+    schema,
+    surveys,
+)
 from deniable.collector.store.base import (
     Batch,
     BatchOutcome,
@@ -28,7 +36,11 @@ from deniable.collector.store.base import (
     today,
 )
 from deniable.collector.store.id_filter import IdFilters
-from deniable.collector.store.published import PublicationDue, ShownQuestion, ShownReader
+from deniable.collector.store.published import (
+    PublicationDue,
+    ShownQuestion,
+    ShownReader,
+)
 from deniable.collector.store.responses import NOBODY, Desk, withdraw
 from deniable.collector.store.rewriting import SHARE, Rewriter, rewrite
 from deniable.collector.store.surveys import KnownSurvey
@@ -44,7 +56,10 @@ if TYPE_CHECKING:
 
 _Value = TypeVar("_Value")
 
-_PROBE, _PROBE_BYTES = "probe", 1 << 15  # what is written to see whether anything can be
+_PROBE, _PROBE_BYTES = (
+    "probe",
+    1 << 15,
+)  # what is written to see whether anything can be
 
 
 class Store:
@@ -114,7 +129,10 @@ class Store:
             InvalidRequest: it is a pilot, which is not created but started from a draft.
         """
         if survey.pilot:
-            raise InvalidRequest("this is a pilot; expected the survey itself.", "Create that, then start its pilot.")
+            raise InvalidRequest(
+                "this is a pilot; expected the survey itself.",
+                "Create that, then start its pilot.",
+            )
         prepared = surveys.prepare(survey, signing.receipt_key(self))
         with self.transaction() as tables:
             tables.lock()  # administrators come one after the other, also in two processes
@@ -123,8 +141,13 @@ class Store:
     def find_unchanged(self, survey: Survey) -> Entry | None:
         """Return the stored survey of this name if its definition is the same, apart from the collector's keys."""
         with self.transaction(write=False) as tables:
-            stored = {entry.survey.name: entry for entry in self._entries(tables)}.get(survey.name)
-        if stored is None or replace(stored.survey, keys=survey.keys).hash != survey.hash:
+            stored = {entry.survey.name: entry for entry in self._entries(tables)}.get(
+                survey.name
+            )
+        if (
+            stored is None
+            or replace(stored.survey, keys=survey.keys).hash != survey.hash
+        ):
             return None
         return stored
 
@@ -158,10 +181,14 @@ class Store:
             NotAllowed: the survey is no draft any more, or it has a pilot that runs.
             InvalidRequest: its name is too long for one with a pilot.
         """
-        prepared = surveys.prepare(self.survey(name).survey.as_pilot(), signing.receipt_key(self))
+        prepared = surveys.prepare(
+            self.survey(name).survey.as_pilot(), signing.receipt_key(self)
+        )
         with self.transaction() as tables:
             tables.lock()
-            return self._survey(tables, surveys.start_pilot(tables, name, prepared)).entry
+            return self._survey(
+                tables, surveys.start_pilot(tables, name, prepared)
+            ).entry
 
     def end_pilot(self, name: str) -> Entry:
         """Erase all that was sent to the pilot of a survey, with its counts, invitations and spent tokens.
@@ -175,7 +202,9 @@ class Store:
             surveys.number(tables, name)  # there is such a survey
             pilot = surveys.pilot_of(tables, name)
             if pilot is None:
-                raise NotAllowed(f"the survey {name!r} has no pilot; expected one that was started.")
+                raise NotAllowed(
+                    f"the survey {name!r} has no pilot; expected one that was started."
+                )
             surveys.end_pilot(tables, pilot)
             entry = self._survey(tables, pilot).entry
         self.rewrite(at_once=True)
@@ -229,7 +258,9 @@ class Store:
         cannot follow the one before, a symbol that is never sent, a survey that is not open: each is a `NotStored`.
         """
         with self.transaction() as tables:
-            known_surveys = self._lock_surveys(tables, {submission.survey for submission in submissions})
+            known_surveys = self._lock_surveys(
+                tables, {submission.survey for submission in submissions}
+            )
             return Desk(tables, known_surveys, self.today()).add(submissions)
 
     def add_batch(self, *batches: Batch) -> BatchOutcome:
@@ -239,15 +270,22 @@ class Store:
             DeniableError: what `add` refuses; the message names the row.
         """
         with self.transaction() as tables:
-            known_surveys = self._lock_surveys(tables, {batch.survey for batch in batches})
+            known_surveys = self._lock_surveys(
+                tables, {batch.survey for batch in batches}
+            )
             outcomes = [
                 columns.add_batch(
-                    tables, self._id_filters, _require_survey(known_surveys, batch.survey), batch, self.today()
+                    tables,
+                    self._id_filters,
+                    _require_survey(known_surveys, batch.survey),
+                    batch,
+                    self.today(),
                 )
                 for batch in batches
             ]
             return BatchOutcome(
-                sum(outcome.stored for outcome in outcomes), sum(outcome.repeated for outcome in outcomes)
+                sum(outcome.stored for outcome in outcomes),
+                sum(outcome.repeated for outcome in outcomes),
             )
 
     def withdraw(self, survey: int, key: bytes) -> Erasure:
@@ -260,7 +298,12 @@ class Store:
         and what lies below the file system are not reached.
         """
         with self.transaction() as tables:
-            erased = withdraw(tables, survey, _require_survey(self._lock_surveys(tables, {survey}), survey), key)
+            erased = withdraw(
+                tables,
+                survey,
+                _require_survey(self._lock_surveys(tables, {survey}), survey),
+                key,
+            )
         try:
             return Erasure(erased, not erased or self.rewrite())
         except StoreFailed:  # it is erased all the same
@@ -272,7 +315,9 @@ class Store:
             responses = [
                 Sent(question, stage, int.from_bytes(code, "little"))
                 for question, column in enumerate(self._survey(tables, survey).columns)
-                for _, stage, _, code in packs.find(tables, survey, question, [column.id(key)])
+                for _, stage, _, code in packs.find(
+                    tables, survey, question, [column.id(key)]
+                )
             ]
         return tuple(sorted(responses))
 
@@ -294,7 +339,9 @@ class Store:
         """Return a question as analysts are shown it, with all groups that may be shown."""
         return self.read_shown(lambda reader: reader.question(survey, question))
 
-    def tallies(self, survey: int, question: int, group: int | None = None) -> Tally | StageTallies:
+    def tallies(
+        self, survey: int, question: int, group: int | None = None
+    ) -> Tally | StageTallies:
         """Return the counts of all that is stored of a question: `StageTallies` where it has a ladder.
 
         Args:
@@ -304,7 +351,11 @@ class Store:
         """
         with self.transaction(write=False) as tables:
             column = self._survey(tables, survey).columns[question]
-            return column.tally(counts.read(tables, published.LIVE, survey, question, column.layouts, group))
+            return column.tally(
+                counts.read(
+                    tables, published.LIVE, survey, question, column.layouts, group
+                )
+            )
 
     def days(self, survey: int, question: int) -> list[tuple[date, int]]:
         """Return how many responses came on each day (UTC), also those that were withdrawn later."""
@@ -312,7 +363,12 @@ class Store:
             return counts.days(tables, survey, question)
 
     def export(
-        self, survey: int, question: int, *, groups: Collection[int] = (), stages: int | None = None
+        self,
+        survey: int,
+        question: int,
+        *,
+        groups: Collection[int] = (),
+        stages: int | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """Yield all responses in random order, in columns design, stage, group and symbol.
 
@@ -324,8 +380,14 @@ class Store:
         """
         with self.transaction(write=False) as tables:
             known_survey = self._survey(tables, survey)
-            every = len(known_survey.columns[question].layouts) if stages is None else stages
-            yield from columns.export(tables, known_survey, question, frozenset(groups) - {NOBODY}, every)
+            every = (
+                len(known_survey.columns[question].layouts)
+                if stages is None
+                else stages
+            )
+            yield from columns.export(
+                tables, known_survey, question, frozenset(groups) - {NOBODY}, every
+            )
 
     def invite(self, name: str, count: int) -> list[str]:
         """Make one-time invitation codes for a survey; only their hashes are kept.
@@ -390,7 +452,9 @@ class Store:
         """Return the name of a new session that a token opens, in every process on this database; its hash is kept."""
         now = self.clock()
         with self.transaction() as tables:
-            return credentials.start_session(tables, text, int(now), math.ceil(now + seconds))
+            return credentials.start_session(
+                tables, text, int(now), math.ceil(now + seconds)
+            )
 
     def find_session(self, name: str) -> Token | None:
         """Return what the token of a session allows; None where either has ended."""
@@ -455,12 +519,20 @@ class Store:
         with suppress(StoreFailed):
             self.rewrite(at_once=True)
 
-    def _lock_surveys(self, tables: Tables, numbers: Iterable[int]) -> dict[int, KnownSurvey]:
+    def _lock_surveys(
+        self, tables: Tables, numbers: Iterable[int]
+    ) -> dict[int, KnownSurvey]:
         """Return the surveys that exist, in order; nobody else writes to them until the transaction ends."""
-        return {number: self._survey(tables, number) for number in sorted(numbers) if surveys.lock(tables, number)}
+        return {
+            number: self._survey(tables, number)
+            for number in sorted(numbers)
+            if surveys.lock(tables, number)
+        }
 
     def _entries(self, tables: Tables) -> list[Entry]:
-        return [self._survey(tables, number).entry for number in surveys.numbers(tables)]
+        return [
+            self._survey(tables, number).entry for number in surveys.numbers(tables)
+        ]
 
     def _survey(self, tables: Tables, number: int) -> KnownSurvey:
         """Return a survey in its present state; its definition is read once."""
@@ -468,8 +540,14 @@ class Store:
         known_survey = self._surveys.get(number)
         if known_survey is None:
             known_survey = KnownSurvey.from_entry(surveys.read(tables, number))
-        if (known_survey.entry.state, known_survey.entry.signature) != (state, signature):
-            known_survey = replace(known_survey, entry=known_survey.entry._replace(state=state, signature=signature))
+        if (known_survey.entry.state, known_survey.entry.signature) != (
+            state,
+            signature,
+        ):
+            known_survey = replace(
+                known_survey,
+                entry=known_survey.entry._replace(state=state, signature=signature),
+            )
         self._surveys[number] = known_survey
         return known_survey
 

@@ -24,7 +24,11 @@ from deniable.survey.survey import PILOT
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
-HELD = tuple(table for table, columns in TABLES.items() if "survey" in columns and table != "token")
+HELD = tuple(
+    table
+    for table, columns in TABLES.items()
+    if "survey" in columns and table != "token"
+)
 """The tables whose rows belong to a survey, by its number; tokens name theirs."""
 
 
@@ -55,12 +59,19 @@ class Column:
         seen = [layout.tally(vectors[SEEN]) for layout, vectors in pairs]
         if self.ladder is None:
             return seen[0]
-        finest = [layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs]
+        finest = [
+            layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs
+        ]
         return StageTallies(self.ladder, tuple(seen), tuple(finest))
 
     def set_sizes(self, stages: Stages) -> tuple[Vector, ...]:
         """Return for each stage how many responses held 0, 1, 2 … categories; empty unless responses are sets."""
-        return tuple([layout.shapes(vectors[SEEN]) for layout, vectors in zip(self.layouts, stages, strict=True)])
+        return tuple(
+            [
+                layout.shapes(vectors[SEEN])
+                for layout, vectors in zip(self.layouts, stages, strict=True)
+            ]
+        )
 
     def id(self, key: bytes) -> bytes:
         """Return the id of a respondent's responses to this question.
@@ -96,9 +107,14 @@ class KnownSurvey:
         """Make the columns of a survey."""
         survey = entry.survey
         arm_questions = tuple(
-            frozenset(survey.number(question.name) for question in questions) for questions in survey.arm_questions
+            frozenset(survey.number(question.name) for question in questions)
+            for questions in survey.arm_questions
         )
-        return cls(entry, tuple(Column(survey.hash, question) for question in survey.questions), arm_questions)
+        return cls(
+            entry,
+            tuple(Column(survey.hash, question) for question in survey.questions),
+            arm_questions,
+        )
 
 
 class Prepared(NamedTuple):
@@ -121,7 +137,9 @@ def prepare(survey: Survey, receipts: str) -> Prepared:
     if survey.admission != "invitation":
         return Prepared(replace(survey, keys=Keys(receipts)), "")
     tokens = SigningKey.make()
-    return Prepared(replace(survey, keys=Keys(receipts, tokens.public)), tokens.to_pem().decode())
+    return Prepared(
+        replace(survey, keys=Keys(receipts, tokens.public)), tokens.to_pem().decode()
+    )
 
 
 def create(tables: Tables, prepared: Prepared) -> Entry:
@@ -131,7 +149,9 @@ def create(tables: Tables, prepared: Prepared) -> Entry:
         NotAllowed: a survey of this name is or was open.
     """
     name = prepared.survey.name
-    before = tables.rows(f"SELECT id, state FROM survey WHERE name = ? {tables.dialect['lock']}", name)
+    before = tables.rows(
+        f"SELECT id, state FROM survey WHERE name = ? {tables.dialect['lock']}", name
+    )
     if before and before[0][1] not in ("draft", "ended"):
         raise NotAllowed(
             f"the survey {name!r} is {before[0][1]}, and its definition is frozen; expected a new name.",
@@ -140,7 +160,11 @@ def create(tables: Tables, prepared: Prepared) -> Entry:
     # The number is new even where a draft is replaced: programs remember definitions by number.
     number = int(tables.value("SELECT coalesce(max(id), 0) + 1 FROM survey"))
     if before:  # who was invited to a draft is invited to what takes its place; its key signs anew
-        tables.run("UPDATE invitation SET survey = ?, used = NULL WHERE survey = ?", number, before[0][0])
+        tables.run(
+            "UPDATE invitation SET survey = ?, used = NULL WHERE survey = ?",
+            number,
+            before[0][0],
+        )
     tables.run("DELETE FROM survey WHERE name = ?", name)
     tables.run(
         "INSERT INTO survey VALUES (?, ?, 'draft', ?, ?, '')",
@@ -162,7 +186,9 @@ def number(tables: Tables, name: str) -> int:
     """
     survey_id = tables.value("SELECT id FROM survey WHERE name = ?", name)
     if survey_id is None:
-        raise NoSuchSurvey(f"there is no survey {quoted(name, 50)}; expected one that was created.")
+        raise NoSuchSurvey(
+            f"there is no survey {quoted(name, 50)}; expected one that was created."
+        )
     return int(survey_id)
 
 
@@ -183,7 +209,9 @@ def read_state(tables: Tables, number: int) -> tuple[State, str]:
     """
     rows = tables.rows("SELECT state, signature FROM survey WHERE id = ?", number)
     if not rows:
-        raise NoSuchSurvey("there is no survey of this number; expected one that was created.")
+        raise NoSuchSurvey(
+            "there is no survey of this number; expected one that was created."
+        )
     ((state, signature),) = rows
     return state, signature
 
@@ -201,7 +229,9 @@ def keep_signature(tables: Tables, number: int, signature: AuthorSignature) -> N
             f"this signature is of the definition {signature.survey:.19}…; expected {stored_hash:.19}…",
             "Sign the definition that the collector has now: deniable survey definition NAME.",
         )
-    tables.run("UPDATE survey SET signature = ? WHERE id = ?", signature.to_json(), number)
+    tables.run(
+        "UPDATE survey SET signature = ? WHERE id = ?", signature.to_json(), number
+    )
 
 
 def read(tables: Tables, number: int) -> Entry:
@@ -213,7 +243,11 @@ def read(tables: Tables, number: int) -> Entry:
 
 def lock(tables: Tables, number: int) -> bool:
     """Keep others from writing to a survey until the transaction ends; say whether there is such a survey."""
-    return bool(tables.rows(f"SELECT id FROM survey WHERE id = ? {tables.dialect['lock']}", number))
+    return bool(
+        tables.rows(
+            f"SELECT id FROM survey WHERE id = ? {tables.dialect['lock']}", number
+        )
+    )
 
 
 def set_state(tables: Tables, number: int, to: State) -> None:
@@ -225,9 +259,14 @@ def set_state(tables: Tables, number: int, to: State) -> None:
     lock(tables, number)
     before = state(tables, number)
     if before == "ended":
-        raise NotAllowed("this pilot has ended; expected one that runs.", "Start a new one from the draft.")
+        raise NotAllowed(
+            "this pilot has ended; expected one that runs.",
+            "Start a new one from the draft.",
+        )
     if to == "closed" and before == "draft":
-        raise NotAllowed("this survey was never open; expected one that is.", "Open it first.")
+        raise NotAllowed(
+            "this survey was never open; expected one that is.", "Open it first."
+        )
     tables.run("UPDATE survey SET state = ? WHERE id = ?", to, number)
 
 
@@ -239,10 +278,16 @@ def start_pilot(tables: Tables, name: str, prepared: Prepared) -> int:
     """
     if (now := state(tables, number(tables, name))) != "draft":
         raise NotAllowed(
-            f"the survey {name!r} is {now}; expected a draft.", "A pilot comes before a survey is opened for real."
+            f"the survey {name!r} is {now}; expected a draft.",
+            "A pilot comes before a survey is opened for real.",
         )
-    if (running := pilot_of(tables, name)) is not None and state(tables, running) != "ended":
-        raise NotAllowed(f"a pilot of {name!r} runs already; expected none.", "End it first: its responses are erased.")
+    if (running := pilot_of(tables, name)) is not None and state(
+        tables, running
+    ) != "ended":
+        raise NotAllowed(
+            f"a pilot of {name!r} runs already; expected none.",
+            "End it first: its responses are erased.",
+        )
     begun = create(tables, prepared).id
     set_state(tables, begun, "open")
     return begun
@@ -250,7 +295,9 @@ def start_pilot(tables: Tables, name: str, prepared: Prepared) -> int:
 
 def pilot_of(tables: Tables, name: str) -> int | None:
     """Return the number of a survey's pilot, running or ended; None where there was none."""
-    pilot_id: int | None = tables.value("SELECT id FROM survey WHERE name = ?", name + PILOT)
+    pilot_id: int | None = tables.value(
+        "SELECT id FROM survey WHERE name = ?", name + PILOT
+    )
     return pilot_id
 
 

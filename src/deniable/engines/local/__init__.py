@@ -16,7 +16,14 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from deniable.bulk.columns import draw_all, draw_stream, join_attributes, respond_all, tally, tally_stream
+from deniable.bulk.columns import (
+    draw_all,
+    draw_stream,
+    join_attributes,
+    respond_all,
+    tally,
+    tally_stream,
+)
 from deniable.bulk.random_words import Keystream
 from deniable.engines.local.engine import Local
 
@@ -53,7 +60,9 @@ if not TYPE_CHECKING:  # a checker knows the modules from the import above
     def __getattr__(name: str) -> object:
         if name in _MODULES:
             return import_module(f"deniable.{_MODULES[name]}")
-        raise AttributeError(f"module 'deniable.engines.local' has no attribute {name!r}")
+        raise AttributeError(
+            f"module 'deniable.engines.local' has no attribute {name!r}"
+        )
 
 
 def __dir__() -> list[str]:

@@ -39,10 +39,14 @@ class Local(Engine):
     threads: int = 1
     fast: bool | None = None
 
-    def respond_all(self, design: AnyDesign, answers: Any, **options: Any) -> Responses[Any]:
+    def respond_all(
+        self, design: AnyDesign, answers: Any, **options: Any
+    ) -> Responses[Any]:
         return self._call(operation(design, "respond_all"), (design, answers), options)  # type: ignore[no-any-return]
 
-    def respond_stream(self, design: Design, chunks: Iterable[Any], **options: Any) -> Iterator[Responses[Design]]:
+    def respond_stream(
+        self, design: Design, chunks: Iterable[Any], **options: Any
+    ) -> Iterator[Responses[Design]]:
         responder = Responder(design, threads=self.threads, fast=self.fast, **options)
         return map(responder.respond, chunks)
 
@@ -55,13 +59,24 @@ class Local(Engine):
                 f"these are responses of a {type(design).__name__} without their design; expected Responses.",
                 "Count them with deniable.tally(design, responses).",
             )
-        return self._call(operation(design, "tally_column"), (design, responses), options)
+        return self._call(
+            operation(design, "tally_column"), (design, responses), options
+        )
 
-    def _call(self, function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]) -> Any:
+    def _call(
+        self,
+        function: Callable[..., Any],
+        given: tuple[Any, ...],
+        options: Mapping[str, Any],
+    ) -> Any:
         """Call with this engine's settings, as far as a function knows them."""
         known = signature(function).parameters
         for name in options:
             if name not in known:
-                raise InvalidRequest(f"{name} does not go with this type of design; expected none of it.")
+                raise InvalidRequest(
+                    f"{name} does not go with this type of design; expected none of it."
+                )
         own = {"threads": self.threads, "fast": self.fast}
-        return function(*given, **{name: own[name] for name in own if name in known} | dict(options))
+        return function(
+            *given, **{name: own[name] for name in own if name in known} | dict(options)
+        )

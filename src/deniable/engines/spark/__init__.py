@@ -81,9 +81,19 @@ def respond_all(
         MissingExtra: pyspark is not installed.
     """
     _check_pyspark()
-    check_surface(design, "Spark", "Draw on one machine: dn.respond_all(design, answers).")
+    check_surface(
+        design, "Spark", "Draw on one machine: dn.respond_all(design, answers)."
+    )
     options = {} if codes is None else {"codes": codes}
-    drawing = Drawing(design, _answers(design, column), tuple(keep), options, not keep_order, fast, cohorts)
+    drawing = Drawing(
+        design,
+        _answers(design, column),
+        tuple(keep),
+        options,
+        not keep_order,
+        fast,
+        cohorts,
+    )
     _check_frame(frame, drawing)
     return _published(frame, drawing, Output(frame.sparkSession, out))
 
@@ -129,20 +139,29 @@ def raise_all(
         MissingExtra: pyspark is not installed.
     """
     _check_pyspark()
-    *_, before, after = [Output(answers.sparkSession, path) for path in _stages(ladder, responses)]
+    *_, before, after = [
+        Output(answers.sparkSession, path) for path in _stages(ladder, responses)
+    ]
     after.check_free()
     was, stored = _stored(answers.sparkSession, before, ladder)
     people = several(on)
     keep = tuple(name for name in was.columns if name not in (*stored.columns, DESIGN))
     options = {} if codes is None else {"codes": codes}
-    raising = Raising(ladder, _answers(ladder, column), keep, options, not keep_order, fast, stored)
+    raising = Raising(
+        ladder, _answers(ladder, column), keep, options, not keep_order, fast, stored
+    )
     joined = _joined(was, answers, raising, people)
     _check_frame(joined, raising)
     return _published(joined, raising, after, once=people)
 
 
 def tally(
-    design: AnyDesign, frame: DataFrame, columns: Names | None = None, *, by: Names = (), reached: str | None = None
+    design: AnyDesign,
+    frame: DataFrame,
+    columns: Names | None = None,
+    *,
+    by: Names = (),
+    reached: str | None = None,
 ) -> Any:
     """Count a frame of responses on the cluster, in one grouped aggregate; what comes back are counts.
 
@@ -176,10 +195,15 @@ def _stages(ladder: Ladder, path: str) -> list[str]:
             "this ladder has one stage; expected at least two, of which the last one is drawn.",
             "Draw the first stage with respond_all(), and add one with dn.extend(ladder, design).",
         )
-    return [path, *(f"{path.rstrip('/')}.stage-{number}" for number in range(1, len(ladder)))]
+    return [
+        path,
+        *(f"{path.rstrip('/')}.stage-{number}" for number in range(1, len(ladder))),
+    ]
 
 
-def _stored(session: SparkSession, folder: Output, ladder: Ladder) -> tuple[DataFrame, AnyDesign]:
+def _stored(
+    session: SparkSession, folder: Output, ladder: Ladder
+) -> tuple[DataFrame, AnyDesign]:
     """Return the responses of the stages before the last, and what they are of."""
     from pyspark.sql import functions
 
@@ -191,9 +215,19 @@ def _stored(session: SparkSession, folder: Output, ladder: Ladder) -> tuple[Data
     folder.check()
     frame = session.read.parquet(str(folder))
     before = Ladder(ladder.designs[:-1], ladder.steps[:-1])
-    stored: AnyDesign = before if before.columns[0] in frame.columns else before.designs[0]
-    named = frame.agg(functions.min(DESIGN), functions.max(DESIGN)).first() if DESIGN in frame.columns else None
-    if named is None or not set(named) <= {stored.hash, None} or not set(stored.columns) <= set(frame.columns):
+    stored: AnyDesign = (
+        before if before.columns[0] in frame.columns else before.designs[0]
+    )
+    named = (
+        frame.agg(functions.min(DESIGN), functions.max(DESIGN)).first()
+        if DESIGN in frame.columns
+        else None
+    )
+    if (
+        named is None
+        or not set(named) <= {stored.hash, None}
+        or not set(stored.columns) <= set(frame.columns)
+    ):
         raise Incompatible(
             f"the stored responses are not of {stored!r}; expected those of the stages before the last.",
             "Hand over the ladder with which they were drawn, and one stage more: dn.extend(ladder, design).",
@@ -201,7 +235,9 @@ def _stored(session: SparkSession, folder: Output, ladder: Ladder) -> tuple[Data
     return frame, stored
 
 
-def _joined(was: DataFrame, answers: DataFrame, raising: Raising, people: Sequence[str]) -> DataFrame:
+def _joined(
+    was: DataFrame, answers: DataFrame, raising: Raising, people: Sequence[str]
+) -> DataFrame:
     for name in people:
         if name not in raising.keep or answers.columns.count(name) != 1:
             raise InvalidRequest(
@@ -261,9 +297,14 @@ def _check_frame(frame: DataFrame, task: Task) -> None:
                 f"the frame has {frame.columns.count(name) or 'no'} columns called {name!r}; expected one."
             )
     if frame.isStreaming:
-        raise InvalidRequest("the frame is a stream, which does not end; expected rows that are there.")
+        raise InvalidRequest(
+            "the frame is a stream, which does not end; expected rows that are there."
+        )
     plan: Any = frame
-    if hasattr(plan, "_jdf") and not plan._jdf.queryExecution().analyzed().deterministic():
+    if (
+        hasattr(plan, "_jdf")
+        and not plan._jdf.queryExecution().analyzed().deterministic()
+    ):
         raise InvalidRequest(
             "the frame gives other rows each time it is read, so that after a failure one answer might be responded to "
             "in two places; expected rows that stay.",
@@ -271,7 +312,9 @@ def _check_frame(frame: DataFrame, task: Task) -> None:
         )
 
 
-def _published(frame: DataFrame, task: Task, folder: Output, once: Sequence[str] = ()) -> DataFrame:
+def _published(
+    frame: DataFrame, task: Task, folder: Output, once: Sequence[str] = ()
+) -> DataFrame:
     """Draw, write and publish; return a frame that reads what was published."""
     session, options = frame.sparkSession, folder.options()
     drawn = _drawn(frame, task)
@@ -284,7 +327,13 @@ def _published(frame: DataFrame, task: Task, folder: Output, once: Sequence[str]
 
 def _check_once(written: DataFrame, people: Sequence[str]) -> None:
     """Look at what was written, which nobody else can read yet: what was drawn twice is not published."""
-    if written.groupBy(*map(_column, people)).count().where("count > 1").limit(1).count():
+    if (
+        written.groupBy(*map(_column, people))
+        .count()
+        .where("count > 1")
+        .limit(1)
+        .count()
+    ):
         raise InvalidRequest(
             "somebody occurs twice, among the answers or among the stored responses; expected everybody once.",
             "Leave one row for each: answers.dropDuplicates([…]). Nothing was published.",
@@ -333,11 +382,17 @@ def _one_job(session: SparkSession) -> Iterator[None]:
         context.removeJobTag(tag)
 
 
-_TOLD = re.compile(r"^deniable\.errors\.(?P<kind>\w+): (?P<problem>.*)\n?(?P<hint>.*)", re.MULTILINE)
+_TOLD = re.compile(
+    r"^deniable\.errors\.(?P<kind>\w+): (?P<problem>.*)\n?(?P<hint>.*)", re.MULTILINE
+)
 
 
 def _told(trace: str) -> DeniableError | None:
     """Return the error of ours that a worker has raised, of which only the text arrives; None where it is another."""
     found = _TOLD.search(trace)
     kind = getattr(errors, found["kind"], None) if found else None
-    return None if found is None or kind is None else kind(found["problem"], found["hint"].strip())
+    return (
+        None
+        if found is None or kind is None
+        else kind(found["problem"], found["hint"].strip())
+    )

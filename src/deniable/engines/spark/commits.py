@@ -83,7 +83,12 @@ class Output:
         Raises:
             InvalidRequest: with what the session is set to they would not hold.
         """
-        if self._session.sparkContext.getConf().get("spark.hadoop.outputCommitCoordination.enabled", "true") != "true":
+        if (
+            self._session.sparkContext.getConf().get(
+                "spark.hadoop.outputCommitCoordination.enabled", "true"
+            )
+            != "true"
+        ):
             raise InvalidRequest(
                 "two attempts of one task may both commit in this session; expected that the driver lets one through.",
                 "Leave spark.hadoop.outputCommitCoordination.enabled at true.",
@@ -148,12 +153,19 @@ class Output:
         """
         where = self._path if path is None else path
         names = (
-            [each.getPath().getName() for each in self._files.listStatus(where)] if self._files.exists(where) else []
+            [each.getPath().getName() for each in self._files.listStatus(where)]
+            if self._files.exists(where)
+            else []
         )
         parts = [_PART.fullmatch(name) for name in names if name != "_SUCCESS"]
         found = [part["task"] for part in parts if part is not None]
         jobs = {part["job"] for part in parts if part is not None}
-        if "_SUCCESS" not in names or None in parts or len(set(found)) < len(found) or len(jobs) > 1:
+        if (
+            "_SUCCESS" not in names
+            or None in parts
+            or len(set(found)) < len(found)
+            or len(jobs) > 1
+        ):
             raise UnreadableFile(
                 "the folder of responses does not hold one file for each task of one job; expected nothing else.",
                 "Erase it, and respond again: what is in it may hold two responses to one answer.",
@@ -164,7 +176,9 @@ class Output:
 
     def _hidden(self) -> Any:
         """Return a path beside this one that nobody else has, and that Spark takes no notice of when it reads."""
-        return self._jvm.org.apache.hadoop.fs.Path(self._path.getParent(), f"_{self._path.getName()}-{uuid4()}")
+        return self._jvm.org.apache.hadoop.fs.Path(
+            self._path.getParent(), f"_{self._path.getName()}-{uuid4()}"
+        )
 
     def _rename(self, path: Any) -> None:
         """Rename a folder to this path, in one step; where there is something by now it stays as it is."""
@@ -172,7 +186,9 @@ class Output:
 
         hadoop = self._jvm.org.apache.hadoop.fs
         files = hadoop.FileContext.getFileContext(self._path.toUri(), self._settings)
-        replace_nothing: Any = self._session.sparkContext._gateway.new_array(getattr(hadoop, "Options$Rename"), 0)
+        replace_nothing: Any = self._session.sparkContext._gateway.new_array(
+            getattr(hadoop, "Options$Rename"), 0
+        )
         try:
             files.rename(path, self._path, replace_nothing)
         except Py4JJavaError:

@@ -69,15 +69,21 @@ class Task(ABC):
             try:
                 yield self._batch(block)
             except (InvalidAnswer, InvalidResponse) as error:
-                raise type(error)(f"after row {rows:,} of a partition: {error.problem}", error.hint) from None
+                raise type(error)(
+                    f"after row {rows:,} of a partition: {error.problem}", error.hint
+                ) from None
             rows += block.num_rows
-            choose_backend(self.fast, rows)  # loads the kernels as soon as a task, and not a block, is worth it
+            choose_backend(
+                self.fast, rows
+            )  # loads the kernels as soon as a task, and not a block, is worth it
 
     def columns(self) -> pa.Schema:
         """Return what the columns of responses are of type; no answer is needed for that, and nothing is drawn."""
         import pyarrow as pa
 
-        return pa.schema([(each.name, signed(each.type)) for each in _nothing_of(self.design)])
+        return pa.schema(
+            [(each.name, signed(each.type)) for each in _nothing_of(self.design)]
+        )
 
     def given(self, block: pa.Table) -> Any:
         """Return the answers as `deniable.respond_all` takes them: a column; of several attributes one for each."""
@@ -89,7 +95,10 @@ class Task(ABC):
         import pyarrow as pa
 
         drawn = self.sent(block).to_arrow()
-        sent: Any = [column.cast(signed(column.type)).combine_chunks() for column in drawn.columns]
+        sent: Any = [
+            column.cast(signed(column.type)).combine_chunks()
+            for column in drawn.columns
+        ]
         kept: Any = [block.column(name).combine_chunks() for name in self.keep]
         batch = pa.record_batch([*sent, *kept], names=[*drawn.column_names, *self.keep])
         return batch.take(shuffled(len(batch))) if self.shuffle else batch
@@ -114,7 +123,9 @@ class Drawing(Task):
         options = dict(self.options)
         if self.cohorts is not None:
             options["cohorts"] = block.column(self.cohorts).to_numpy()
-        return Local(fast=self.fast).respond_all(self.design, self.given(block), **options)
+        return Local(fast=self.fast).respond_all(
+            self.design, self.given(block), **options
+        )
 
 
 @dataclass(frozen=True)
@@ -139,9 +150,19 @@ class Raising(Task):
         if before.missing is not None:
             gaps = before.missing.reshape(-1, *[1] * (last.ndim - 1))
             last = np.ma.MaskedArray(last, np.broadcast_to(gaps, last.shape))
-        finer = upgrade(self.design.relaxations[-1], last, self.given(block), fast=self.fast, **self.options)
+        finer = upgrade(
+            self.design.relaxations[-1],
+            last,
+            self.given(block),
+            fast=self.fast,
+            **self.options,
+        )
         sent = [*columns, np.ma.getdata(finer)]
-        return Responses(self.design, dict(zip(self.design.columns, sent, strict=True)), before.missing)
+        return Responses(
+            self.design,
+            dict(zip(self.design.columns, sent, strict=True)),
+            before.missing,
+        )
 
 
 def stored_responses(design: AnyDesign, table: pa.Table) -> Responses[Any]:

@@ -72,13 +72,19 @@ def count_on(
         checked=DESIGN in kinds,
         reached=reached,
     )
-    return read_counts(design, names_of(len(several(by)), labels=labels), connected.rows(asked), by=by)
+    return read_counts(
+        design, names_of(len(several(by)), labels=labels), connected.rows(asked), by=by
+    )
 
 
-def _check_kinds(design: AnyDesign, stored: Sequence[str], kinds: Mapping[str, str], *, labels: bool) -> None:
+def _check_kinds(
+    design: AnyDesign, stored: Sequence[str], kinds: Mapping[str, str], *, labels: bool
+) -> None:
     expected = []
     for form in operation(design, "forms")(design, labels=labels):
-        expected += ["numbers" if name == COHORT else form.KIND for name in form.columns]
+        expected += [
+            "numbers" if name == COHORT else form.KIND for name in form.columns
+        ]
     for name, kind in zip(stored, expected, strict=True):
         if kinds[name] != kind:
             raise InvalidRequest(

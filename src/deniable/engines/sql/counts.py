@@ -17,7 +17,13 @@ _PARTS = ("counted", "missing", "refused", "foreign")
 _NEEDED = ("design", "stage", "raised", "part", "cell", "responses")
 
 
-def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence[Any]], *, by: Names = ()) -> Any:
+def read_counts(
+    design: AnyDesign,
+    names: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    by: Names = (),
+) -> Any:
     """Return the tally of what a query of `query` has returned; by groups, where it was asked for them.
 
     Args:
@@ -43,7 +49,9 @@ def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence
             "Run the query that deniable has printed, and keep its columns.",
         )
     if len(set(names)) < len(names):
-        raise UnreadableFile("two columns of the counts have one name; expected the columns that the query names.")
+        raise UnreadableFile(
+            "two columns of the counts have one name; expected the columns that the query names."
+        )
     grouped = [number for number, name in enumerate(names) if name.startswith(GROUP)]
     groups: dict[tuple[Hashable, ...], Stages] = {}
     refused = Counter[str]()
@@ -57,7 +65,9 @@ def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence
             "Select the rows of this design first, and tally each design's responses on their own.",
         )
     of_cells = operation(design, "of_cells")
-    tallies = {group: of_cells(design, stages, refused) for group, stages in groups.items()}
+    tallies = {
+        group: of_cells(design, stages, refused) for group, stages in groups.items()
+    }
     if refused["refused"]:
         raise InvalidResponse(
             f"{refused['refused']:,} rows of the table hold no response of {design!r}; expected what it can send.",
@@ -68,7 +78,9 @@ def read_counts(design: AnyDesign, names: Sequence[str], rows: Iterable[Sequence
     return tallies_by_values(design, tallies, several(by))
 
 
-def _add(design: AnyDesign, stages: Stages, refused: Counter[str], row: dict[str, Any]) -> None:
+def _add(
+    design: AnyDesign, stages: Stages, refused: Counter[str], row: dict[str, Any]
+) -> None:
     if row["design"] != design.hash:
         raise Incompatible(
             f"these are counts of the design {row['design']!s:.19}…; expected {design.hash:.19}… ({design!r}).",
@@ -76,11 +88,15 @@ def _add(design: AnyDesign, stages: Stages, refused: Counter[str], row: dict[str
         )
     part, responses = row["part"], _whole(row["responses"])
     if part not in _PARTS:
-        raise UnreadableFile(f"a part is called {quoted(part)}; expected one of {', '.join(_PARTS)}.")
+        raise UnreadableFile(
+            f"a part is called {quoted(part)}; expected one of {', '.join(_PARTS)}."
+        )
     if part in ("refused", "foreign"):
         refused[part] += responses
         return
-    counted = stages.setdefault((_whole(row["stage"]), _whole(row["raised"])), StageCells())
+    counted = stages.setdefault(
+        (_whole(row["stage"]), _whole(row["raised"])), StageCells()
+    )
     if part == "missing":
         counted.missing += responses
     elif row["cell"] is None and "label" in row:
@@ -93,5 +109,7 @@ def _whole(given: Any) -> int:
     """Return a whole number, 0 or more, that may be text."""
     text = str(given)
     if isinstance(given, bool) or not (text.isascii() and text.isdecimal()):
-        raise UnreadableFile(f"a count is {quoted(text)}; expected a whole number, 0 or more.")
+        raise UnreadableFile(
+            f"a count is {quoted(text)}; expected a whole number, 0 or more."
+        )
     return int(text)

@@ -15,7 +15,12 @@ from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, quoted
 from deniable.files.columns import DESIGN
 from deniable.tallies.stored.dialects import DIALECTS, Dialect
-from deniable.tallies.stored.forms import SingleCell, StoredForm, StoredLabels, StoredRows
+from deniable.tallies.stored.forms import (
+    SingleCell,
+    StoredForm,
+    StoredLabels,
+    StoredRows,
+)
 from deniable.types import operation
 
 Names: TypeAlias = str | Sequence[str]
@@ -62,20 +67,41 @@ def query(
         GROUP BY raised, part, cell
     """
     if dialect not in DIALECTS:
-        raise InvalidRequest(f"the dialect is {quoted(dialect)}; expected one of {', '.join(map(repr, DIALECTS))}.")
+        raise InvalidRequest(
+            f"the dialect is {quoted(dialect)}; expected one of {', '.join(map(repr, DIALECTS))}."
+        )
     source = _CountedTable(
-        DIALECTS[dialect], design, several(table), columns_of(design, columns), several(by), checked, reached
+        DIALECTS[dialect],
+        design,
+        several(table),
+        columns_of(design, columns),
+        several(by),
+        checked,
+        reached,
     )
     stored = operation(design, "forms")(design, labels=labels)
     if reached is not None and not design.has_stages:
-        raise InvalidRequest("a column of stages that were reached goes with a ladder; expected none of it.")
-    return "\nUNION ALL\n".join(source.block(form, stage, labels=labels) for stage, form in enumerate(stored, 1))
+        raise InvalidRequest(
+            "a column of stages that were reached goes with a ladder; expected none of it."
+        )
+    return "\nUNION ALL\n".join(
+        source.block(form, stage, labels=labels) for stage, form in enumerate(stored, 1)
+    )
 
 
 def names_of(groups: int, *, labels: bool) -> tuple[str, ...]:
     """Return what the columns of the counts are called, in their order."""
     named = tuple(f"{GROUP}{number}" for number in range(1, groups + 1))
-    return (*named, "design", "stage", "raised", "part", "cell", *(("label",) if labels else ()), "responses")
+    return (
+        *named,
+        "design",
+        "stage",
+        "raised",
+        "part",
+        "cell",
+        *(("label",) if labels else ()),
+        "responses",
+    )
 
 
 @dataclass(frozen=True)
@@ -98,7 +124,10 @@ class _CountedTable:
         cell = "label" if isinstance(form, StoredLabels) else "cell"
         keys = (*self._groups, "raised", "part")
         one = f"{_when_counted(form.counted(self.dialect))} AS {cell}"
-        counted = _select([*keys, one, "times"], self._checked(form, stage, self._repeated(form, stage), "times"))
+        counted = _select(
+            [*keys, one, "times"],
+            self._checked(form, stage, self._repeated(form, stage), "times"),
+        )
         shown = [*self._shown(stage, **{cell: cell}, labels=labels), _RESPONSES]
         return f"{_select(shown, counted)}\nGROUP BY {', '.join((*keys, cell))}"
 
@@ -127,7 +156,9 @@ class _CountedTable:
 
     def _pieces(self, form: StoredRows, stage: int, keys: tuple[str, ...]) -> str:
         """Return how often each piece stands at each place; rows that are not counted stand at the first one."""
-        line, content = map(_when_counted, (form.line(self.dialect), form.content(self.dialect)))
+        line, content = map(
+            _when_counted, (form.line(self.dialect), form.content(self.dialect))
+        )
         rows = _select(
             [*keys[:-2], f"{line} AS line", f"{content} AS content"],
             self._checked(form, stage, self._given(form, stage)),
@@ -140,38 +171,75 @@ class _CountedTable:
             f"GROUP BY {', '.join((*keys, piece))}"
         )
 
-    def _shown(self, stage: int, *, cell: str = "NULL", label: str = "NULL", labels: bool) -> list[str]:
+    def _shown(
+        self, stage: int, *, cell: str = "NULL", label: str = "NULL", labels: bool
+    ) -> list[str]:
         """Return the columns of the counts, but for the counts themselves."""
-        shown = [*self._groups, f"'{_hash(self.design)}' AS design", f"{stage} AS stage", "raised", "part"]
+        shown = [
+            *self._groups,
+            f"'{_hash(self.design)}' AS design",
+            f"{stage} AS stage",
+            "raised",
+            "part",
+        ]
         shown.append(f"CAST({cell} AS BIGINT) AS cell")
-        return [*shown, f"CAST({label} AS {self.dialect.TEXT}) AS label"] if labels else shown
+        return (
+            [*shown, f"CAST({label} AS {self.dialect.TEXT}) AS label"]
+            if labels
+            else shown
+        )
 
     def _checked(self, form: StoredForm, stage: int, given: str, *kept: str) -> str:
         """Return the rows of a stage, each with what is to be done with it."""
         raised = str(int(stage < self._last))
         if self.reached:
             raised = f"CASE WHEN reached > {stage} THEN 1 ELSE 0 END"
-        shown = [*self._groups, *form.columns, *kept, f"{raised} AS raised", f"{self._part(form)} AS part"]
+        shown = [
+            *self._groups,
+            *form.columns,
+            *kept,
+            f"{raised} AS raised",
+            f"{self._part(form)} AS part",
+        ]
         rows = _select(shown, given)
-        return f"{rows}\nWHERE reached >= {stage} OR reached < 0" if self.reached else rows
+        return (
+            f"{rows}\nWHERE reached >= {stage} OR reached < 0" if self.reached else rows
+        )
 
     def _part(self, form: StoredForm) -> str:
         part = "'counted'"
-        for condition in reversed(form.conditions(self.dialect)):  # an AND may be evaluated in any order, a CASE not
+        for condition in reversed(
+            form.conditions(self.dialect)
+        ):  # an AND may be evaluated in any order, a CASE not
             part = f"CASE WHEN {condition} THEN {part} ELSE 'refused' END"
         absent = " AND ".join(f"{name} IS NULL" for name in form.columns)
-        foreign = f"WHEN design IS DISTINCT FROM '{_hash(self.design)}' THEN 'foreign' " if self.checked else ""
-        beyond = f"WHEN reached NOT BETWEEN 0 AND {self._last} THEN 'refused' " if self.reached else ""
+        foreign = (
+            f"WHEN design IS DISTINCT FROM '{_hash(self.design)}' THEN 'foreign' "
+            if self.checked
+            else ""
+        )
+        beyond = (
+            f"WHEN reached NOT BETWEEN 0 AND {self._last} THEN 'refused' "
+            if self.reached
+            else ""
+        )
         return f"CASE {foreign}{beyond}WHEN {absent} THEN 'missing' ELSE {part} END"
 
     def _given(self, form: StoredForm, stage: int) -> str:
         """Return the rows as they stand in the table, under names of ours."""
         name = self.dialect.name
         stored = (self.columns[stage - 1],) if self._last else self.columns
-        pairs = [*zip(self.by, self._groups, strict=True), *zip(stored, form.columns, strict=True)]
+        pairs = [
+            *zip(self.by, self._groups, strict=True),
+            *zip(stored, form.columns, strict=True),
+        ]
         shown = [f"{name(theirs)} AS {ours}" for theirs, ours in pairs]
         shown += [f"{name(DESIGN)} AS design"] if self.checked else []
-        shown += [f"coalesce({name(self.reached)}, {self._last}) AS reached"] if self.reached else []
+        shown += (
+            [f"coalesce({name(self.reached)}, {self._last}) AS reached"]
+            if self.reached
+            else []
+        )
         return f"SELECT {', '.join(shown)}\nFROM {name(*self.table)}"
 
     @property

@@ -17,7 +17,11 @@ from deniable.estimates.compliance.cheating import (
     one_sayers,
     unrelated_cheating,
 )
-from deniable.estimates.compliance.control import ControlItem, anchored_crosswise, control_item
+from deniable.estimates.compliance.control import (
+    ControlItem,
+    anchored_crosswise,
+    control_item,
+)
 from deniable.estimates.compliance.fits import Compliance
 from deniable.estimates.compliance.mirrored import ExtendedCrosswise, extended_crosswise
 from deniable.estimates.compliance.protection import (

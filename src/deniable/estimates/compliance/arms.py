@@ -14,7 +14,13 @@ import numpy as np
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.likelihood import log_likelihood
-from deniable.estimates.results import Bounds, Caution, Description, IntervalMethod, words_of
+from deniable.estimates.results import (
+    Bounds,
+    Caution,
+    Description,
+    IntervalMethod,
+    words_of,
+)
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.shares import Estimate, fitted
 from deniable.estimates.stages import groups_body, groups_from_body, pool
@@ -46,13 +52,18 @@ class ArmComparison(Model):
     @property
     def params(self) -> dict[str, float]:
         device, direct = self.arms
-        return {name: value - direct.params[name] for name, value in device.params.items()}
+        return {
+            name: value - direct.params[name] for name, value in device.params.items()
+        }
 
     @property
     def errors(self) -> dict[str, float]:
         """The standard error of each difference."""
         device, direct = self.arms
-        return {name: math.hypot(error, direct.bse[name]) for name, error in device.bse.items()}
+        return {
+            name: math.hypot(error, direct.bse[name])
+            for name, error in device.bse.items()
+        }
 
     def covariance_matrix(self) -> Matrix:
         """Return the covariance of the differences: the arms are different people."""
@@ -64,7 +75,9 @@ class ArmComparison(Model):
         """Each difference in standard errors."""
         return {
             name: value / error if error else math.nan
-            for (name, value), error in zip(self.params.items(), self.errors.values(), strict=True)
+            for (name, value), error in zip(
+                self.params.items(), self.errors.values(), strict=True
+            )
         }
 
     @property
@@ -81,11 +94,18 @@ class ArmComparison(Model):
     def likelihood_ratio(self) -> HypothesisTest:
         """G² of one share for both arms against one for each, all of them probabilities."""
         tallies = (self.randomized, self.direct)
-        apart = [list(fitted(each, method="likelihood").params.values()) for each in tallies]
+        apart = [
+            list(fitted(each, method="likelihood").params.values()) for each in tallies
+        ]
         together = list(self.pooled.values())
-        gain = sum(_height(each, own) - _height(each, together) for each, own in zip(tallies, apart, strict=True))
+        gain = sum(
+            _height(each, own) - _height(each, together)
+            for each, own in zip(tallies, apart, strict=True)
+        )
         return likelihood_ratio(
-            "Test that both arms have the same shares, all between 0 and 1", gain, len(together) - 1
+            "Test that both arms have the same shares, all between 0 and 1",
+            gain,
+            len(together) - 1,
         )
 
     def n_intervals(self) -> int:
@@ -97,14 +117,22 @@ class ArmComparison(Model):
 
     def _recovered_bounds(self, confidence: float) -> Bounds:
         device, direct = self.arms
-        differences = [device.contrast({name: 1}) - direct.contrast({name: 1}) for name in self.params]
-        lows, highs = vector([difference.interval(level=confidence) for difference in differences]).T
+        differences = [
+            device.contrast({name: 1}) - direct.contrast({name: 1})
+            for name in self.params
+        ]
+        lows, highs = vector(
+            [difference.interval(level=confidence) for difference in differences]
+        ).T
         return lows, highs
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         device, direct = self.arms
-        return (*device.warnings, *(each for each in direct.warnings if each not in device.warnings))
+        return (
+            *device.warnings,
+            *(each for each in direct.warnings if each not in device.warnings),
+        )
 
     @property
     def _device(self) -> str:
@@ -127,7 +155,9 @@ class ArmComparison(Model):
 
     def describe(self) -> Description:
         tests = []
-        if self.randomized.design.channel.own_cells:  # else the tally keeps sums, which have no likelihood
+        if (
+            self.randomized.design.channel.own_cells
+        ):  # else the tally keeps sums, which have no likelihood
             tests.append(f"{self.likelihood_ratio}.")
         sizes = [arm.respondents for arm in (self.randomized, self.direct)]
         return Description(
@@ -155,7 +185,10 @@ _OF_A_SAMPLE = (
 
 
 def compare_arms(
-    randomized: Tally | Estimate, direct: Tally | Estimate, *, sampling: Sampling | None = None
+    randomized: Tally | Estimate,
+    direct: Tally | Estimate,
+    *,
+    sampling: Sampling | None = None,
 ) -> Statistic[ArmComparison]:
     """Compare people who were asked with a device with others who were asked directly.
 
@@ -179,11 +212,18 @@ def compare_arms(
         5.44
     """
     if sampling is not None:
-        raise InvalidRequest("there is a sampling; expected two tallies of people who were drawn alike.", _OF_A_SAMPLE)
-    tallies = [each.tally if isinstance(each, Estimate) else each for each in (randomized, direct)]
+        raise InvalidRequest(
+            "there is a sampling; expected two tallies of people who were drawn alike.",
+            _OF_A_SAMPLE,
+        )
+    tallies = [
+        each.tally if isinstance(each, Estimate) else each
+        for each in (randomized, direct)
+    ]
     if not all(isinstance(each, Tally) for each in tallies):
         raise InvalidRequest(
-            "expected two tallies or estimates: of the arm with the device, and of the direct one.", _OF_A_SAMPLE
+            "expected two tallies or estimates: of the arm with the device, and of the direct one.",
+            _OF_A_SAMPLE,
         )
     first, second = tallies
     if list(first.design.categories) != list(second.design.categories):
@@ -197,4 +237,7 @@ def compare_arms(
 
 
 def _height(tally: Tally, shares: list[float]) -> float:
-    return log_likelihood(tally.counts.astype(np.float64), tally.design.channel.floats() @ np.array(shares))
+    return log_likelihood(
+        tally.counts.astype(np.float64),
+        tally.design.channel.floats() @ np.array(shares),
+    )

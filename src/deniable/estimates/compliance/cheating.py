@@ -17,9 +17,20 @@ import numpy as np
 from deniable import documents, exact
 from deniable.designs import Design, binary, crosswise, simmons
 from deniable.errors import InvalidRequest
-from deniable.estimates.compliance.fits import Compliance, TriangleFit, counted, one_each, read_groups, remade_sample
+from deniable.estimates.compliance.fits import (
+    Compliance,
+    TriangleFit,
+    counted,
+    one_each,
+    read_groups,
+    remade_sample,
+)
 from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare
-from deniable.estimates.compliance.response_shares import Group, ResponseShares, Samplings
+from deniable.estimates.compliance.response_shares import (
+    Group,
+    ResponseShares,
+    Samplings,
+)
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.stages import groups_from_body
 from deniable.tallies import Tally
@@ -38,9 +49,16 @@ class _Always(TriangleFit):
     @cached_property
     def triangle(self) -> Triangle:
         """The likelihood: a law for honest members, honest others, and those who always send one response."""
-        alone = np.array([[float(symbol == self.says)] for symbol in self.tallies[0].design.symbols])
-        laws = [np.hstack([each.design.channel.floats()[:, ::-1], alone]) for each in self.tallies]
-        return Triangle(np.vstack(laws), self.response_shares.counts, self.response_shares.cells)
+        alone = np.array(
+            [[float(symbol == self.says)] for symbol in self.tallies[0].design.symbols]
+        )
+        laws = [
+            np.hstack([each.design.channel.floats()[:, ::-1], alone])
+            for each in self.tallies
+        ]
+        return Triangle(
+            np.vstack(laws), self.response_shares.counts, self.response_shares.cells
+        )
 
     @cached_property
     def moment(self) -> tuple[Vector, Matrix]:
@@ -120,7 +138,10 @@ class Cheating(_Always):
     @property
     def _notes(self) -> tuple[str, ...]:
         _, yes = self._categories
-        return (f"{f'{yes}, honest'!r} is a lower bound of the share of {yes!r}.", self._ends)
+        return (
+            f"{f'{yes}, honest'!r} is a lower bound of the share of {yes!r}.",
+            self._ends,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,7 +153,10 @@ class LieDetector(_Always):
     @cached_property
     def parts(self) -> dict[str, WeightShare]:
         _, yes = self._categories
-        return {yes: WeightShare((1, 0, 1)), "truthful": WeightShare((1, 0, 0), (1, 0, 1))}
+        return {
+            yes: WeightShare((1, 0, 1)),
+            "truthful": WeightShare((1, 0, 0), (1, 0, 1)),
+        }
 
     @property
     def _title(self) -> str:
@@ -187,8 +211,15 @@ def cheating_detection(
     """
     if groups is None:
         rows = one_each(forced_yes=forced_yes, yes=yes, respondents=respondents)
-        down = [0] * len(rows) if forced_no is None else [each for each, _ in one_each(forced_no=forced_no, yes=yes)]
-        groups = [counted(_forced(up, no), hits, n) for (up, hits, n), no in zip(rows, down, strict=True)]
+        down = (
+            [0] * len(rows)
+            if forced_no is None
+            else [each for each, _ in one_each(forced_no=forced_no, yes=yes)]
+        )
+        groups = [
+            counted(_forced(up, no), hits, n)
+            for (up, hits, n), no in zip(rows, down, strict=True)
+        ]
     return _checked(Cheating, read_groups(groups, sampling), says)
 
 
@@ -311,17 +342,27 @@ def mirrored_groups(p: Any, same: object, respondents: object) -> list[Tally]:
     share = exact.probability(p, name="p")
     rows = one_each(same=same, respondents=respondents)
     if len(rows) != 2:
-        raise InvalidRequest(f"there are {len(rows)} groups; expected two, with p and 1 − p.")
-    return [counted(crosswise(part), hits, n) for part, (hits, n) in zip((share, 1 - share), rows, strict=True)]
+        raise InvalidRequest(
+            f"there are {len(rows)} groups; expected two, with p and 1 − p."
+        )
+    return [
+        counted(crosswise(part), hits, n)
+        for part, (hits, n) in zip((share, 1 - share), rows, strict=True)
+    ]
 
 
 def _forced(up: Any, down: Any) -> Design:
-    forced_yes, forced_no = exact.probability(up, name="forced_yes"), exact.probability(down, name="forced_no")
+    forced_yes, forced_no = (
+        exact.probability(up, name="forced_yes"),
+        exact.probability(down, name="forced_no"),
+    )
     return binary(1 - forced_yes, 1 - forced_no)
 
 
 def _checked(
-    kind: type[_Model], read: tuple[tuple[Tally, ...], ResponseShares | None], says: str | None = None
+    kind: type[_Model],
+    read: tuple[tuple[Tally, ...], ResponseShares | None],
+    says: str | None = None,
 ) -> Compliance[_Model]:
     tallies, sample = read
     symbols = tallies[0].design.symbols

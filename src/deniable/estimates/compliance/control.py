@@ -17,9 +17,20 @@ import numpy as np
 from deniable import documents, exact
 from deniable.designs import Design, crosswise, product
 from deniable.errors import InvalidRequest, NotEstimable
-from deniable.estimates.compliance.fits import Compliance, TriangleFit, counted, is_binary, remade_sample
+from deniable.estimates.compliance.fits import (
+    Compliance,
+    TriangleFit,
+    counted,
+    is_binary,
+    remade_sample,
+)
 from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare
-from deniable.estimates.compliance.response_shares import Group, Samplings, check_kinds, gather
+from deniable.estimates.compliance.response_shares import (
+    Group,
+    Samplings,
+    check_kinds,
+    gather,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.stages import groups_from_body
 from deniable.tallies import Tally
@@ -72,7 +83,12 @@ class ControlItem(TriangleFit):
             laws = [np.outer(law, control).ravel() for law in (item[:, 1], item[:, 0])]
             columns = np.column_stack([*laws, np.outer(chance, chance).ravel()])
             return Triangle(columns, self.response_shares.counts, (4,))
-        columns = np.vstack([np.column_stack([item[:, ::-1], chance]), np.column_stack([control, control, chance])])
+        columns = np.vstack(
+            [
+                np.column_stack([item[:, ::-1], chance]),
+                np.column_stack([control, control, chance]),
+            ]
+        )
         return Triangle(columns, self.response_shares.counts, (2, 2))
 
     @cached_property
@@ -90,20 +106,31 @@ class ControlItem(TriangleFit):
         u, v, kappa, gap = item[1, 0], item[1, 1], chance[1], control[1] - chance[1]
         attentive = (checked - kappa) / gap
         members = (said - kappa - attentive * (u - kappa)) / (v - u)
-        slopes = np.array([[1 / (v - u), -(u - kappa) / (v - u) / gap], [0.0, 1 / gap]])  # of members and attentive
+        slopes = np.array(
+            [[1 / (v - u), -(u - kappa) / (v - u) / gap], [0.0, 1 / gap]]
+        )  # of members and attentive
         turned = np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]) @ slopes
-        return vector([members, attentive - members, 1 - attentive]), vector(turned @ self._seen)
+        return vector([members, attentive - members, 1 - attentive]), vector(
+            turned @ self._seen
+        )
 
     @cached_property
     def parts(self) -> dict[str, WeightShare]:
         _, yes = self.designs[0].categories
-        return {yes: WeightShare((1, 0, 0), (1, 1, 0)), "attentive": WeightShare((1, 1, 0))}
+        return {
+            yes: WeightShare((1, 0, 0), (1, 1, 0)),
+            "attentive": WeightShare((1, 1, 0)),
+        }
 
     @property
     def jacobian(self) -> Matrix:
         """By how much the moment estimates move with the share of each cell, at those."""
         slopes = np.array([part.slopes(self.moment[0]) for part in self.parts.values()])
-        return vector(slopes @ self.moment[1]) if np.isfinite(slopes).all() else super().jacobian
+        return (
+            vector(slopes @ self.moment[1])
+            if np.isfinite(slopes).all()
+            else super().jacobian
+        )
 
     @property
     def uncorrected(self) -> float:
@@ -116,7 +143,10 @@ class ControlItem(TriangleFit):
         """Its standard error."""
         u, v = self._laws[0][1]
         said = self._seen[0]
-        return float(np.sqrt(max(said @ self.response_shares.covariance @ said, 0.0)) / abs(v - u))
+        return float(
+            np.sqrt(max(said @ self.response_shares.covariance @ said, 0.0))
+            / abs(v - u)
+        )
 
     @property
     def _title(self) -> str:
@@ -130,9 +160,14 @@ class ControlItem(TriangleFit):
             f"({self.uncorrected_error:.4f}). That people attend to both items alike, and otherwise send "
             f"{self.designs[0].symbols[1]!r} with probability {self.guess}, is an assumption."
         )
-        if self.joint or self.response_shares.covariance[1, 3]:  # which a sample of both knows
+        if (
+            self.joint or self.response_shares.covariance[1, 3]
+        ):  # which a sample of both knows
             return (told,)
-        return (told, "Both margins are taken as independent, which of the same people is a little too wide.")
+        return (
+            told,
+            "Both margins are taken as independent, which of the same people is a little too wide.",
+        )
 
     @property
     def _outside(self) -> str:
@@ -146,8 +181,13 @@ class ControlItem(TriangleFit):
 
     @classmethod
     def from_source(cls, source: Mapping[str, Any], design: None) -> ControlItem:  # noqa: ARG003 - each has its own
-        truth, guess = documents.field(source, "truth", str), exact.probability(source["guess"], name="guess")
-        return cls(tuple(groups_from_body(source)), truth, guess, **remade_sample(source))
+        truth, guess = (
+            documents.field(source, "truth", str),
+            exact.probability(source["guess"], name="guess"),
+        )
+        return cls(
+            tuple(groups_from_body(source)), truth, guess, **remade_sample(source)
+        )
 
 
 def control_item(
@@ -191,10 +231,14 @@ def control_item(
         )
     tallies, sample = gather(given, sampling)
     if any(each.respondents < 2 for each in tallies):
-        raise NotEstimable("there are fewer than 2 respondents; expected at least 2, to say how sure we are.")
+        raise NotEstimable(
+            "there are fewer than 2 respondents; expected at least 2, to say how sure we are."
+        )
     known = truth if truth is not None else designs[1].categories[0]
     if known not in designs[1].categories:
-        raise InvalidRequest(f"the truth of the control is not one of {', '.join(map(repr, designs[1].categories))}.")
+        raise InvalidRequest(
+            f"the truth of the control is not one of {', '.join(map(repr, designs[1].categories))}."
+        )
     chance = exact.probability(guess, name="guess")
     if designs[1].probability(designs[1].symbols[1], given=known) == chance:
         raise NotEstimable(
@@ -242,6 +286,14 @@ def anchored_crosswise(
     if table is not None:
         cells = np.asarray(table)
         if cells.shape != (2, 2):
-            raise InvalidRequest("the table does not have two rows and two columns; expected different and same.")
-        return control_item(Tally(product({"item": item, "anchor": control}), cells.ravel()), guess=guess)
-    return control_item([counted(item, same, respondents), counted(control, anchor_same, respondents)], guess=guess)
+            raise InvalidRequest(
+                "the table does not have two rows and two columns; expected different and same."
+            )
+        return control_item(
+            Tally(product({"item": item, "anchor": control}), cells.ravel()),
+            guess=guess,
+        )
+    return control_item(
+        [counted(item, same, respondents), counted(control, anchor_same, respondents)],
+        guess=guess,
+    )

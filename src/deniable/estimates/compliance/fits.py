@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
-from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare, corner_quantile
-from deniable.estimates.compliance.response_shares import ResponseShares, Samplings, check_kinds, gather
+from deniable.estimates.compliance.mixture_likelihood import (
+    Triangle,
+    WeightShare,
+    corner_quantile,
+)
+from deniable.estimates.compliance.response_shares import (
+    ResponseShares,
+    Samplings,
+    check_kinds,
+    gather,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.results import (
@@ -48,7 +57,12 @@ class FittedRow(Row):
         moment: the estimate that equates what is seen and what is expected; it may lie outside of [0, 1].
     """
 
-    COLUMNS: ClassVar[Columns] = (("estimate",), ("error",), ("low", "high"), ("moment",))
+    COLUMNS: ClassVar[Columns] = (
+        ("estimate",),
+        ("error",),
+        ("low", "high"),
+        ("moment",),
+    )
     SHARES: ClassVar[tuple[str, ...]] = (*Row.SHARES, "moment")
 
     moment: float | None = None
@@ -67,7 +81,9 @@ class SampledFittedRow(FittedRow):
     design_effect: float | None = None
 
 
-AnyComplianceModel_co = TypeVar("AnyComplianceModel_co", bound="ComplianceModel", covariant=True)
+AnyComplianceModel_co = TypeVar(
+    "AnyComplianceModel_co", bound="ComplianceModel", covariant=True
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +151,11 @@ class ComplianceModel(Model):
     @cached_property
     def response_shares(self) -> ResponseShares:
         """The shares of responses that the model is fitted to, with their covariance."""
-        return ResponseShares.of_counts(self._counts) if self.sample is None else self.sample
+        return (
+            ResponseShares.of_counts(self._counts)
+            if self.sample is None
+            else self.sample
+        )
 
     @property
     def _counts(self) -> Sequence[Vector | Counts]:
@@ -201,14 +221,22 @@ class ComplianceModel(Model):
     def _drops(self, confidence: float) -> dict[str, float]:
         """Return how far the log-likelihood may fall below its maximum inside the interval of each number."""
         half = self.response_shares.quantile(confidence) ** 2 / 2
-        return dict(zip(self.params, (half * self.response_shares.scales(self.jacobian)).tolist(), strict=True))
+        return dict(
+            zip(
+                self.params,
+                (half * self.response_shares.scales(self.jacobian)).tolist(),
+                strict=True,
+            )
+        )
 
     def interval_methods(self) -> Mapping[str, IntervalMethod]:
         """Return "profile" of the likelihood (the default), and value ± a multiple of the error, cut to [0, 1].
 
         With few clusters the multiple is as much larger as Student's quantile is.
         """
-        return {"profile": self._profile_bounds} | {name: partial(self._bounds_inside, name) for name in AROUND}
+        return {"profile": self._profile_bounds} | {
+            name: partial(self._bounds_inside, name) for name in AROUND
+        }
 
     def _profile_bounds(self, confidence: float) -> Bounds:
         lows, highs = vector(list(self._profile(confidence).values())).T
@@ -217,22 +245,34 @@ class ComplianceModel(Model):
     def _bounds_inside(self, method: str, confidence: float) -> Bounds:
         errors = np.sqrt(np.maximum(np.diagonal(self.covariance_matrix()), 0.0))
         widened = self.response_shares.widening(confidence) * errors
-        lows, highs = bounds_around(vector(list(self.params.values())), widened, method, confidence)
+        lows, highs = bounds_around(
+            vector(list(self.params.values())), widened, method, confidence
+        )
         return np.maximum(lows, 0.0), np.minimum(highs, 1.0)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        outside = {name: value for name, value in self.moments.items() if value < -1e-12 or value > 1 + 1e-12}
+        outside = {
+            name: value
+            for name, value in self.moments.items()
+            if value < -1e-12 or value > 1 + 1e-12
+        }
         cautions = []
         if outside:
-            listed = ", ".join(f"{name!r} {value:.4f}" for name, value in outside.items())
+            listed = ", ".join(
+                f"{name!r} {value:.4f}" for name, value in outside.items()
+            )
             text = (
                 f"moment estimates lie outside of 0 and 1 ({listed}); the most likely numbers lie on the border. "
                 f"{self._outside}"
             )
             cautions.append(Caution("outside", text))
         if self.fit.df and self.fit.p_value < _MISFIT:
-            cautions.append(Caution("misfit", f"the model does not fit: {self.fit.told}. {self._misfit}"))
+            cautions.append(
+                Caution(
+                    "misfit", f"the model does not fit: {self.fit.told}. {self._misfit}"
+                )
+            )
         min_df = int(self.response_shares.degrees.min())
         if self.sample is not None and min_df < FEW_DEGREES:
             text = f"the variance has {min_df} degrees of freedom: too few clusters to know well how much they differ."
@@ -245,12 +285,21 @@ class ComplianceModel(Model):
 
     def row_columns(self) -> Mapping[str, Sequence[float | None]]:
         moments = [self.moments.get(name) for name in self.params]
-        return {"moment": moments, "design_effect": self.response_shares.design_effects(self.jacobian).tolist()}
+        return {
+            "moment": moments,
+            "design_effect": self.response_shares.design_effects(
+                self.jacobian
+            ).tolist(),
+        }
 
     def describe(self) -> Description:
         epsilon = self._epsilon
         missing = sum(tally.missing for tally in self.tallies)
-        without = [f"{missing:,} sent no response and take no part in the estimate."] if missing else []
+        without = (
+            [f"{missing:,} sent no response and take no part in the estimate."]
+            if missing
+            else []
+        )
         return Description(
             title=f"{self._title}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} respondents",
             quantity="share",
@@ -267,7 +316,11 @@ class ComplianceModel(Model):
             return ()
         sizes = " and ".join(f"{size:,.0f}" for size in self.sample.sizes)
         effects = " and ".join(f"{effect:.2f}" for effect in self.sample.effects)
-        name = "design effect is" if len(self.sample.effects) == 1 else "design effects are"
+        name = (
+            "design effect is"
+            if len(self.sample.effects) == 1
+            else "design effects are"
+        )
         return (
             f"A weighted sample of {self.sample.sample}. The responses' {name} {effects}: the likelihood "
             f"is that of {sizes} people drawn one by one, and the interval of each number has its own variance.",
@@ -313,7 +366,9 @@ class TriangleFit(ComplianceModel):
 
     @property
     def moments(self) -> dict[str, float]:
-        return {name: part.unbounded(self.moment[0]) for name, part in self.parts.items()}
+        return {
+            name: part.unbounded(self.moment[0]) for name, part in self.parts.items()
+        }
 
     @property
     def jacobian(self) -> Matrix:
@@ -325,7 +380,9 @@ class TriangleFit(ComplianceModel):
     def fit(self) -> HypothesisTest:
         laws = self.triangle.laws
         return self.response_shares.corrected(
-            self.triangle.fit(self.weights), laws[:, :2] - laws[:, 2:], vector(laws @ self.weights)
+            self.triangle.fit(self.weights),
+            laws[:, :2] - laws[:, 2:],
+            vector(laws @ self.weights),
         )
 
     @property
@@ -335,12 +392,16 @@ class TriangleFit(ComplianceModel):
     def _profile(self, confidence: float) -> dict[str, Interval]:
         more = corner_quantile(confidence) / quantile(confidence) ** 2
         return {
-            name: self.triangle.interval(self.parts[name], self.weights, drop, more * drop)
+            name: self.triangle.interval(
+                self.parts[name], self.weights, drop, more * drop
+            )
             for name, drop in self._drops(confidence).items()
         }
 
 
-def read_groups(groups: object, sampling: Samplings = None) -> tuple[tuple[Tally, ...], ResponseShares | None]:
+def read_groups(
+    groups: object, sampling: Samplings = None
+) -> tuple[tuple[Tally, ...], ResponseShares | None]:
     """Read different groups of people who were asked one question with two answers, and what a sample says of them.
 
     Raises:
@@ -353,12 +414,16 @@ def read_groups(groups: object, sampling: Samplings = None) -> tuple[tuple[Tally
             "For example [dn.tally(first, responses), dn.tally(second, others)].",
         )
     if len(groups) < 2:
-        raise InvalidRequest(f"there are {len(groups)} groups; expected at least 2, asked with different devices.")
+        raise InvalidRequest(
+            f"there are {len(groups)} groups; expected at least 2, asked with different devices."
+        )
     check_kinds(groups)
     _check_designs([each.design for each in groups])
     tallies, sample = gather(groups, sampling)
     if any(each.respondents < 2 for each in tallies):
-        raise NotEstimable("a group has fewer than 2 respondents; expected at least 2, to say how sure we are.")
+        raise NotEstimable(
+            "a group has fewer than 2 respondents; expected at least 2, to say how sure we are."
+        )
     return tallies, sample
 
 
@@ -369,17 +434,26 @@ def _check_designs(designs: Sequence[Any]) -> None:
                 "a design does not fit; expected the same two answers and two responses in each group."
             )
         if tuple(each.categories) != tuple(designs[0].categories):
-            raise InvalidRequest("the groups were asked about different answers; expected the same two.")
+            raise InvalidRequest(
+                "the groups were asked about different answers; expected the same two."
+            )
 
 
 def is_binary(design: object) -> bool:
     """Return whether a design has two answers and two responses."""
-    return isinstance(design, Design) and len(design.categories) == 2 == design.channel.responses
+    return (
+        isinstance(design, Design)
+        and len(design.categories) == 2 == design.channel.responses
+    )
 
 
 def remade_sample(source: Mapping[str, Any]) -> dict[str, Any]:
     """Return the field `sample` of a result that is read back, where there is one."""
-    return {"sample": ResponseShares.from_body(source["sample"])} if "sample" in source else {}
+    return (
+        {"sample": ResponseShares.from_body(source["sample"])}
+        if "sample" in source
+        else {}
+    )
 
 
 def counted(design: Any, hits: object, respondents: object) -> Tally:
@@ -389,11 +463,19 @@ def counted(design: Any, hits: object, respondents: object) -> Tally:
         InvalidRequest: numbers that are no counts, or more hits than respondents.
     """
     for number, name in ((hits, "count"), (respondents, "number of respondents")):
-        if isinstance(number, bool) or not hasattr(number, "__index__") or number.__index__() < 0:
-            raise InvalidRequest(f"a {name} is {quoted(number)}; expected a whole number, 0 or more.")
+        if (
+            isinstance(number, bool)
+            or not hasattr(number, "__index__")
+            or number.__index__() < 0
+        ):
+            raise InvalidRequest(
+                f"a {name} is {quoted(number)}; expected a whole number, 0 or more."
+            )
     first, all_of_them = int(hits.__index__()), int(respondents.__index__())  # type: ignore[attr-defined]
     if first > all_of_them:
-        raise InvalidRequest("more people sent a response than responded; expected at most as many.")
+        raise InvalidRequest(
+            "more people sent a response than responded; expected at most as many."
+        )
     return Tally(design, np.array([all_of_them - first, first]))
 
 
@@ -404,9 +486,14 @@ def one_each(**given: object) -> list[tuple[Any, ...]]:
         InvalidRequest: something is missing, or the sequences have different lengths.
     """
     names = " and ".join(given)
-    if any(not isinstance(each, Sequence) or isinstance(each, str) for each in given.values()):
+    if any(
+        not isinstance(each, Sequence) or isinstance(each, str)
+        for each in given.values()
+    ):
         raise InvalidRequest(f"expected tallies; or {names}, a number for each group.")
     lengths = {len(each) for each in given.values()}  # type: ignore[arg-type]  # they are sequences
     if len(lengths) != 1:
-        raise InvalidRequest(f"{names} have different lengths; expected a number for each group.")
+        raise InvalidRequest(
+            f"{names} have different lengths; expected a number for each group."
+        )
     return list(zip(*given.values(), strict=True))

@@ -60,7 +60,9 @@ class ExtendedCrosswise(ComplianceModel):
     def jacobian(self) -> Matrix:
         """By how much both shares move with those of each response, in groups of this size."""
         u, v = self._rates
-        first, second = self.response_shares.sizes / self.response_shares.sizes.sum() / (v - u)
+        first, second = (
+            self.response_shares.sizes / self.response_shares.sizes.sum() / (v - u)
+        )
         return np.outer([-1.0, 1.0], [0.0, first, second, 0.0])
 
     def covariance_matrix(self) -> Matrix:
@@ -69,27 +71,39 @@ class ExtendedCrosswise(ComplianceModel):
             return super().covariance_matrix()
         (u, v), n = self._rates, self.pooled.sum()
         share = self.pooled[1] / n
-        return float(share * (1 - share) / (n - 1) / (v - u) ** 2) * np.array([[1.0, -1.0], [-1.0, 1.0]])
+        return float(share * (1 - share) / (n - 1) / (v - u) ** 2) * np.array(
+            [[1.0, -1.0], [-1.0, 1.0]]
+        )
 
     def _profile(self, confidence: float) -> dict[str, Interval]:
         no, yes = self.params
         floor = self.log_likelihood - self._drops(confidence)[yes]
-        low, high = crossings(lambda at: max(self._height(at), -1e300) - floor, self.params[yes])
+        low, high = crossings(
+            lambda at: max(self._height(at), -1e300) - floor, self.params[yes]
+        )
         return {no: Interval(1 - high, 1 - low), yes: Interval(low, high)}
 
     def _height(self, yes: float) -> float:
         return log_likelihood(self.pooled, self._expected(yes))
 
     def _expected(self, yes: float) -> Vector:
-        return vector(self.tallies[0].design.channel.floats() @ np.array([1 - yes, yes]))
+        return vector(
+            self.tallies[0].design.channel.floats() @ np.array([1 - yes, yes])
+        )
 
     @property
     def fit(self) -> HypothesisTest:
         """G² with one degree of freedom: the shares of "same" of the two groups must sum to 1."""
         share = self.pooled / self.pooled.sum()
         expected = np.concatenate([share, share[::-1]])
-        test = fit_test(self.response_shares.counts, np.repeat(self.response_shares.sizes, 2) * expected, 1)
-        return self.response_shares.corrected(test, np.array([[-1.0], [1.0], [1.0], [-1.0]]), expected)
+        test = fit_test(
+            self.response_shares.counts,
+            np.repeat(self.response_shares.sizes, 2) * expected,
+            1,
+        )
+        return self.response_shares.corrected(
+            test, np.array([[-1.0], [1.0], [1.0], [-1.0]]), expected
+        )
 
     @property
     def z_sum(self) -> float:
@@ -97,11 +111,19 @@ class ExtendedCrosswise(ComplianceModel):
         same = np.array([0.0, 1.0, 0.0, 1.0])
         if self.sample is None:
             spread = float(
-                (self.response_shares.value[1::2] * self.response_shares.value[::2] / self.response_shares.people).sum()
+                (
+                    self.response_shares.value[1::2]
+                    * self.response_shares.value[::2]
+                    / self.response_shares.people
+                ).sum()
             )
         else:
             spread = float(same @ self.response_shares.covariance @ same)
-        return float((same @ self.response_shares.value - 1) / math.sqrt(spread)) if spread > 0 else math.nan
+        return (
+            float((same @ self.response_shares.value - 1) / math.sqrt(spread))
+            if spread > 0
+            else math.nan
+        )
 
     @property
     def log_likelihood(self) -> float:
@@ -167,10 +189,14 @@ def extended_crosswise(
         >>> round(found.params["yes"], 4), round(found.fit.statistic, 4)
         (0.1327, 0.0319)
     """
-    read, sample = read_groups(mirrored_groups(p, same, respondents) if groups is None else groups, sampling)
+    read, sample = read_groups(
+        mirrored_groups(p, same, respondents) if groups is None else groups, sampling
+    )
     channels = [each.design.channel for each in read]
     if len(read) != 2 or any(
-        channels[0].probability(y, given=x) != channels[1].probability(1 - y, given=x) for x in (0, 1) for y in (0, 1)
+        channels[0].probability(y, given=x) != channels[1].probability(1 - y, given=x)
+        for x in (0, 1)
+        for y in (0, 1)
     ):
         raise InvalidRequest(
             "the two groups do not mirror each other; expected crosswise designs with p and 1 − p.",

@@ -47,7 +47,11 @@ class WeightShare(NamedTuple):
     def at(self, weights: Vector) -> float:
         """Return its value; not a number where there is nobody that it is a share of."""
         whole = float(np.dot(self.out_of, weights))
-        return min(max(float(np.dot(self.of, weights)) / whole, 0.0), 1.0) if whole > 0 else float("nan")
+        return (
+            min(max(float(np.dot(self.of, weights)) / whole, 0.0), 1.0)
+            if whole > 0
+            else float("nan")
+        )
 
     def unbounded(self, weights: Vector) -> float:
         """Return its value for weights that may lie outside of the triangle."""
@@ -65,8 +69,12 @@ class WeightShare(NamedTuple):
 def fit_test(counts: Vector, expected: Vector, df: int) -> HypothesisTest:
     """Compare counts with those that a model expects: G², twice the sum of observed · log(observed/expected)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.where(counts > 0, counts / np.where(expected > 0, expected, np.nan), 1.0)
-    statistic = max(2 * float(xlogy(counts, np.nan_to_num(ratio, nan=np.inf)).sum()), 0.0)
+        ratio = np.where(
+            counts > 0, counts / np.where(expected > 0, expected, np.nan), 1.0
+        )
+    statistic = max(
+        2 * float(xlogy(counts, np.nan_to_num(ratio, nan=np.inf)).sum()), 0.0
+    )
     return against_chi_square("Test that the model fits", "likelihood", statistic, df)
 
 
@@ -118,7 +126,10 @@ class Triangle:
         if moment is not None and moment.min() >= 0 and self._is_highest(moment):
             return moment
         corners = np.eye(3)
-        edges = [self._best_between(corners[one], corners[two]) for one, two in combinations(range(3), 2)]
+        edges = [
+            self._best_between(corners[one], corners[two])
+            for one, two in combinations(range(3), 2)
+        ]
         best = max(edges, key=self.height)
         if self._is_highest(best):
             return best
@@ -130,7 +141,9 @@ class Triangle:
         df = sum(size - 1 for size in self.cells) - 2
         return fit_test(self.counts, self.sizes * (self.laws @ weights), df)
 
-    def interval(self, part: WeightShare, likely: Vector, drop: float, corner_drop: float) -> Interval:
+    def interval(
+        self, part: WeightShare, likely: Vector, drop: float, corner_drop: float
+    ) -> Interval:
         """Return all values whose profile log-likelihood is within a drop of the maximum.
 
         Why: weights with one value lie on a line through the triangle, also of a share of a part of the people. Where
@@ -161,7 +174,9 @@ class Triangle:
         expected, seen = self.laws @ weights, self.counts > 0
         if (expected[seen] <= 0).any():
             return False
-        slopes = (self.counts[seen] / expected[seen]) @ self.laws[seen] / self.counts.sum()
+        slopes = (
+            (self.counts[seen] / expected[seen]) @ self.laws[seen] / self.counts.sum()
+        )
         return bool(slopes.max() <= 1 + _SLOPE)
 
     def _best_on_line(self, direction: Vector) -> float:
@@ -191,7 +206,14 @@ def corner_quantile(confidence: float) -> float:
         5.1384
     """
     tail = 1 - confidence
-    return float(brentq(lambda at: (chi2.sf(at, 1) + chi2.sf(at, 2)) / 2 - tail, 0.0, chi2.isf(tail, 2), xtol=1e-12))
+    return float(
+        brentq(
+            lambda at: (chi2.sf(at, 1) + chi2.sf(at, 2)) / 2 - tail,
+            0.0,
+            chi2.isf(tail, 2),
+            xtol=1e-12,
+        )
+    )
 
 
 def _held(part: WeightShare, value: float) -> Vector:
@@ -220,7 +242,9 @@ def _highest(counts: Vector, one: Vector, two: Vector) -> float:
         ratio = gap / (one + at * gap)
         return float(counts @ ratio), -float(counts @ ratio**2)
 
-    with np.errstate(divide="ignore"):  # at the ends a probability may be 0: an infinite slope, of one sign alone
+    with np.errstate(
+        divide="ignore"
+    ):  # at the ends a probability may be 0: an infinite slope, of one sign alone
         if not len(counts) or slope(0.0)[0] <= 0:
             return 0.0
         if slope(1.0)[0] >= 0:

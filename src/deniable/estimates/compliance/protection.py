@@ -23,7 +23,13 @@ from deniable import documents
 from deniable.designs import Design
 from deniable.designs import product as product_of
 from deniable.errors import InvalidRequest, NotEstimable, quoted
-from deniable.estimates.compliance.fits import Compliance, ComplianceModel, Counts, is_binary, remade_sample
+from deniable.estimates.compliance.fits import (
+    Compliance,
+    ComplianceModel,
+    Counts,
+    is_binary,
+    remade_sample,
+)
 from deniable.estimates.compliance.mixture_likelihood import fit_test
 from deniable.estimates.compliance.response_shares import Group, ResponseShares, gather
 from deniable.estimates.covariances import Matrix, Vector, vector
@@ -61,7 +67,9 @@ class _ProtectionLaw:
         """Return by how much the probability of each cell (rows) moves with each rate and with θ."""
 
     @abstractmethod
-    def highest(self, fixed: int | None = None, value: float = 0.0) -> tuple[Vector, float]:
+    def highest(
+        self, fixed: int | None = None, value: float = 0.0
+    ) -> tuple[Vector, float]:
         """Return the most likely rates and θ, one of them (θ last) perhaps fixed."""
 
     @abstractmethod
@@ -78,7 +86,10 @@ class _ProtectionLaw:
         Implements: A⁻¹, and A⁻¹·n·∂log p: what a share more adds to the score, at the most likely numbers.
         """
         safe = np.clip(rates, 1e-9, 1 - 1e-9)
-        scores = self.slopes(safe, theta) / np.maximum(self.shares(safe, theta), 1e-300)[:, None]
+        scores = (
+            self.slopes(safe, theta)
+            / np.maximum(self.shares(safe, theta), 1e-300)[:, None]
+        )
         n = self.counts.sum()
         inverse = np.linalg.pinv(n * (self.slopes(safe, theta).T @ scores))
         return vector(inverse), vector(inverse @ (n * scores.T))
@@ -91,7 +102,13 @@ def _best(fall: Callable[[float], float], first: float, last: float) -> float:
     around = (tried[max(at - 1, 0)], tried[min(at + 1, _GRID - 1)])
     candidates = [float(tried[at])]
     if around[0] < around[1]:
-        candidates.append(float(minimize_scalar(fall, bounds=around, method="bounded", options={"xatol": 1e-9}).x))
+        candidates.append(
+            float(
+                minimize_scalar(
+                    fall, bounds=around, method="bounded", options={"xatol": 1e-9}
+                ).x
+            )
+        )
     return min(candidates, key=fall)
 
 
@@ -126,19 +143,33 @@ class _CellLaw(_ProtectionLaw):
 
     def slopes(self, rates: Vector, theta: float) -> Matrix:
         honest = self.shares(rates, 0.0)
-        by_rate = (1 - theta) * honest[:, None] * (self.yes / rates - (self.trials - self.yes) / (1 - rates))
+        by_rate = (
+            (1 - theta)
+            * honest[:, None]
+            * (self.yes / rates - (self.trials - self.yes) / (1 - rates))
+        )
         return np.column_stack([by_rate, np.eye(len(honest))[0] - honest])
 
-    def on_curve(self, honest: float, fixed: int | None, value: float) -> tuple[Vector, float]:
+    def on_curve(
+        self, honest: float, fixed: int | None, value: float
+    ) -> tuple[Vector, float]:
         """Return rates and θ if so many of the first cell's people are honest, one of them (θ last) perhaps fixed."""
         others = self.counts[1:].sum() + honest
-        rates = np.clip(self.counts @ self.yes / (self.trials * max(others, 1e-300)), self.low, self.high)
+        rates = np.clip(
+            self.counts @ self.yes / (self.trials * max(others, 1e-300)),
+            self.low,
+            self.high,
+        )
         theta = 1 - others / self.counts.sum()
         if fixed is not None and fixed < len(rates):
             rates[fixed] = value
-        return rates, (value if fixed == len(rates) else min(max(float(theta), 0.0), 1.0))
+        return rates, (
+            value if fixed == len(rates) else min(max(float(theta), 0.0), 1.0)
+        )
 
-    def highest(self, fixed: int | None = None, value: float = 0.0) -> tuple[Vector, float]:
+    def highest(
+        self, fixed: int | None = None, value: float = 0.0
+    ) -> tuple[Vector, float]:
         def fall(honest: float) -> float:
             return -self.height(*self.on_curve(honest, fixed, value))
 
@@ -201,16 +232,22 @@ class _PoissonLaw(_ProtectionLaw):
         away = s - true @ s
         moved = s[-1] * true * away / max(float(true @ away**2), 1e-300)
         honest = self.channel @ true
-        return np.column_stack([(1 - theta) * (self.channel @ moved), np.eye(len(s))[0] - honest])
+        return np.column_stack(
+            [(1 - theta) * (self.channel @ moved), np.eye(len(s))[0] - honest]
+        )
 
-    def highest(self, fixed: int | None = None, value: float = 0.0) -> tuple[Vector, float]:
+    def highest(
+        self, fixed: int | None = None, value: float = 0.0
+    ) -> tuple[Vector, float]:
         if fixed == 0:
             return vector([value]), self._theta(self._place(value))
 
         def theta(y: float) -> float:
             return value if fixed == 1 else self._theta(y)
 
-        best = _best(lambda y: -log_likelihood(self.counts, self._at(y, theta(y))), 0.0, 1.0)
+        best = _best(
+            lambda y: -log_likelihood(self.counts, self._at(y, theta(y))), 0.0, 1.0
+        )
         return vector([self.rate(best)]), theta(best)
 
     def without(self) -> tuple[Vector, float]:
@@ -251,7 +288,9 @@ class _Protection(ComplianceModel):
     def _numbers(self, rates: Vector, theta: float) -> dict[str, float]:
         u, v = self._rates.T
         shares = np.clip((rates - u) / (v - u), 0.0, 1.0) + 0.0
-        return dict(zip([*self._items, self._always], [*shares.tolist(), theta], strict=True))
+        return dict(
+            zip([*self._items, self._always], [*shares.tolist(), theta], strict=True)
+        )
 
     @property
     def params(self) -> dict[str, float]:
@@ -271,7 +310,13 @@ class _Protection(ComplianceModel):
         rates = np.array([seen[3] / (seen[3] + seen[1]), seen[3] / (seen[3] + seen[2])])
         u, v = self._rates.T
         theta = 1 - seen[3] / rates.prod()
-        return dict(zip(self.params, [*((rates - u) / (v - u)).tolist(), float(theta)], strict=True))
+        return dict(
+            zip(
+                self.params,
+                [*((rates - u) / (v - u)).tolist(), float(theta)],
+                strict=True,
+            )
+        )
 
     @cached_property
     def _influence(self) -> tuple[Matrix, Matrix]:
@@ -287,15 +332,28 @@ class _Protection(ComplianceModel):
 
     def covariance_matrix(self) -> Matrix:
         """Return the inverse of the expected information, or the sandwich of a sample; at a border it is too large."""
-        return self._influence[0].copy() if self.sample is None else super().covariance_matrix()
+        return (
+            self._influence[0].copy()
+            if self.sample is None
+            else super().covariance_matrix()
+        )
 
     def _profile(self, confidence: float) -> dict[str, Interval]:
         law, top, found = self._law, self.log_likelihood, {}
         for number, (name, drop) in enumerate(self._drops(confidence).items()):
             u, v = self._rates[number] if number < len(self._rates) else (0.0, 1.0)
 
-            def above(at: float, number: int = number, u: float = u, v: float = v, floor: float = top - drop) -> float:
-                return max(law.height(*law.highest(number, u + (v - u) * at)), -1e300) - floor
+            def above(
+                at: float,
+                number: int = number,
+                u: float = u,
+                v: float = v,
+                floor: float = top - drop,
+            ) -> float:
+                return (
+                    max(law.height(*law.highest(number, u + (v - u) * at)), -1e300)
+                    - floor
+                )
 
             found[name] = Interval(*crossings(above, self.params[name]))
         return found
@@ -313,9 +371,15 @@ class _Protection(ComplianceModel):
     def fit(self) -> HypothesisTest:
         law = self._law
         expected = law.shares(*self._likely)
-        test = fit_test(law.counts, law.counts.sum() * expected, max(len(law.counts) - 1 - len(self.params), 0))
+        test = fit_test(
+            law.counts,
+            law.counts.sum() * expected,
+            max(len(law.counts) - 1 - len(self.params), 0),
+        )
         rates, theta = self._likely
-        return self.response_shares.corrected(test, law.slopes(np.clip(rates, 1e-9, 1 - 1e-9), theta), expected)
+        return self.response_shares.corrected(
+            test, law.slopes(np.clip(rates, 1e-9, 1 - 1e-9), theta), expected
+        )
 
     @property
     def protection_test(self) -> HypothesisTest:
@@ -327,11 +391,17 @@ class _Protection(ComplianceModel):
         gain = (self.log_likelihood - self.log_likelihood_without) / float(
             self.response_shares.scales(self.jacobian)[-1]
         )
-        return likelihood_ratio("Test that nobody protects themselves", gain, 1, at_border=1)
+        return likelihood_ratio(
+            "Test that nobody protects themselves", gain, 1, at_border=1
+        )
 
     @property
     def _notes(self) -> tuple[str, ...]:
-        shares = "; ".join(f"{name} {value:.4f}" for name, value in self.without.items() if name != self._always)
+        shares = "; ".join(
+            f"{name} {value:.4f}"
+            for name, value in self.without.items()
+            if name != self._always
+        )
         return (
             "Shares are of the people who follow the devices, and items are taken to be independent among them.",
             f"{self.protection_test}. Then the shares would be {shares}.",
@@ -368,7 +438,14 @@ class SelfProtection(_Protection):
         size = len(self._factors)
         yes = np.array(list(combinations_of((0.0, 1.0), repeat=size)))
         low, high = self._rates.min(axis=1), self._rates.max(axis=1)
-        return _CellLaw(self.response_shares.counts, yes, np.ones(size), np.ones(len(yes)), low, high)
+        return _CellLaw(
+            self.response_shares.counts,
+            yes,
+            np.ones(size),
+            np.ones(len(yes)),
+            low,
+            high,
+        )
 
     @property
     def _always(self) -> str:
@@ -433,8 +510,13 @@ class _Sums(ComplianceModel):
 
         Why: binomial and Poisson sums are not nested in each other, so that no likelihood ratio compares them.
         """
-        every = {law: _of_law(law, self.tallies, self.sums, self.sample) for law in LAWS}
-        return {law: LawFit(each.log_likelihood, each.parameters, each.aic) for law, each in every.items()}
+        every = {
+            law: _of_law(law, self.tallies, self.sums, self.sample) for law in LAWS
+        }
+        return {
+            law: LawFit(each.log_likelihood, each.parameters, each.aic)
+            for law, each in every.items()
+        }
 
     @property
     def _told_laws(self) -> str:
@@ -468,16 +550,30 @@ class SumScores(_Sums, _Protection):
     @cached_property
     def _rates(self) -> Matrix:
         """Of binomial sums those of the device; of Poisson's the rate is the share itself."""
-        return self.tallies[0].design.channel.floats()[1:2] if self.law == "binomial" else np.array([[0.0, 1.0]])
+        return (
+            self.tallies[0].design.channel.floats()[1:2]
+            if self.law == "binomial"
+            else np.array([[0.0, 1.0]])
+        )
 
     @cached_property
     def _law(self) -> _ProtectionLaw:
         if self.law == "poisson":
-            return _PoissonLaw(self.response_shares.counts, sum_score_channel(self.tallies[0].design, self.items))
+            return _PoissonLaw(
+                self.response_shares.counts,
+                sum_score_channel(self.tallies[0].design, self.items),
+            )
         size, (low, high) = self.items, np.sort(self._rates[0])
         ways = vector([comb(size, number) for number in range(size + 1)])
         yes = np.arange(size + 1.0)[:, None]
-        return _CellLaw(self.response_shares.counts, yes, vector([size]), ways, vector([low]), vector([high]))
+        return _CellLaw(
+            self.response_shares.counts,
+            yes,
+            vector([size]),
+            ways,
+            vector([low]),
+            vector([high]),
+        )
 
     @property
     def _title(self) -> str:
@@ -513,7 +609,9 @@ class FreeSums(_Sums):
     @cached_property
     def _weights(self) -> Matrix:
         """What each number adds up of the shares of true sums: the mean share, and each of them."""
-        return vector(np.vstack([np.arange(self.items + 1) / self.items, np.eye(self.items + 1)]))
+        return vector(
+            np.vstack([np.arange(self.items + 1) / self.items, np.eye(self.items + 1)])
+        )
 
     @property
     def parameters(self) -> int:
@@ -525,12 +623,17 @@ class FreeSums(_Sums):
         moment = vector(np.linalg.solve(self._channel, self.response_shares.value))
         if moment.min() >= 0:
             return vector(moment / moment.sum())
-        found, _ = climbed(self._channel, self.response_shares.counts, start=projection(moment))
+        found, _ = climbed(
+            self._channel, self.response_shares.counts, start=projection(moment)
+        )
         return vector(found)
 
     def _named(self, numbers: Vector) -> dict[str, float]:
         _, yes = self.tallies[0].design.categories
-        names = [yes, *(f"{number} of {self.items}" for number in range(self.items + 1))]
+        names = [
+            yes,
+            *(f"{number} of {self.items}" for number in range(self.items + 1)),
+        ]
         return dict(zip(names, numbers.tolist(), strict=True))
 
     @property
@@ -549,8 +652,12 @@ class FreeSums(_Sums):
     def _profile(self, confidence: float) -> dict[str, Interval]:
         plain, counts = quantile(confidence) ** 2 / 2, self.response_shares.counts
         return {
-            name: profiled_sum(self._channel, counts, self.value, weights, confidence, drop / plain)
-            for (name, drop), weights in zip(self._drops(confidence).items(), self._weights, strict=True)
+            name: profiled_sum(
+                self._channel, counts, self.value, weights, confidence, drop / plain
+            )
+            for (name, drop), weights in zip(
+                self._drops(confidence).items(), self._weights, strict=True
+            )
         }
 
     @property
@@ -592,7 +699,10 @@ _TOLD_LAWS = {
 
 
 def _of_law(
-    law: str, tallies: tuple[Tally, ...], sums: tuple[int, ...], sample: ResponseShares | None
+    law: str,
+    tallies: tuple[Tally, ...],
+    sums: tuple[int, ...],
+    sample: ResponseShares | None,
 ) -> SumScores | FreeSums:
     if law == "free":
         return FreeSums(tallies, len(sums) - 1, sums, sample=sample)
@@ -600,7 +710,10 @@ def _of_law(
 
 
 def _fit_law(
-    law: str, tallies: tuple[Tally, ...], sums: tuple[int, ...], sample: ResponseShares | None
+    law: str,
+    tallies: tuple[Tally, ...],
+    sums: tuple[int, ...],
+    sample: ResponseShares | None,
 ) -> Compliance[SumScores] | Compliance[FreeSums]:
     model = _of_law(law, tallies, sums, sample)
     return cast("Compliance[SumScores] | Compliance[FreeSums]", Compliance(model))
@@ -608,7 +721,12 @@ def _fit_law(
 
 def _remade_sums(source: Mapping[str, Any], law: str) -> Any:
     sums = tuple(documents.field(source, "sums", list))
-    return _of_law(law, tuple(groups_from_body(source)), sums, **({"sample": None} | remade_sample(source)))
+    return _of_law(
+        law,
+        tuple(groups_from_body(source)),
+        sums,
+        **({"sample": None} | remade_sample(source)),
+    )
 
 
 def self_protection(
@@ -648,13 +766,25 @@ def self_protection(
     return Compliance(SelfProtection(tallies, sample=sample))
 
 
-def _of_items(given: Any, sampling: Sampling | None) -> tuple[tuple[Tally, ...], ResponseShares | None]:
+def _of_items(
+    given: Any, sampling: Sampling | None
+) -> tuple[tuple[Tally, ...], ResponseShares | None]:
     """Read what was sent to several items together."""
-    if not isinstance(given, Tally | WeightedTally | Responses) or len(getattr(given.design, "factors", ())) < 2:
-        raise InvalidRequest("expected a tally of several items together.", "Ask them with one dn.product({…}).")
+    if (
+        not isinstance(given, Tally | WeightedTally | Responses)
+        or len(getattr(given.design, "factors", ())) < 2
+    ):
+        raise InvalidRequest(
+            "expected a tally of several items together.",
+            "Ask them with one dn.product({…}).",
+        )
     factors = given.design.factors
-    if len(factors) > _MOST_ITEMS or not all(is_binary(each.design) for each in factors):
-        raise InvalidRequest(f"expected at most {_MOST_ITEMS} items, each with two answers and two responses.")
+    if len(factors) > _MOST_ITEMS or not all(
+        is_binary(each.design) for each in factors
+    ):
+        raise InvalidRequest(
+            f"expected at most {_MOST_ITEMS} items, each with two answers and two responses."
+        )
     tallies, sample = gather([given], sampling)
     _check_people(tallies[0].respondents)
     return tallies, sample
@@ -712,28 +842,46 @@ def sum_scores(
         {'yes': 0.1364, 'always no': 0.2177}
     """
     if law not in LAWS:
-        raise InvalidRequest(f"the law of true sums is {quoted(law)}; expected one of {', '.join(LAWS)}.")
+        raise InvalidRequest(
+            f"the law of true sums is {quoted(law)}; expected one of {', '.join(LAWS)}."
+        )
     if not isinstance(design, Design) and counts is None:
         return _fit_law(law, *_summed(design, sampling))
     device = _check_two(design)
     if sampling is not None:
-        raise InvalidRequest("there is a sampling, and no rows that it is about; expected responses to a product.")
+        raise InvalidRequest(
+            "there is a sampling, and no rows that it is about; expected responses to a product."
+        )
     if not isinstance(counts, Sequence) or len(counts) < 3:
-        raise InvalidRequest("expected how many people had each sum, from 0 to the number of items, of at least two.")
-    if any(isinstance(each, bool) or not hasattr(each, "__index__") or each.__index__() < 0 for each in counts):
-        raise InvalidRequest("a count is no whole number; expected numbers of people, 0 or more.")
+        raise InvalidRequest(
+            "expected how many people had each sum, from 0 to the number of items, of at least two."
+        )
+    if any(
+        isinstance(each, bool) or not hasattr(each, "__index__") or each.__index__() < 0
+        for each in counts
+    ):
+        raise InvalidRequest(
+            "a count is no whole number; expected numbers of people, 0 or more."
+        )
     sums = tuple(int(each.__index__()) for each in counts)
     _check_people(sum(sums))
     return _fit_law(law, (Tally.empty(device),), sums, None)
 
 
-def _summed(given: Any, sampling: Sampling | None) -> tuple[tuple[Tally, ...], tuple[int, ...], ResponseShares | None]:
+def _summed(
+    given: Any, sampling: Sampling | None
+) -> tuple[tuple[Tally, ...], tuple[int, ...], ResponseShares | None]:
     """Add up what was sent to several like items."""
     (counted,), sample = _of_items(given, sampling)
     designs = [each.design for each in counted.design.factors]
     _check_two(designs[0])
-    if any(not np.array_equal(each.channel.floats(), designs[0].channel.floats()) for each in designs):
-        raise InvalidRequest("the items have different devices; expected the same for each, to add them up.")
+    if any(
+        not np.array_equal(each.channel.floats(), designs[0].channel.floats())
+        for each in designs
+    ):
+        raise InvalidRequest(
+            "the items have different devices; expected the same for each, to add them up."
+        )
     yes = np.array(list(combinations_of((0, 1), repeat=len(designs)))).sum(axis=1)
     adds = (yes == np.arange(len(designs) + 1)[:, None]).astype(np.float64)
     sums = tuple((adds @ counted.counts).astype(np.int64).tolist())
@@ -756,38 +904,62 @@ def sum_score_channel(design: Design, items: int) -> Matrix:
     """
     _check_two(design)
     if not isinstance(items, int) or items < 1:
-        raise InvalidRequest(f"the number of items is {quoted(items)}; expected 1 or more.")
+        raise InvalidRequest(
+            f"the number of items is {quoted(items)}; expected 1 or more."
+        )
     u, v = design.channel.floats()[1].tolist()
 
     def law(size: int, rate: float) -> Vector:
         number = np.arange(size + 1)
         ways = vector([comb(size, each) for each in number.tolist()])
-        return vector(ways * np.exp(xlogy(number, rate) + xlogy(size - number, 1 - rate)))
+        return vector(
+            ways * np.exp(xlogy(number, rate) + xlogy(size - number, 1 - rate))
+        )
 
-    return np.column_stack([np.convolve(law(true, v), law(items - true, u)) for true in range(items + 1)])
+    return np.column_stack(
+        [np.convolve(law(true, v), law(items - true, u)) for true in range(items + 1)]
+    )
 
 
 def _patterns(designs: object, counts: object) -> Tally:
-    if not isinstance(designs, Sequence) or len(designs) < 2 or not isinstance(counts, Mapping):
-        raise InvalidRequest("expected a tally of several items; or designs, and counts such as {'00': 30, '01': 7}.")
-    design = product_of({f"item {number}": each for number, each in enumerate(designs, 1)})
+    if (
+        not isinstance(designs, Sequence)
+        or len(designs) < 2
+        or not isinstance(counts, Mapping)
+    ):
+        raise InvalidRequest(
+            "expected a tally of several items; or designs, and counts such as {'00': 30, '01': 7}."
+        )
+    design = product_of(
+        {f"item {number}": each for number, each in enumerate(designs, 1)}
+    )
     cells = np.zeros(2 ** len(designs), np.int64)
     for pattern, number in counts.items():
         if len(pattern) != len(designs) or set(pattern) - {"0", "1"}:
-            raise InvalidRequest(f"{quoted(pattern)} is no combination; expected {len(designs)} digits of 0 and 1.")
+            raise InvalidRequest(
+                f"{quoted(pattern)} is no combination; expected {len(designs)} digits of 0 and 1."
+            )
         cells[int(pattern, 2)] = number
     return Tally(design, cells)
 
 
 def _check_two(design: object) -> Design:
-    if not isinstance(design, Design) or len(design.categories) != 2 or design.channel.responses != 2:
+    if (
+        not isinstance(design, Design)
+        or len(design.categories) != 2
+        or design.channel.responses != 2
+    ):
         raise InvalidRequest("expected a design with two answers and two responses.")
     u, v = design.channel.floats()[1].tolist()
     if u == v:
-        raise NotEstimable("the device sends the same whatever the answer is; expected one that tells something.")
+        raise NotEstimable(
+            "the device sends the same whatever the answer is; expected one that tells something."
+        )
     return design
 
 
 def _check_people(number: int) -> None:
     if number < 2:
-        raise NotEstimable("there are fewer than 2 respondents; expected at least 2, to say how sure we are.")
+        raise NotEstimable(
+            "there are fewer than 2 respondents; expected at least 2, to say how sure we are."
+        )

@@ -66,9 +66,18 @@ class ResponseShares:
         """Return what people say who were drawn one by one."""
         tables = [vector(each) for each in counts]
         people = vector([each.sum() for each in tables])
-        value = vector(np.concatenate([each / n for each, n in zip(tables, people, strict=True)]))
+        value = vector(
+            np.concatenate([each / n for each, n in zip(tables, people, strict=True)])
+        )
         cells = tuple(map(len, tables))
-        return cls(cells, people, value, _one_by_one(value, cells, people), people - 1, np.ones(len(cells)))
+        return cls(
+            cells,
+            people,
+            value,
+            _one_by_one(value, cells, people),
+            people - 1,
+            np.ones(len(cells)),
+        )
 
     @property
     def sizes(self) -> Vector:
@@ -87,7 +96,12 @@ class ResponseShares:
         Implements: as [KG98] do, by how much Student's quantile grows from as many people to these clusters.
         """
         tail = (1 + confidence) / 2
-        return float(np.max(student.ppf(tail, self.degrees) / student.ppf(tail, np.maximum(self.people - 1, 1))))
+        return float(
+            np.max(
+                student.ppf(tail, self.degrees)
+                / student.ppf(tail, np.maximum(self.people - 1, 1))
+            )
+        )
 
     def quantile(self, confidence: float) -> float:
         """Return how many standard errors a profile reaches to both sides.
@@ -98,7 +112,11 @@ class ResponseShares:
         least = float(self.sizes.min())
         plain = quantile(confidence)
         if least < FEW_PEOPLE:
-            plain = float(student.ppf((1 + confidence) / 2, max(len(self.cells) * (least - 1), 1.0)))
+            plain = float(
+                student.ppf(
+                    (1 + confidence) / 2, max(len(self.cells) * (least - 1), 1.0)
+                )
+            )
         return plain * self.widening(confidence)
 
     @cached_property
@@ -118,7 +136,11 @@ class ResponseShares:
         Args:
             jacobian: by how much each number (rows) moves with each share.
         """
-        return _ratio(_variances(jacobian, self.covariance), _variances(jacobian, self._simple), np.nan)
+        return _ratio(
+            _variances(jacobian, self.covariance),
+            _variances(jacobian, self._simple),
+            np.nan,
+        )
 
     def scales(self, jacobian: Matrix) -> Vector:
         """Return by how much the likelihood ratio of each number is too large where the effective counts make it.
@@ -131,10 +153,14 @@ class ResponseShares:
         """
         if not self.sample:
             return np.ones(len(jacobian))
-        found = np.maximum(_variances(jacobian, self.covariance), _variances(jacobian, self._simple))
+        found = np.maximum(
+            _variances(jacobian, self.covariance), _variances(jacobian, self._simple)
+        )
         return _ratio(found, _variances(jacobian, self._effective), 1.0)
 
-    def corrected(self, test: HypothesisTest, tangent: Matrix, expected: Vector) -> HypothesisTest:
+    def corrected(
+        self, test: HypothesisTest, tangent: Matrix, expected: Vector
+    ) -> HypothesisTest:
         """Return a test of fit in which G² is divided by the mean design effect of what the model leaves over.
 
         Implements: the first-order correction of [RS84].
@@ -147,12 +173,23 @@ class ResponseShares:
         if not self.sample or not test.df:
             return test
         kept = expected > 1e-12
-        weights = np.where(kept, np.repeat(self.sizes, self.cells) / np.where(kept, expected, 1.0), 0.0)
-        explained = tangent @ np.linalg.pinv((tangent.T * weights) @ tangent) @ (tangent.T * weights)
+        weights = np.where(
+            kept, np.repeat(self.sizes, self.cells) / np.where(kept, expected, 1.0), 0.0
+        )
+        explained = (
+            tangent
+            @ np.linalg.pinv((tangent.T * weights) @ tangent)
+            @ (tangent.T * weights)
+        )
         left = np.sqrt(weights)[:, None] * (np.eye(len(weights)) - explained)
-        traces = [float(_variances(left, each).sum()) for each in (self.covariance, self._simple, self._effective)]
+        traces = [
+            float(_variances(left, each).sum())
+            for each in (self.covariance, self._simple, self._effective)
+        ]
         factor = max(traces[:2]) / traces[2] if traces[2] > 0 else 1.0
-        return against_chi_square(test.hypothesis, test.method, test.statistic / factor, test.df)
+        return against_chi_square(
+            test.hypothesis, test.method, test.statistic / factor, test.df
+        )
 
     def to_body(self) -> dict[str, Any]:
         """Return it for JSON."""
@@ -170,24 +207,40 @@ class ResponseShares:
         try:
             given: Any = body
             arrays = {name: vector(given[name]) for name in _FIELDS}
-            found = cls(tuple(map(int, given["cells"])), sample=str(given["sample"]), **arrays)
+            found = cls(
+                tuple(map(int, given["cells"])), sample=str(given["sample"]), **arrays
+            )
         except (KeyError, TypeError, ValueError):
-            raise UnreadableFile("the numbers of this sample are not complete; expected all of them.") from None
+            raise UnreadableFile(
+                "the numbers of this sample are not complete; expected all of them."
+            ) from None
         size = sum(found.cells)
         fits = found.value.shape == (size,) and found.covariance.shape == (size, size)
-        if not fits or any(len(each) != len(found.cells) for each in (found.people, found.degrees, found.effects)):
-            raise UnreadableFile("the numbers of this sample do not fit each other; expected one for each response.")
+        if not fits or any(
+            len(each) != len(found.cells)
+            for each in (found.people, found.degrees, found.effects)
+        ):
+            raise UnreadableFile(
+                "the numbers of this sample do not fit each other; expected one for each response."
+            )
         return found
 
     def added_up(self, sums: Matrix) -> ResponseShares:
         """Return the same about sums of responses of one group, a row of ones and zeros for each."""
-        value, covariance = vector(sums @ self.value), vector(sums @ self.covariance @ sums.T)
+        value, covariance = (
+            vector(sums @ self.value),
+            vector(sums @ self.covariance @ sums.T),
+        )
         cells = (len(sums),)
         effects = _effects(value, covariance, cells, self.people, self.effects)
-        return ResponseShares(cells, self.people, value, covariance, self.degrees, effects, self.sample)
+        return ResponseShares(
+            cells, self.people, value, covariance, self.degrees, effects, self.sample
+        )
 
 
-def gather(groups: Sequence[object], sampling: Samplings) -> tuple[tuple[Tally, ...], ResponseShares | None]:
+def gather(
+    groups: Sequence[object], sampling: Samplings
+) -> tuple[tuple[Tally, ...], ResponseShares | None]:
     """Read groups of people: how many sent what, and, where people were not drawn one by one, what their sample says.
 
     Args:
@@ -203,7 +256,9 @@ def gather(groups: Sequence[object], sampling: Samplings) -> tuple[tuple[Tally, 
     check_kinds(groups)
     rows = [each for each in groups if isinstance(each, Responses)]
     if len(rows) not in (0, len(groups)):
-        raise InvalidRequest("some groups are tallies and some are rows; expected one kind for all of them.")
+        raise InvalidRequest(
+            "some groups are tallies and some are rows; expected one kind for all of them."
+        )
     if bool(rows) != (sampling is not None):
         raise InvalidRequest(
             "there are responses without a sampling; expected how their people were drawn."
@@ -237,7 +292,9 @@ def check_kinds(groups: Sequence[object]) -> None:
 def _unweighted(counted: Tally | WeightedTally) -> Tally:
     if isinstance(counted, Tally):
         return counted
-    return Tally(counted.design, counted.counts, counted.missing, declared=counted.declared)
+    return Tally(
+        counted.design, counted.counts, counted.missing, declared=counted.declared
+    )
 
 
 def _of_tally(counted: Tally | WeightedTally) -> ResponseShares:
@@ -246,24 +303,43 @@ def _of_tally(counted: Tally | WeightedTally) -> ResponseShares:
     if n < 2:
         raise _too_few()
     if isinstance(counted, Tally):
-        return replace(ResponseShares.of_counts([counted.counts]), sample=f"{n:,} people")
-    weights, squares = (vector([float(each) for each in sums]) for sums in (counted.weights, counted.squares))
+        return replace(
+            ResponseShares.of_counts([counted.counts]), sample=f"{n:,} people"
+        )
+    weights, squares = (
+        vector([float(each) for each in sums])
+        for sums in (counted.weights, counted.squares)
+    )
     whole = float(weights.sum())
     if not whole > 0:
-        raise NotEstimable("everybody of a group has the weight 0; expected people who stand for some.")
+        raise NotEstimable(
+            "everybody of a group has the weight 0; expected people who stand for some."
+        )
     value = weights / whole
     away = np.eye(len(value)) - value
     covariance = vector((away.T * squares) @ away / whole**2 * n / (n - 1))
     people, cells = vector([n]), (len(value),)
     uneven = vector([n * float(squares.sum()) / whole**2])
     effects = _effects(value, covariance, cells, people, uneven)
-    return ResponseShares(cells, people, value, covariance, people - 1, effects, f"{n:,} people with weights")
+    return ResponseShares(
+        cells,
+        people,
+        value,
+        covariance,
+        people - 1,
+        effects,
+        f"{n:,} people with weights",
+    )
 
 
-def _of_rows(rows: Sequence[Responses[Design]], sampling: Any) -> tuple[tuple[Tally, ...], ResponseShares]:
+def _of_rows(
+    rows: Sequence[Responses[Design]], sampling: Any
+) -> tuple[tuple[Tally, ...], ResponseShares]:
     together = isinstance(sampling, Sampling)
     samplings = list(sampling) if isinstance(sampling, list | tuple) else [sampling]
-    if not all(isinstance(each, Sampling) for each in samplings) or len(samplings) != (1 if together else len(rows)):
+    if not all(isinstance(each, Sampling) for each in samplings) or len(samplings) != (
+        1 if together else len(rows)
+    ):
         raise InvalidRequest(
             f"the sampling is a {type(sampling).__name__}; expected one Sampling for all groups, or a list with one "
             "for each."
@@ -273,14 +349,17 @@ def _of_rows(rows: Sequence[Responses[Design]], sampling: Any) -> tuple[tuple[Ta
             check_rows(own, "columns of the sampling", len(each))
         alone = [np.zeros(len(each), np.intp) for each in rows]
         parts = [
-            _of_sample(_codes(each), at, [each], own) for each, at, own in zip(rows, alone, samplings, strict=True)
+            _of_sample(_codes(each), at, [each], own)
+            for each, at, own in zip(rows, alone, samplings, strict=True)
         ]
         return tuple(_counted(each) for each in rows), _joined(parts)
     whole = samplings[0]
     if sum(map(len, rows)) == len(whole):
         groups = np.repeat(np.arange(len(rows)), list(map(len, rows)))
         codes = np.concatenate([_codes(each) for each in rows])
-        return tuple(_counted(each) for each in rows), _of_sample(codes, groups, rows, whole)
+        return tuple(_counted(each) for each in rows), _of_sample(
+            codes, groups, rows, whole
+        )
     if any(len(each) != len(whole) for each in rows):
         told = " and ".join(f"{len(each):,}" for each in rows)
         raise InvalidRequest(
@@ -290,7 +369,9 @@ def _of_rows(rows: Sequence[Responses[Design]], sampling: Any) -> tuple[tuple[Ta
     return _side_by_side(rows, whole)
 
 
-def _side_by_side(rows: Sequence[Responses[Design]], sampling: Sampling) -> tuple[tuple[Tally, ...], ResponseShares]:
+def _side_by_side(
+    rows: Sequence[Responses[Design]], sampling: Sampling
+) -> tuple[tuple[Tally, ...], ResponseShares]:
     """Return what groups say that each have all rows of a sample, and nothing where somebody is in another."""
     codes = np.stack([_codes(each) for each in rows])
     sent = codes >= 0
@@ -300,11 +381,18 @@ def _side_by_side(rows: Sequence[Responses[Design]], sampling: Sampling) -> tupl
             "Of people who respond to several items ask them together: responses to one dn.product({…}).",
         )
     nowhere = int((~sent.any(axis=0)).sum())
-    counted = [replace(_counted(each), missing=0 if at else nowhere) for at, each in enumerate(rows)]
-    return tuple(counted), _of_sample(codes.max(axis=0), sent.argmax(axis=0), rows, sampling)
+    counted = [
+        replace(_counted(each), missing=0 if at else nowhere)
+        for at, each in enumerate(rows)
+    ]
+    return tuple(counted), _of_sample(
+        codes.max(axis=0), sent.argmax(axis=0), rows, sampling
+    )
 
 
-def _of_sample(codes: Any, groups: Any, rows: Sequence[Responses[Design]], sampling: Sampling) -> ResponseShares:
+def _of_sample(
+    codes: Any, groups: Any, rows: Sequence[Responses[Design]], sampling: Sampling
+) -> ResponseShares:
     """Return what one sample says about the groups in it.
 
     Why: what of the variance of a response is the device's is not known where people do not follow it. It is at most
@@ -326,15 +414,27 @@ def _of_sample(codes: Any, groups: Any, rows: Sequence[Responses[Design]], sampl
     _check_people(groups, present, sampling, len(rows))
     read = RowValues(tuple(map(str, range(cells))), values, present, device, "mean")
     asked = Asked(None, "responses", math.inf)
-    found = estimate_values([read], sampling.without_population(), asked, by=np.asarray(groups))
+    found = estimate_values(
+        [read], sampling.without_population(), asked, by=np.asarray(groups)
+    )
     people, degrees = (vector(each[::cells]) for each in (found.people, found.degrees))
-    weights = [sampling.weights[present & (groups == each)] for each in range(len(rows))]
-    uneven = vector([len(each) * float(each @ each) / float(each.sum()) ** 2 for each in weights])
+    weights = [
+        sampling.weights[present & (groups == each)] for each in range(len(rows))
+    ]
+    uneven = vector(
+        [len(each) * float(each @ each) / float(each.sum()) ** 2 for each in weights]
+    )
     value, covariance = found.value, found.covariance
     shape = (cells,) * len(rows)
     told = f"{sampling.describe()} (variance: {sampling.variance})"
     return ResponseShares(
-        shape, people, value, covariance, degrees, _effects(value, covariance, shape, people, uneven), told
+        shape,
+        people,
+        value,
+        covariance,
+        degrees,
+        _effects(value, covariance, shape, people, uneven),
+        told,
     )
 
 
@@ -344,23 +444,41 @@ def _check_people(groups: Any, present: Any, sampling: Sampling, size: int) -> N
         if here.sum() < 2:
             raise _too_few()
         if not sampling.weights[here].sum() > 0:
-            raise NotEstimable("everybody of a group has the weight 0; expected people who stand for some.")
+            raise NotEstimable(
+                "everybody of a group has the weight 0; expected people who stand for some."
+            )
 
 
 def _joined(parts: Sequence[ResponseShares]) -> ResponseShares:
     """Join groups that are samples of their own."""
     told = "; ".join(dict.fromkeys(each.sample for each in parts))
-    arrays = {name: np.concatenate([getattr(each, name) for each in parts]) for name in _FIELDS if name != "covariance"}
+    arrays = {
+        name: np.concatenate([getattr(each, name) for each in parts])
+        for name in _FIELDS
+        if name != "covariance"
+    }
     covariance = vector(block_diag(*(each.covariance for each in parts)))
     cells = tuple(size for each in parts for size in each.cells)
-    effects = _effects(arrays["value"], covariance, cells, arrays["people"], arrays["effects"])
-    return ResponseShares(cells, arrays["people"], arrays["value"], covariance, arrays["degrees"], effects, told)
+    effects = _effects(
+        arrays["value"], covariance, cells, arrays["people"], arrays["effects"]
+    )
+    return ResponseShares(
+        cells,
+        arrays["people"],
+        arrays["value"],
+        covariance,
+        arrays["degrees"],
+        effects,
+        told,
+    )
 
 
 def _codes(responses: Responses[Design]) -> Any:
     """Return the code of each row, −1 where nothing was sent."""
     found = responses.columns[responses.design.columns[0]].astype(np.intp)
-    return found if responses.missing is None else np.where(responses.missing, -1, found)
+    return (
+        found if responses.missing is None else np.where(responses.missing, -1, found)
+    )
 
 
 def _counted(responses: Responses[Design]) -> Tally:
@@ -373,13 +491,20 @@ def _one_by_one(value: Vector, cells: tuple[int, ...], people: Vector) -> Matrix
     """Return the covariance of shares of people who were drawn one by one, estimated without bias."""
     ends = np.cumsum((0, *cells))
     blocks = [
-        (np.diag(value[first:last]) - np.outer(value[first:last], value[first:last])) / max(n - 1, 1)
+        (np.diag(value[first:last]) - np.outer(value[first:last], value[first:last]))
+        / max(n - 1, 1)
         for (first, last), n in zip(pairwise(ends), people.tolist(), strict=True)
     ]
     return vector(block_diag(*blocks))
 
 
-def _effects(value: Vector, covariance: Matrix, cells: tuple[int, ...], people: Vector, known: Vector) -> Vector:
+def _effects(
+    value: Vector,
+    covariance: Matrix,
+    cells: tuple[int, ...],
+    people: Vector,
+    known: Vector,
+) -> Vector:
     """Return the design effect of each group: Σ_j V_jj/λ_j·(n − 1)/(cells − 1), the mean of those of all contrasts.
 
     Where everybody sends the same nothing varies: then it is the largest of the other groups, or what was known.
@@ -389,7 +514,11 @@ def _effects(value: Vector, covariance: Matrix, cells: tuple[int, ...], people: 
         shares, variances = value[first:last], np.diagonal(covariance)[first:last]
         sent = shares > 0
         told = sent.sum() > 1 and n > 1
-        found.append(float((variances[sent] / shares[sent]).sum()) * (n - 1) / (sent.sum() - 1) if told else np.nan)
+        found.append(
+            float((variances[sent] / shares[sent]).sum()) * (n - 1) / (sent.sum() - 1)
+            if told
+            else np.nan
+        )
     effects = vector(found)
     largest = np.nanmax(effects) if np.isfinite(effects).any() else 0.0
     return np.where(np.isfinite(effects), effects, np.maximum(known, largest))
@@ -406,4 +535,6 @@ def _ratio(above: Vector, below: Vector, otherwise: float) -> Vector:
 
 
 def _too_few() -> NotEstimable:
-    return NotEstimable("a group has fewer than 2 respondents; expected at least 2, to say how sure we are.")
+    return NotEstimable(
+        "a group has fewer than 2 respondents; expected at least 2, to say how sure we are."
+    )

@@ -19,7 +19,9 @@ from deniable.estimates.covariances import Matrix
 if TYPE_CHECKING:
     import pandas as pd
 
-_DEPENDENT = 1e-9  # of a column's length that is left when the others are taken away from it
+_DEPENDENT = (
+    1e-9  # of a column's length that is left when the others are taken away from it
+)
 
 
 class Sides(NamedTuple):
@@ -47,7 +49,9 @@ def read_formula(formula: str) -> Sides:
     left, right = (side.strip() for side in formula.split("~"))
     left = left.strip("`")
     if not left or not right:
-        raise InvalidRequest(f"the formula {quoted(formula, 60)} lacks a side; expected something on both sides of ~.")
+        raise InvalidRequest(
+            f"the formula {quoted(formula, 60)} lacks a side; expected something on both sides of ~."
+        )
     return Sides(left, right)
 
 
@@ -66,14 +70,21 @@ def to_pandas(data: Any) -> pd.DataFrame:
         raise _missing("pandas") from None
     if isinstance(data, pd.DataFrame):
         return data
-    if hasattr(data, "collect") and not hasattr(data, "to_pandas"):  # a lazy frame of Polars
+    if hasattr(data, "collect") and not hasattr(
+        data, "to_pandas"
+    ):  # a lazy frame of Polars
         data = data.collect()
     if hasattr(data, "to_pandas"):
         return data.to_pandas()
     if isinstance(data, Mapping):
-        single = all(isinstance(each, str) or not hasattr(each, "__iter__") for each in data.values())
+        single = all(
+            isinstance(each, str) or not hasattr(each, "__iter__")
+            for each in data.values()
+        )
         try:
-            return pd.DataFrame({name: [each] if single else list(each) for name, each in data.items()})
+            return pd.DataFrame(
+                {name: [each] if single else list(each) for name, each in data.items()}
+            )
         except (TypeError, ValueError):
             raise InvalidRequest(
                 "the columns of the data are not of one length; expected a list for each, or one value for each."
@@ -127,7 +138,10 @@ class Covariates:
         absent = [name for name in read if name not in frame.columns]
         twice = [name for name in read if list(frame.columns).count(name) > 1]
         if twice:
-            raise InvalidRequest(f"the data have two columns {quoted(twice[0])}; expected one.", "Rename one of them.")
+            raise InvalidRequest(
+                f"the data have two columns {quoted(twice[0])}; expected one.",
+                "Rename one of them.",
+            )
         if absent:
             raise InvalidRequest(
                 f"the formula names {quoted(absent[0])}, which the data lack; expected one of {_names(frame)}."
@@ -150,12 +164,16 @@ class Covariates:
         try:
             with np.errstate(all="ignore"):  # what is not finite is named below
                 made = (
-                    _parsed(terms).get_model_matrix(used, na_action="ignore") if variables else _constant(terms, frame)
+                    _parsed(terms).get_model_matrix(used, na_action="ignore")
+                    if variables
+                    else _constant(terms, frame)
                 )
         except InvalidRequest:
             raise
         except Exception as error:
-            raise InvalidRequest(f"the formula {quoted(terms, 60)} cannot be computed: {_first_line(error)}") from None
+            raise InvalidRequest(
+                f"the formula {quoted(terms, 60)} cannot be computed: {_first_line(error)}"
+            ) from None
         names = tuple(map(str, made.model_spec.column_names))
         matrix = _finite(np.asarray(made, np.float64), names)
         _check_rank(matrix, names)
@@ -178,7 +196,9 @@ class Covariates:
 
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter("error")  # a level that was never seen would silently count as the first
+                warnings.simplefilter(
+                    "error"
+                )  # a level that was never seen would silently count as the first
                 made = self.spec.get_model_matrix(frame.loc[:, list(self.variables)])
         except Exception as error:
             raise _unfitting(error) from None
@@ -195,19 +215,32 @@ class Covariates:
             The levels; None where the formula takes the column as a number.
         """
         column = frame[name]
-        known = list(column.cat.categories) if hasattr(column, "cat") else sorted(column.unique().tolist())
+        known = (
+            list(column.cat.categories)
+            if hasattr(column, "cat")
+            else sorted(column.unique().tolist())
+        )
         seen = [each for each in known if (column == each).any()]
         for factor, contrasts in self.spec.factor_contrasts.items():
             if name not in _parsed(str(factor)).required_variables:
                 continue
             named = list(contrasts.levels)
-            first = int((~np.asarray(contrasts.get_coding_matrix(), np.bool_).any(axis=1)).argmax())
+            first = int(
+                (
+                    ~np.asarray(contrasts.get_coding_matrix(), np.bool_).any(axis=1)
+                ).argmax()
+            )
             ordered = [named[first], *named[:first], *named[first + 1 :]]
             if set(seen) <= set(ordered):
                 return [each for each in ordered if each in seen]
             # The term makes levels of its own from the column, such as C(region == "west"): by what they are coded.
             own = [at for at, each in enumerate(self.names) if str(factor) in each]
-            return sorted(seen, key=lambda level: bool(self.matrix(held(frame, name, level))[:, own].any()))
+            return sorted(
+                seen,
+                key=lambda level: bool(
+                    self.matrix(held(frame, name, level))[:, own].any()
+                ),
+            )
         return None if column.dtype.kind in "iuf" else seen
 
 
@@ -216,7 +249,13 @@ def held(frame: pd.DataFrame, name: str, level: Any) -> pd.DataFrame:
     import pandas as pd
 
     column = frame[name]
-    return frame.assign(**{name: pd.Series([level] * len(column), index=column.index, dtype=column.dtype)})
+    return frame.assign(
+        **{
+            name: pd.Series(
+                [level] * len(column), index=column.index, dtype=column.dtype
+            )
+        }
+    )
 
 
 def _unfitting(error: Exception) -> InvalidRequest:
@@ -245,7 +284,8 @@ def _parsed(terms: str) -> Any:
         return Formula(terms)
     except Exception as error:
         raise InvalidRequest(
-            f"the formula {quoted(terms, 60)} cannot be read: {_first_line(error)}", 'For example "age + C(region)".'
+            f"the formula {quoted(terms, 60)} cannot be read: {_first_line(error)}",
+            'For example "age + C(region)".',
         ) from None
 
 
@@ -259,7 +299,11 @@ def _names_read(formula: Any, frame: pd.DataFrame) -> set[str]:
     found = set(map(str, formula.required_variables))
     for factor in {factor for term in formula for factor in term.factors}:
         if factor.eval_method.value == "python":
-            found |= {name for name in _names_in(factor.expr) if name in frame.columns or name not in TRANSFORMS}
+            found |= {
+                name
+                for name in _names_in(factor.expr)
+                if name in frame.columns or name not in TRANSFORMS
+            }
     return found
 
 
@@ -276,9 +320,19 @@ def _names_in(code: str) -> set[str]:
         code = code.replace(f"`{name}`", place, 1)
     tree = list(ast.walk(ast.parse(code, mode="eval")))
     called = {id(node.func) for node in tree if isinstance(node, ast.Call)}
-    bound = {node.id for node in tree if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    names = {node.id for node in tree if isinstance(node, ast.Name) and id(node) not in called}
-    return {places.get(name, name) for name in names - bound if not hasattr(builtins, name)}
+    bound = {
+        node.id
+        for node in tree
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    names = {
+        node.id
+        for node in tree
+        if isinstance(node, ast.Name) and id(node) not in called
+    }
+    return {
+        places.get(name, name) for name in names - bound if not hasattr(builtins, name)
+    }
 
 
 def _constant(terms: str, frame: pd.DataFrame) -> Any:
@@ -286,7 +340,9 @@ def _constant(terms: str, frame: pd.DataFrame) -> Any:
 
     made = _parsed(terms).get_model_matrix(pd.DataFrame({"row": np.zeros(len(frame))}))
     if made.shape[1] == 0:
-        raise InvalidRequest(f"the formula {quoted(terms, 60)} has no terms; expected at least a constant, 1.")
+        raise InvalidRequest(
+            f"the formula {quoted(terms, 60)} has no terms; expected at least a constant, 1."
+        )
     return made
 
 
@@ -317,9 +373,13 @@ def _check_rank(matrix: Matrix, names: Sequence[str]) -> None:
             "varies.",
             "Leave the term out.",
         )
-    triangle = scipy.linalg.qr(matrix / lengths, mode="r", pivoting=True, check_finite=False)
+    triangle = scipy.linalg.qr(
+        matrix / lengths, mode="r", pivoting=True, check_finite=False
+    )
     left = np.abs(np.diagonal(triangle[0]))
-    dependent = [names[each] for each in triangle[1][: len(left)][left < _DEPENDENT].tolist()]
+    dependent = [
+        names[each] for each in triangle[1][: len(left)][left < _DEPENDENT].tolist()
+    ]
     if dependent:
         raise NotEstimable(
             f"the columns {format_labels(dependent)} are combinations of the others, so that their coefficients "

@@ -15,7 +15,12 @@ from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector
 from deniable.estimates.intervals import one_of, quantile
 from deniable.estimates.regression.columns import held, to_pandas
-from deniable.estimates.regression.fitted import CoefficientRow, Regression, Sample, z_columns
+from deniable.estimates.regression.fitted import (
+    CoefficientRow,
+    Regression,
+    Sample,
+    z_columns,
+)
 from deniable.estimates.regression.outcomes import OutcomeLaw
 from deniable.estimates.results import Caution, Description, RowType
 from deniable.estimates.statistics import Model, Statistic
@@ -87,7 +92,9 @@ class Effects(Model):
         return CoefficientRow
 
     def row_columns(self) -> Mapping[str, Sequence[float]]:
-        return z_columns(self.values, np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0)), self.df)
+        return z_columns(
+            self.values, np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0)), self.df
+        )
 
     def describe(self) -> Description:
         return Description(
@@ -125,11 +132,15 @@ class Effects(Model):
                 documents.field(source, "respondents", int),
                 "" if design is None else design.hash,
                 np.inf if source["epsilon"] is None else float(source["epsilon"]),
-                tuple(Caution(str(code), str(text)) for code, text in source["cautions"]),
+                tuple(
+                    Caution(str(code), str(text)) for code, text in source["cautions"]
+                ),
                 float(source.get("degrees", math.inf)),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise UnreadableFile(f"these are no effects that can be read: {error!s:.100}.") from None
+            raise UnreadableFile(
+                f"these are no effects that can be read: {error!s:.100}."
+            ) from None
 
 
 def average_effects(found: Regression) -> Statistic[Effects]:
@@ -141,7 +152,9 @@ def average_effects(found: Regression) -> Statistic[Effects]:
     sample = _explained(found)
     names, values, slopes = [], [], []
     for change in _changes(sample):
-        (low, low_slope), (high, high_slope) = (_average(found, sample, each) for each in (change.before, change.after))
+        (low, low_slope), (high, high_slope) = (
+            _average(found, sample, each) for each in (change.before, change.after)
+        )
         for place, label in _told_columns(found):
             names.append(f"{label}: {change.name}" if label else change.name)
             values.append((high[place] - low[place]) / change.by)
@@ -194,12 +207,21 @@ def _changes(sample: Sample) -> Iterator[_Change]:
             for level in levels[1:]:
                 yield _Change(f"{name}[{level}]", before, held(frame, name, level), 1.0)
         elif set(np.unique(column)) <= {0, 1}:
-            yield _Change(name, frame.assign(**{name: 0.0}), frame.assign(**{name: 1.0}), 1.0)
+            yield _Change(
+                name, frame.assign(**{name: 0.0}), frame.assign(**{name: 1.0}), 1.0
+            )
         else:
             values = column.to_numpy(np.float64)
             step = _STEP * (float(values.std()) or 1.0)
-            values = np.clip(values, values.min() + step, values.max() - step)  # a spline ends with the data
-            yield _Change(name, frame.assign(**{name: values - step}), frame.assign(**{name: values + step}), 2 * step)
+            values = np.clip(
+                values, values.min() + step, values.max() - step
+            )  # a spline ends with the data
+            yield _Change(
+                name,
+                frame.assign(**{name: values - step}),
+                frame.assign(**{name: values + step}),
+                2 * step,
+            )
 
 
 def _shares(found: Regression, sample: Sample, matrix: Matrix) -> tuple[Matrix, Matrix]:
@@ -210,19 +232,33 @@ def _shares(found: Regression, sample: Sample, matrix: Matrix) -> tuple[Matrix, 
     rows, theta = sample.rows, sample.theta
     own = sample.rows.matrices
     replaced = [
-        matrix if each.shape[1] == matrix.shape[1] and each is own[0] else np.ones((len(matrix), 1)) for each in own
+        matrix
+        if each.shape[1] == matrix.shape[1] and each is own[0]
+        else np.ones((len(matrix), 1))
+        for each in own
     ]
-    eta = np.column_stack([x @ theta[part] for x, part in zip(replaced, rows.blocks, strict=True)])
+    eta = np.column_stack(
+        [x @ theta[part] for x, part in zip(replaced, rows.blocks, strict=True)]
+    )
     slopes = rows.law.share_slopes(eta)
-    by_theta = np.concatenate([slopes[:, :, at, None] * x[:, None, :] for at, x in enumerate(replaced)], axis=2)
+    by_theta = np.concatenate(
+        [slopes[:, :, at, None] * x[:, None, :] for at, x in enumerate(replaced)],
+        axis=2,
+    )
     extra = np.zeros((*by_theta.shape[:2], len(found.names) - by_theta.shape[2]))
     return rows.law.shares(eta), np.concatenate([by_theta, extra], axis=2)
 
 
-def _average(found: Regression, sample: Sample, frame: pd.DataFrame) -> tuple[Vector, Matrix]:
+def _average(
+    found: Regression, sample: Sample, frame: pd.DataFrame
+) -> tuple[Vector, Matrix]:
     shares, slopes = _shares(found, sample, sample.covariates.matrix(frame))
     weights = sample.rows.weights
-    part = np.full(len(shares), 1 / len(shares)) if weights is None else weights / weights.sum()
+    part = (
+        np.full(len(shares), 1 / len(shares))
+        if weights is None
+        else weights / weights.sum()
+    )
     return part @ shares, np.einsum("i,ijp->jp", part, slopes)
 
 
@@ -234,10 +270,19 @@ def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
     frame = sample.frame if data is None else to_pandas(data)
     absent = [name for name in sample.covariates.variables if name not in frame.columns]
     if absent:
-        raise InvalidRequest(f"the data lack the column {quoted(absent[0])}; expected every covariate of the formula.")
+        raise InvalidRequest(
+            f"the data lack the column {quoted(absent[0])}; expected every covariate of the formula."
+        )
     there = frame[list(sample.covariates.variables)].notna().all(axis=1).to_numpy()
     shares, slopes = _shares(found, sample, sample.covariates.matrix(frame[there]))
-    errors = np.sqrt(np.maximum(np.einsum("ijp,pq,ijq->ij", slopes, found.covariance, slopes, optimize=True), 0.0))
+    errors = np.sqrt(
+        np.maximum(
+            np.einsum(
+                "ijp,pq,ijq->ij", slopes, found.covariance, slopes, optimize=True
+            ),
+            0.0,
+        )
+    )
     wide = quantile(one_of(1, level), found.df)
     low, high = shares - wide * errors, shares + wide * errors
     if found.family not in ("linear", "normal"):  # on the logit's scale
@@ -247,11 +292,19 @@ def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
     pieces = {}
     for place, label in _told_columns(found):
         whole = np.full((len(frame), 4), np.nan)
-        whole[there] = np.column_stack([each[:, place] for each in (shares, errors, low, high)])
-        pieces[label] = pd.DataFrame(whole, index=frame.index, columns=["estimate", "error", "low", "high"])
+        whole[there] = np.column_stack(
+            [each[:, place] for each in (shares, errors, low, high)]
+        )
+        pieces[label] = pd.DataFrame(
+            whole, index=frame.index, columns=["estimate", "error", "low", "high"]
+        )
     if len(pieces) == 1:
         return next(iter(pieces.values()))
-    return pd.concat(pieces, names=["category"]).swaplevel().sort_index(level=0, sort_remaining=False)
+    return (
+        pd.concat(pieces, names=["category"])
+        .swaplevel()
+        .sort_index(level=0, sort_remaining=False)
+    )
 
 
 ATTACKER = "what an attacker would compute"
@@ -264,7 +317,8 @@ def attackers_view(found: Regression) -> pd.DataFrame:
     sample = found._rows().sample
     if np.isnan(found.log_likelihood):
         raise InvalidRequest(
-            "a linear regression has no law of single answers; expected another family.", 'Use "multinomial".'
+            "a linear regression has no law of single answers; expected another family.",
+            'Use "multinomial".',
         )
     after = sample.rows.law.posterior(sample.rows.eta(sample.theta[: sample.rows.size]))
     columns = pd.Index(list(found.categories), name=ATTACKER)

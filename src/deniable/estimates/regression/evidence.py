@@ -62,7 +62,9 @@ class Evidence:
 
     def channels(self) -> Matrix | None:
         """Return the probabilities of each device, as many responses as the longest has; None where they are many."""
-        tables = [floats(each.channel) for each in self.designs if _listed(each.channel)]
+        tables = [
+            floats(each.channel) for each in self.designs if _listed(each.channel)
+        ]
         if len(tables) < len(self.designs):
             return None
         out = np.zeros((len(tables), max(map(len, tables)), len(self.categories)))
@@ -73,9 +75,15 @@ class Evidence:
     def silent(self) -> NDArray[np.bool_]:
         """Return which rows were asked with a device whose responses say nothing: all answers send the same."""
         quiet = [
-            bool((np.ptp(floats(each.channel), axis=1) < 1e-12).all()) for each in self.designs if _listed(each.channel)
+            bool((np.ptp(floats(each.channel), axis=1) < 1e-12).all())
+            for each in self.designs
+            if _listed(each.channel)
         ]
-        return np.array(quiet)[self.devices] if len(quiet) == len(self.designs) else np.zeros(len(self.codes), np.bool_)
+        return (
+            np.array(quiet)[self.devices]
+            if len(quiet) == len(self.designs)
+            else np.zeros(len(self.codes), np.bool_)
+        )
 
     def check_rank(self) -> None:
         """Make sure that the devices together tell the answers apart.
@@ -121,7 +129,11 @@ def _listed(channel: Channel) -> bool:
 
 
 def read_evidence(
-    design: Design | Mapping[Any, Design], column: Any, devices: Any = None, *, codes: bool | None = None
+    design: Design | Mapping[Any, Design],
+    column: Any,
+    devices: Any = None,
+    *,
+    codes: bool | None = None,
 ) -> Evidence:
     """Read what rows sent.
 
@@ -153,7 +165,9 @@ def read_evidence(
         where = (np.cumsum([one is not None for one in found]) - 1)[places[there]]
         given[rows[there]] = table[where]
         plain = each.channel.own_cells
-        which[rows[there]] = np.array(responses if plain else [-1] * len(responses), np.int64)[where]
+        which[rows[there]] = np.array(
+            responses if plain else [-1] * len(responses), np.int64
+        )[where]
     return Evidence(known, names, numbers, which, given, missing)
 
 
@@ -167,7 +181,11 @@ def _devices(
                 'For example design={"RR": dn.crosswise("1/4"), "DQ": dn.direct()}.',
             )
         return (design,), ("",), np.zeros(len(column), np.int64)
-    if not isinstance(design, Mapping) or not design or not all(isinstance(each, Design) for each in design.values()):
+    if (
+        not isinstance(design, Mapping)
+        or not design
+        or not all(isinstance(each, Design) for each in design.values())
+    ):
         raise InvalidRequest(
             f"the design is {'missing' if design is None else kind_of(design)}; expected what the responses were drawn "
             "with, or a design for each device."
@@ -184,7 +202,11 @@ def _devices(
                 f"the designs are for different answers, {format_labels(known[0].categories)} and "
                 f"{format_labels(each.categories)}; expected the same in the same order."
             )
-    return known, tuple(map(str, design)), np.array(device_numbers(design, devices), np.int64)
+    return (
+        known,
+        tuple(map(str, design)),
+        np.array(device_numbers(design, devices), np.int64),
+    )
 
 
 def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:
@@ -195,9 +217,19 @@ def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:
             f"expected at most {MOST_CELLS // channel.answers:,}."
         )
     if channel.set_valued is not None:
-        return SentSets(channel.set_valued, channel.coding.pack(responses), np.ones(len(responses), np.int64)).matrix
+        return SentSets(
+            channel.set_valued,
+            channel.coding.pack(responses),
+            np.ones(len(responses), np.int64),
+        ).matrix
     if channel.responses * channel.answers <= MOST_CELLS >> 5:
         return floats(channel)[responses]
     return np.array(
-        [[float(channel.probability(each, given=answer)) for answer in range(channel.answers)] for each in responses]
+        [
+            [
+                float(channel.probability(each, given=answer))
+                for answer in range(channel.answers)
+            ]
+            for each in responses
+        ]
     )

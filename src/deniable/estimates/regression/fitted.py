@@ -15,7 +15,13 @@ from scipy.stats import norm, t
 
 from deniable import documents
 from deniable.designs import Design
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, UnreadableFile, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    NotEstimable,
+    UnreadableFile,
+    quoted,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.regression.columns import Covariates
 from deniable.estimates.regression.evidence import Evidence
@@ -57,7 +63,13 @@ class CoefficientRow(Row):
         p_value: how often it would be as far away by chance, were it 0.
     """
 
-    COLUMNS: ClassVar[Columns] = (("estimate",), ("error",), ("z",), ("p_value",), ("low", "high"))
+    COLUMNS: ClassVar[Columns] = (
+        ("estimate",),
+        ("error",),
+        ("z",),
+        ("p_value",),
+        ("low", "high"),
+    )
     HEADS: ClassVar[Mapping[str, str]] = {"error": "std err", "p_value": "P>|z|"}
 
     z: float
@@ -183,16 +195,26 @@ class Regression(Result[CoefficientRow]):
         also where a coefficient runs off. A standard deviation of intercepts that is 0 has no standard error and an
         interval by "profile" alone; an interval of a standard deviation never begins below 0.
         """
-        methods: dict[str, IntervalMethod] = {name: partial(self._positive_bounds, name) for name in AROUND}
+        methods: dict[str, IntervalMethod] = {
+            name: partial(self._positive_bounds, name) for name in AROUND
+        }
         methods["profile"] = self._profile_bounds
         if self.degrees < 1:
             return methods
         student = partial(self._positive_bounds, "normal", df=self.degrees)
-        return {"t": student, **methods} if self.errors == "sampling" else {**methods, "t": student}
+        return (
+            {"t": student, **methods}
+            if self.errors == "sampling"
+            else {**methods, "t": student}
+        )
 
-    def _positive_bounds(self, method: str, confidence: float, df: float = math.inf) -> Bounds:
+    def _positive_bounds(
+        self, method: str, confidence: float, df: float = math.inf
+    ) -> Bounds:
         """Return value ± a multiple of the standard error; deviations of intercepts are never negative."""
-        lows, highs = bounds_around(self.values, vector(list(self.bse.values())), method, confidence, df)
+        lows, highs = bounds_around(
+            self.values, vector(list(self.bse.values())), method, confidence, df
+        )
         deviations = np.array([is_group_deviation(name) for name in self.names])
         return np.where(deviations, np.maximum(lows, 0.0), lows), highs
 
@@ -238,16 +260,28 @@ class Regression(Result[CoefficientRow]):
                 f"Log-likelihood {self.log_likelihood:,.4f} after {self.steps} steps, {len(self.names)} parameters."
             )
         if len(self.categories) > 2 and self.family == "multinomial":
-            notes.append(f"Each answer is compared with {quoted(self.categories[0], 60)}.")
+            notes.append(
+                f"Each answer is compared with {quoted(self.categories[0], 60)}."
+            )
         if self.groups:
             own = "its own intercept"
-            own += "" if GROUP_DEVIATION in self.names else " for each answer but the first"
-            notes.append(f"Each of {self.groups:,} groups has {own}; {GROUP_DEVIATION!r} is their deviation.")
+            own += (
+                ""
+                if GROUP_DEVIATION in self.names
+                else " for each answer but the first"
+            )
+            notes.append(
+                f"Each of {self.groups:,} groups has {own}; {GROUP_DEVIATION!r} is their deviation."
+            )
             if self.sampled:
-                notes.append("Weights are scaled to sum to a group's rows, and a group counts with their mean.")
+                notes.append(
+                    "Weights are scaled to sum to a group's rows, and a group counts with their mean."
+                )
         for reason, count in self.dropped.items():
             notes.append(
-                f"Left out: {count:,} rows, because {reason}." if count > 1 else f"Left out: 1 row, because {reason}."
+                f"Left out: {count:,} rows, because {reason}."
+                if count > 1
+                else f"Left out: 1 row, because {reason}."
             )
         return (*notes, *rests_on(*dict.fromkeys(design for _, design in self.designs)))
 
@@ -283,10 +317,17 @@ class Regression(Result[CoefficientRow]):
             Incompatible: other rows, another response, or equally many coefficients.
         """
         if not isinstance(other, Regression):
-            raise InvalidRequest(f"this is a {type(other).__name__}; expected a regression to compare with.")
+            raise InvalidRequest(
+                f"this is a {type(other).__name__}; expected a regression to compare with."
+            )
         small, large = sorted((self, other), key=lambda each: len(each.names))
-        if not (math.isfinite(small.log_likelihood) and math.isfinite(large.log_likelihood)):
-            raise InvalidRequest("a linear regression has no likelihood; expected one that has.", "Use test().")
+        if not (
+            math.isfinite(small.log_likelihood) and math.isfinite(large.log_likelihood)
+        ):
+            raise InvalidRequest(
+                "a linear regression has no likelihood; expected one that has.",
+                "Use test().",
+            )
         if small.sampled or large.sampled:
             raise InvalidRequest(
                 "the rows are a sample with weights or clusters, of which 2(l₁ − l₀) does not follow χ²; expected "
@@ -295,7 +336,12 @@ class Regression(Result[CoefficientRow]):
             )
         df = len(large.names) - len(small.names)
         alike = (small.respondents, small.designs) == (large.respondents, large.designs)
-        if df == 0 or not alike or small.formula.split("~")[0].strip() != large.formula.split("~")[0].strip():
+        if (
+            df == 0
+            or not alike
+            or small.formula.split("~")[0].strip()
+            != large.formula.split("~")[0].strip()
+        ):
             raise Incompatible(
                 f"the regressions have {small.respondents:,} and {large.respondents:,} rows, {len(small.names)} and "
                 f"{len(large.names)} coefficients; expected the same rows and responses, and one with fewer terms.",
@@ -311,7 +357,11 @@ class Regression(Result[CoefficientRow]):
     @property
     def _named(self) -> str:
         """What the regression is called beside another: its formula, and its groups."""
-        return f"{self.formula} with intercepts of {self.groups:,} groups" if self.groups else self.formula
+        return (
+            f"{self.formula} with intercepts of {self.groups:,} groups"
+            if self.groups
+            else self.formula
+        )
 
     def effects(self) -> Statistic[Effects]:
         """Return what each covariate changes on average: the average marginal effects.
@@ -366,10 +416,18 @@ class Regression(Result[CoefficientRow]):
 
     @property
     def _design_hash(self) -> str:
-        return self.designs[0][1].hash if len(self.designs) == 1 and not self.designs[0][0] else ""
+        return (
+            self.designs[0][1].hash
+            if len(self.designs) == 1 and not self.designs[0][0]
+            else ""
+        )
 
     def _source(self) -> dict[str, Any]:
-        designs = [] if self._design_hash else [[name, json.loads(each.to_json())] for name, each in self.designs]
+        designs = (
+            []
+            if self._design_hash
+            else [[name, json.loads(each.to_json())] for name, each in self.designs]
+        )
         return {
             "formula": self.formula,
             "family": self.family,
@@ -396,7 +454,10 @@ class Regression(Result[CoefficientRow]):
         known = (
             (("", design),)
             if design is not None
-            else tuple((str(name), Design.from_json(json.dumps(body))) for name, body in designs)
+            else tuple(
+                (str(name), Design.from_json(json.dumps(body)))
+                for name, body in designs
+            )
         )
         try:
             return cls(
@@ -410,16 +471,23 @@ class Regression(Result[CoefficientRow]):
                 errors=documents.field(source, "errors", str),
                 designs=known,
                 respondents=documents.field(source, "respondents", int),
-                dropped={str(name): int(count) for name, count in documents.field(source, "dropped", dict).items()},
+                dropped={
+                    str(name): int(count)
+                    for name, count in documents.field(source, "dropped", dict).items()
+                },
                 worth=_number(source["worth"]),
                 steps=documents.field(source, "steps", int),
-                cautions=tuple(Caution(str(code), str(text)) for code, text in source["cautions"]),
+                cautions=tuple(
+                    Caution(str(code), str(text)) for code, text in source["cautions"]
+                ),
                 sampled=documents.field(source, "sampled", str),
                 degrees=documents.field(source, "degrees", int),
                 groups=documents.field(source, "groups", int),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise UnreadableFile(f"this is no regression that can be read: {error!s:.100}.") from None
+            raise UnreadableFile(
+                f"this is no regression that can be read: {error!s:.100}."
+            ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -441,8 +509,14 @@ class Refit:
             InvalidRequest: errors that do not exist, or that these rows do not have.
         """
         bread = inverted(information)
-        if errors not in ERRORS or (errors == "sampling" and self.sample.sampling is None):
-            fit = [name for name in ERRORS if name != "sampling" or self.sample.sampling is not None]
+        if errors not in ERRORS or (
+            errors == "sampling" and self.sample.sampling is None
+        ):
+            fit = [
+                name
+                for name in ERRORS
+                if name != "sampling" or self.sample.sampling is not None
+            ]
             raise InvalidRequest(
                 f"the errors are {quoted(errors)}; expected one of {', '.join(fit)}.",
                 "Say how people were drawn: sampling=dn.Sampling(weights, strata=…, clusters=…).",
@@ -454,15 +528,23 @@ class Refit:
                     'Use "observed" or "robust".',
                 )
             bread, errors = inverted(self.sample.expected), "observed"
-        if self.found.family == "linear" and errors in ("observed", "outer") and math.isnan(self.found.log_likelihood):
+        if (
+            self.found.family == "linear"
+            and errors in ("observed", "outer")
+            and math.isnan(self.found.log_likelihood)
+        ):
             raise InvalidRequest(
                 f'a linear regression has no likelihood, and no {errors!r} errors; expected "robust" or "sampling".'
             )
-        scores = self.found.scores() if errors in ("outer", "robust", "sampling") else None
+        scores = (
+            self.found.scores() if errors in ("outer", "robust", "sampling") else None
+        )
         if errors == "outer" and scores is not None:
             bread = inverted(scores.T @ scores)
         if bread is None:
-            raise NotEstimable("the information is not positive definite; expected a maximum that is not flat.")
+            raise NotEstimable(
+                "the information is not positive definite; expected a maximum that is not flat."
+            )
         if errors in ("observed", "outer") or scores is None:
             return bread
         if self.sample.sampling is None or errors == "robust":
@@ -482,26 +564,40 @@ class Refit:
         places = np.flatnonzero(self.sample.kept)[self.sample.likelihood.first_rows]
         whole = np.zeros((len(sampling), scores.shape[1]))
         whole[places] = scores / sampling.weights[places][:, None]
-        found = sandwich(whole, bread, sampling) if sampling.replicates is None else self._replicated(sampling)
+        found = (
+            sandwich(whole, bread, sampling)
+            if sampling.replicates is None
+            else self._replicated(sampling)
+        )
         finite = sampling.finite[places]
-        return np.asarray(found + bread @ ((scores.T * finite) @ scores) @ bread, np.float64)
+        return np.asarray(
+            found + bread @ ((scores.T * finite) @ scores) @ bread, np.float64
+        )
 
     def _replicated(self, sampling: Sampling) -> Matrix:
         assert sampling.replicates is not None
         found = []
         for weights in sampling.replicated_weights():
             for column in weights[self.sample.kept].T:
-                top = highest(self.sample.likelihood.reweighted(column), [self.sample.theta])
+                top = highest(
+                    self.sample.likelihood.reweighted(column), [self.sample.theta]
+                )
                 if not top.converged:
                     raise NotEstimable(
                         "the regression of a replicate has no maximum; expected one in each.",
                         "Leave replicates away: the linearized variance needs no other fit. Or take fewer terms.",
                     )
                 found.append(shown_values(self.found.names, top.theta))
-        return sampling.replicates.covariance(vector(np.stack(found)), self.found.values)
+        return sampling.replicates.covariance(
+            vector(np.stack(found)), self.found.values
+        )
 
 
-HONESTY, ERROR_DEVIATION, GROUP_DEVIATION = "honesty t", "sd of errors", "sd of intercepts"
+HONESTY, ERROR_DEVIATION, GROUP_DEVIATION = (
+    "honesty t",
+    "sd of errors",
+    "sd of intercepts",
+)
 """What coefficients beside those of covariates are called; no formula makes such names. Of more than two answers the
 deviation of intercepts has the answer in front, as their coefficients have."""
 

@@ -56,11 +56,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SEVERAL_STARTS = 20_000  # rows up to which the top is looked for from several starts
-_WORTH_EACH = 10  # direct answers for each coefficient below which errors are only rough
+_WORTH_EACH = (
+    10  # direct answers for each coefficient below which errors are only rough
+)
 _ADAPTED = 4  # times at most that the nodes of random intercepts are moved, on few nodes and on all
 _STAYED = 1e-4  # the squared distance, in errors, below which coefficients are the same to the nodes
 _FEW_NODES = 3  # on each axis, on the way to the top
-_DEVIATION = 0.7  # of intercepts, at the start; of numbers, in deviations of their errors
+_DEVIATION = (
+    0.7  # of intercepts, at the start; of numbers, in deviations of their errors
+)
 _ALONE = 0.9  # of groups that have one row, beyond which their deviation is hardly told from chance
 _BORDER = 1e-3  # below which it is none
 
@@ -130,11 +134,21 @@ def regress(
         >>> {name: round(value, 3) for name, value in found.params.items()}
         {'Intercept': -1.386, 'old': 1.386}
     """
-    texts = {"devices": devices, "family": family, "intercepts": intercepts, "predictor": predictor, "given": given}
-    require_options(truths={"codes": codes, "honesty": honesty}, texts={**texts, "errors": errors})
+    texts = {
+        "devices": devices,
+        "family": family,
+        "intercepts": intercepts,
+        "predictor": predictor,
+        "given": given,
+    }
+    require_options(
+        truths={"codes": codes, "honesty": honesty}, texts={**texts, "errors": errors}
+    )
     frame = to_pandas(data)
     _check_errors(errors, sampling, intercepts, len(frame))
-    read = _read(frame, formula, design, devices, codes, sampling, intercepts, predictor, given)
+    read = _read(
+        frame, formula, design, devices, codes, sampling, intercepts, predictor, given
+    )
     kept = read.frame.loc[read.kept]
     evidence = read.evidence.kept(read.kept)
     if not len(kept):
@@ -144,18 +158,53 @@ def regress(
     covariates, matrix = Covariates.of(read.terms, kept)
     built = _built(chosen, covariates, matrix, evidence, kept, read, honesty, predictor)
     built = _with_errors(built) if intercepts is not None else built
-    rows = RowLikelihood(built.law, built.matrices, None if sampling is None else sampling.weights[read.kept])
-    usual = "sampling" if sampling is not None else "robust" if isinstance(built.law, MeanLaw) else "observed"
+    rows = RowLikelihood(
+        built.law,
+        built.matrices,
+        None if sampling is None else sampling.weights[read.kept],
+    )
+    usual = (
+        "sampling"
+        if sampling is not None
+        else "robust"
+        if isinstance(built.law, MeanLaw)
+        else "observed"
+    )
     used = kept[list(covariates.variables)]
     if intercepts is not None:
-        likelihood, names, top = _fit_groups(built, rows, evidence.categories, kept[intercepts], sampling, read.kept)
-        sample = Sample(likelihood, rows, top.theta, covariates, used, evidence, None, sampling, read.kept)
-        found = _finished(formula, chosen, names, top, sample, errors or usual, read.dropped, float("nan"))
+        likelihood, names, top = _fit_groups(
+            built, rows, evidence.categories, kept[intercepts], sampling, read.kept
+        )
+        sample = Sample(
+            likelihood,
+            rows,
+            top.theta,
+            covariates,
+            used,
+            evidence,
+            None,
+            sampling,
+            read.kept,
+        )
+        found = _finished(
+            formula,
+            chosen,
+            names,
+            top,
+            sample,
+            errors or usual,
+            read.dropped,
+            float("nan"),
+        )
         return _at_border(replace(found, groups=len(likelihood.times)))
     top = highest(rows, _starts(built, len(kept)))
     expected, worth = _expected(rows, top.theta, evidence)
-    sample = Sample(rows, rows, top.theta, covariates, used, evidence, expected, sampling, read.kept)
-    return _finished(formula, chosen, built.names, top, sample, errors or usual, read.dropped, worth)
+    sample = Sample(
+        rows, rows, top.theta, covariates, used, evidence, expected, sampling, read.kept
+    )
+    return _finished(
+        formula, chosen, built.names, top, sample, errors or usual, read.dropped, worth
+    )
 
 
 class _Rows(NamedTuple):
@@ -179,12 +228,18 @@ class _Built(NamedTuple):
     start: Vector
 
 
-def _check_errors(errors: str | None, sampling: Sampling | None, intercepts: str | None, rows: int) -> None:
+def _check_errors(
+    errors: str | None, sampling: Sampling | None, intercepts: str | None, rows: int
+) -> None:
     if errors is not None and errors not in ERRORS:
-        raise InvalidRequest(f"the errors are {quoted(errors)}; expected one of {', '.join(ERRORS)}.")
+        raise InvalidRequest(
+            f"the errors are {quoted(errors)}; expected one of {', '.join(ERRORS)}."
+        )
     if sampling is None:
         if errors == "sampling":
-            raise InvalidRequest('the errors are "sampling", and there is no sample; expected sampling=.')
+            raise InvalidRequest(
+                'the errors are "sampling", and there is no sample; expected sampling=.'
+            )
         return
     if not isinstance(sampling, Sampling):
         raise InvalidRequest(
@@ -203,7 +258,10 @@ def _check_errors(errors: str | None, sampling: Sampling | None, intercepts: str
 
 def _check_linearized(sampling: Sampling) -> None:
     """Refuse samples of which the score of a group does not tell the variance, only scores of rows would."""
-    for what, there in (("calibrated weights", sampling.calibration), ("joint probabilities", sampling.joint)):
+    for what, there in (
+        ("calibrated weights", sampling.calibration),
+        ("joint probabilities", sampling.joint),
+    ):
         if there is not None:
             raise InvalidRequest(
                 f"random intercepts do not go with {what}, whose variance is not one of whole groups; expected "
@@ -226,16 +284,25 @@ def _read(
     left, right = read_formula(formula)
     check_same_people(data=frame, sampling=sampling)
     if given is not None and predictor is None:
-        raise InvalidRequest("given= is for a randomized predictor; expected predictor= beside it.")
+        raise InvalidRequest(
+            "given= is for a randomized predictor; expected predictor= beside it."
+        )
     if predictor is not None:
         right = _without(right, predictor)
     sent = column(frame, predictor or left, "the response")
     asked = None if devices is None else column(frame, devices, "the device").tolist()
     evidence = read_evidence(design, sent.to_numpy(), asked, codes=codes)
-    needed = [*Covariates.variables_of(right, frame), *(Covariates.variables_of(given, frame) if given else ())]
+    needed = [
+        *Covariates.variables_of(right, frame),
+        *(Covariates.variables_of(given, frame) if given else ()),
+    ]
     needed += [left] if predictor is not None else []
-    needed += [] if intercepts is None else [str(column(frame, intercepts, "the group").name)]
-    weightless = np.zeros(len(frame), np.bool_) if sampling is None else sampling.weights == 0
+    needed += (
+        [] if intercepts is None else [str(column(frame, intercepts, "the group").name)]
+    )
+    weightless = (
+        np.zeros(len(frame), np.bool_) if sampling is None else sampling.weights == 0
+    )
     complete = frame[list(dict.fromkeys(needed))].notna().all(axis=1).to_numpy()
     silent = evidence.silent()
     if silent.all() and len(silent):
@@ -246,11 +313,23 @@ def _read(
     dropped = {
         "they hold no response": int(evidence.missing.sum()),
         "a covariate or group is missing": int((~complete & ~evidence.missing).sum()),
-        "their device says nothing about the answer": int((silent & complete & ~evidence.missing).sum()),
-        "their weight is 0": int((weightless & ~silent & complete & ~evidence.missing).sum()),
+        "their device says nothing about the answer": int(
+            (silent & complete & ~evidence.missing).sum()
+        ),
+        "their weight is 0": int(
+            (weightless & ~silent & complete & ~evidence.missing).sum()
+        ),
     }
     kept = complete & ~evidence.missing & ~silent & ~weightless
-    return _Rows(frame, left, right, given or right, evidence, kept, {name: n for name, n in dropped.items() if n})
+    return _Rows(
+        frame,
+        left,
+        right,
+        given or right,
+        evidence,
+        kept,
+        {name: n for name, n in dropped.items() if n},
+    )
 
 
 def _without(terms: str, predictor: str) -> str:
@@ -262,7 +341,9 @@ def _without(terms: str, predictor: str) -> str:
     from formulaic import Formula
 
     read = [str(each) for each in Formula(terms)]
-    if predictor not in read or any(predictor in each.split(":") for each in read if each != predictor):
+    if predictor not in read or any(
+        predictor in each.split(":") for each in read if each != predictor
+    ):
         raise InvalidRequest(
             f"the predictor {quoted(predictor)} is not a term of its own in {quoted(terms, 60)}; expected it "
             "once, without interactions.",
@@ -272,14 +353,24 @@ def _without(terms: str, predictor: str) -> str:
     return " + ".join(others if "1" in others else ["0", *others])
 
 
-def _family(family: str | None, evidence: Evidence, predictor: str | None, frame: pd.DataFrame, left: str) -> str:
+def _family(
+    family: str | None,
+    evidence: Evidence,
+    predictor: str | None,
+    frame: pd.DataFrame,
+    left: str,
+) -> str:
     two = len(evidence.categories) == 2
     if predictor is not None:
         fit: Sequence[str] = OUTCOMES
         usual = "logit" if set(np.unique(frame[left])) <= {0, 1} else "linear"
     else:
         numbers = all(isinstance(each, NumberDesign) for each in evidence.designs)
-        fit = (*LINKS, "multinomial", "linear") if two else ("multinomial", *(["linear"] if numbers else []))
+        fit = (
+            (*LINKS, "multinomial", "linear")
+            if two
+            else ("multinomial", *(["linear"] if numbers else []))
+        )
         fit = (*fit, *(["normal"] if numbers else []))
         usual = "linear" if numbers else "logit" if two else "multinomial"
     if family is not None and family not in fit:
@@ -301,14 +392,24 @@ def _built(
     predictor: str | None,
 ) -> _Built:
     if honesty and (family not in LINKS or predictor is not None):
-        raise InvalidRequest('honesty= is for two answers by "logit", "probit" or "cloglog"; expected one of these.')
+        raise InvalidRequest(
+            'honesty= is for two answers by "logit", "probit" or "cloglog"; expected one of these.'
+        )
     if predictor is not None:
-        return _with_outcome(family, covariates, matrix, evidence, frame, read, predictor)
+        return _with_outcome(
+            family, covariates, matrix, evidence, frame, read, predictor
+        )
     others = evidence.categories[1:]
     if family == "multinomial":
-        names = tuple(f"{answer}: {name}" for answer in others for name in covariates.names)
-        start = np.concatenate([_level(covariates.names, each) for each in _shares_eta(evidence)])
-        return _Built(ManyAnswerLaw(evidence.given), (matrix,) * len(others), names, start)
+        names = tuple(
+            f"{answer}: {name}" for answer in others for name in covariates.names
+        )
+        start = np.concatenate(
+            [_level(covariates.names, each) for each in _shares_eta(evidence)]
+        )
+        return _Built(
+            ManyAnswerLaw(evidence.given), (matrix,) * len(others), names, start
+        )
     if family == "normal" and isinstance(evidence.designs[0], NumberDesign):
         return _normal(covariates, matrix, evidence, evidence.designs[0])
     if family == "linear":
@@ -321,31 +422,53 @@ def _built(
     share = _shares(evidence)[1]
     start = _level(covariates.names, float(link.inverse(float(share))))
     if not honesty:
-        return _Built(TwoAnswerLaw(evidence.given, link), (matrix,), covariates.names, start)
+        return _Built(
+            TwoAnswerLaw(evidence.given, link), (matrix,), covariates.names, start
+        )
     _check_honesty(evidence)
     denied = (evidence.codes == 0).astype(np.float64)
     ones = np.ones((len(matrix), 1))
     names = (*covariates.names, HONESTY)
-    return _Built(DeniedAnswerLaw(evidence.given, link, denied), (matrix, ones), names, np.append(start, 1.0))
+    return _Built(
+        DeniedAnswerLaw(evidence.given, link, denied),
+        (matrix, ones),
+        names,
+        np.append(start, 1.0),
+    )
 
 
-def _normal(covariates: Covariates, matrix: Matrix, evidence: Evidence, design: NumberDesign) -> _Built:
-    if any(isinstance(each, NumberDesign) and each.scale != design.scale for each in evidence.designs):
-        raise InvalidRequest("the designs have other ranges or levels; expected the same for all devices.")
+def _normal(
+    covariates: Covariates, matrix: Matrix, evidence: Evidence, design: NumberDesign
+) -> _Built:
+    if any(
+        isinstance(each, NumberDesign) and each.scale != design.scale
+        for each in evidence.designs
+    ):
+        raise InvalidRequest(
+            "the designs have other ranges or levels; expected the same for all devices."
+        )
     levels = np.array([float(each) for each in design.scale.values])
     shares = _shares(evidence)
     mean = float(shares @ levels)
     spread = float(np.sqrt(shares @ (levels - mean) ** 2))
     names = (*covariates.names, ERROR_DEVIATION)
     start = np.append(_level(covariates.names, mean), np.log(spread))
-    return _Built(NormalLaw(evidence.given, levels), (matrix, np.ones((len(matrix), 1))), names, start)
+    return _Built(
+        NormalLaw(evidence.given, levels),
+        (matrix, np.ones((len(matrix), 1))),
+        names,
+        start,
+    )
 
 
 def _check_honesty(evidence: Evidence) -> None:
     """Refuse devices under which honesty cannot be told from the share: all treat the first answer alike."""
     channels = evidence.channels()
     used = np.unique(evidence.devices)
-    if channels is None or len({tuple(channels[each, :, 0].round(12)) for each in used.tolist()}) < 2:
+    if (
+        channels is None
+        or len({tuple(channels[each, :, 0].round(12)) for each in used.tolist()}) < 2
+    ):
         raise NotEstimable(
             "all rows were asked with one device, under which fewer honest people and fewer people with the answer "
             "look the same; expected two devices that treat the first answer differently.",
@@ -364,32 +487,68 @@ def _with_outcome(
 ) -> _Built:
     outcome = frame[read.left].to_numpy(np.float64)
     if family == "logit" and not set(np.unique(outcome)) <= {0.0, 1.0}:
-        raise InvalidRequest('the outcome of a "logit" is not always 0 or 1; expected these, or family="linear".')
+        raise InvalidRequest(
+            'the outcome of a "logit" is not always 0 or 1; expected these, or family="linear".'
+        )
     _, answers = Covariates.of(read.given, frame)
     given_names = Covariates.of(read.given, frame)[0].names
     others = list(evidence.categories[1:])
     ones = np.ones((len(matrix), 1))
-    added = [predictor if len(others) == 1 else f"{predictor}[{each}]" for each in others]
-    labels = [predictor if len(others) == 1 else f"{predictor}[{each}]" for each in others]
-    names = (*covariates.names, *added, *(f"{label} ~ {name}" for label in labels for name in given_names))
-    matrices: tuple[Matrix, ...] = (matrix, *(ones,) * len(others), *(answers,) * len(others))
+    added = [
+        predictor if len(others) == 1 else f"{predictor}[{each}]" for each in others
+    ]
+    labels = [
+        predictor if len(others) == 1 else f"{predictor}[{each}]" for each in others
+    ]
+    names = (
+        *covariates.names,
+        *added,
+        *(f"{label} ~ {name}" for label in labels for name in given_names),
+    )
+    matrices: tuple[Matrix, ...] = (
+        matrix,
+        *(ones,) * len(others),
+        *(answers,) * len(others),
+    )
     level, spread = _outcome_start(family, covariates.names, outcome)
-    pieces = [level, np.zeros(len(others)), *(_level(given_names, each) for each in _shares_eta(evidence))]
+    pieces = [
+        level,
+        np.zeros(len(others)),
+        *(_level(given_names, each) for each in _shares_eta(evidence)),
+    ]
     if family == "linear":
-        names, matrices, pieces = (*names, ERROR_DEVIATION), (*matrices, ones), [*pieces, np.array([spread])]
-    return _Built(OutcomeLaw(evidence.given, outcome, family), matrices, names, np.concatenate(pieces))
+        names, matrices, pieces = (
+            (*names, ERROR_DEVIATION),
+            (*matrices, ones),
+            [*pieces, np.array([spread])],
+        )
+    return _Built(
+        OutcomeLaw(evidence.given, outcome, family),
+        matrices,
+        names,
+        np.concatenate(pieces),
+    )
 
 
-def _outcome_start(family: str, names: Sequence[str], outcome: Vector) -> tuple[Vector, float]:
+def _outcome_start(
+    family: str, names: Sequence[str], outcome: Vector
+) -> tuple[Vector, float]:
     if family == "logit":
-        return _level(names, float(LINKS["logit"].inverse(float(np.clip(outcome.mean(), 0.02, 0.98))))), 0.0
-    return _level(names, float(outcome.mean())), float(np.log(max(float(outcome.std()), 1e-9)))
+        return _level(
+            names,
+            float(LINKS["logit"].inverse(float(np.clip(outcome.mean(), 0.02, 0.98)))),
+        ), 0.0
+    return _level(names, float(outcome.mean())), float(
+        np.log(max(float(outcome.std()), 1e-9))
+    )
 
 
 def _shares(evidence: Evidence) -> Vector:
     """Return rough shares of the answers, a few steps of EM from even ones; none next to 0."""
     table, times = evidence.given, None
-    if (evidence.codes >= 0).all():  # rows that sent the same through the same device are one
+    if (
+        evidence.codes >= 0
+    ).all():  # rows that sent the same through the same device are one
         key = evidence.devices * (evidence.codes.max() + 1) + evidence.codes
         _, first, times = np.unique(key, return_index=True, return_counts=True)
         table = evidence.given[first]
@@ -417,12 +576,16 @@ def _level(names: Sequence[str], level: float) -> Vector:
 
 def _starts(built: _Built, rows: int) -> list[Vector]:
     flat = np.zeros_like(built.start)
-    if rows > _SEVERAL_STARTS or isinstance(built.law, MeanLaw | NormalLaw | OutcomeLaw):
+    if rows > _SEVERAL_STARTS or isinstance(
+        built.law, MeanLaw | NormalLaw | OutcomeLaw
+    ):
         return [built.start]
     return [built.start, flat]
 
 
-def _expected(rows: RowLikelihood, theta: Vector, evidence: Evidence) -> tuple[Matrix | None, float]:
+def _expected(
+    rows: RowLikelihood, theta: Vector, evidence: Evidence
+) -> tuple[Matrix | None, float]:
     """Return the expected information, and how many direct answers the responses are worth for the coefficients.
 
     Why: a row's responses have the information Σ_z q_z·s_z·s_z′ about its predictors, a direct answer that of the
@@ -437,7 +600,9 @@ def _expected(rows: RowLikelihood, theta: Vector, evidence: Evidence) -> tuple[M
         return None, float("nan")
     information, by_row = rows.expected(theta, channels, evidence.devices)
     answers = len(evidence.categories)
-    _, direct = rows.expected(theta, np.eye(answers)[None], np.zeros(len(by_row), np.int64))
+    _, direct = rows.expected(
+        theta, np.eye(answers)[None], np.zeros(len(by_row), np.int64)
+    )
     whole = float(np.trace(direct, axis1=1, axis2=2).sum())
     told = float(np.trace(by_row, axis1=1, axis2=2).sum())
     return information, len(by_row) * told / whole if whole > 0 else float("nan")
@@ -450,7 +615,12 @@ def _with_errors(built: _Built) -> _Built:
     law = MeanErrorLaw(built.law.evidence, built.law.values)
     spread = max(float(law.values.std()), 1e-9)
     start = np.append(_level(built.names, float(law.values.mean())), np.log(spread))
-    return _Built(law, (*built.matrices, np.ones((len(law.values), 1))), (*built.names, ERROR_DEVIATION), start)
+    return _Built(
+        law,
+        (*built.matrices, np.ones((len(law.values), 1))),
+        (*built.names, ERROR_DEVIATION),
+        start,
+    )
 
 
 def _fit_groups(
@@ -466,7 +636,11 @@ def _fit_groups(
     groups = _groups(column, sampling, kept)
     most = NODES[len(names) - 1]
     likelihood = GroupLikelihood.of(rows, groups, min(most, _FEW_NODES))
-    spread = np.exp(built.start[built.names.index(ERROR_DEVIATION)]) if ERROR_DEVIATION in built.names else 1.0
+    spread = (
+        np.exp(built.start[built.names.index(ERROR_DEVIATION)])
+        if ERROR_DEVIATION in built.names
+        else 1.0
+    )
     theta = np.append(built.start, np.full(len(names), _DEVIATION * spread))
     steps = 0
     for nodes in (likelihood.nodes, most):
@@ -475,11 +649,17 @@ def _fit_groups(
             likelihood = likelihood.adapted(theta)
             top = highest(likelihood, [theta])
             went, theta, steps = top.theta - theta, top.theta, steps + top.steps
-            if went @ top.information @ went < _STAYED:  # nodes were moved to about these coefficients
+            if (
+                went @ top.information @ went < _STAYED
+            ):  # nodes were moved to about these coefficients
                 break
     signs = np.where(theta[rows.size :] < 0, -1.0, 1.0)  # σ and −σ are one model
     turned = np.append(np.ones(rows.size), signs)
-    top = top._replace(theta=theta * turned, information=top.information * np.outer(turned, turned), steps=steps)
+    top = top._replace(
+        theta=theta * turned,
+        information=top.information * np.outer(turned, turned),
+        steps=steps,
+    )
     return likelihood.mirrored(signs), (*built.names, *names), top
 
 
@@ -502,7 +682,9 @@ def _deviations(built: _Built, categories: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{answer}: {GROUP_DEVIATION}" for answer in categories[1:])
 
 
-def _groups(column: pd.Series, sampling: Sampling | None, kept: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _groups(
+    column: pd.Series, sampling: Sampling | None, kept: NDArray[np.bool_]
+) -> NDArray[np.int64]:
     """Return the number of each row's group.
 
     Raises:
@@ -538,7 +720,11 @@ def _groups(column: pd.Series, sampling: Sampling | None, kept: NDArray[np.bool_
 def _at_border(found: Regression) -> Regression:
     """Return a regression whose deviations of intercepts that are next to 0 are 0, and said to be."""
     unit = found.params.get(ERROR_DEVIATION, 1.0)
-    none = [name for name, each in found.params.items() if is_group_deviation(name) and each < _BORDER * unit]
+    none = [
+        name
+        for name, each in found.params.items()
+        if is_group_deviation(name) and each < _BORDER * unit
+    ]
     if not none:
         return found
     text = (
@@ -548,7 +734,9 @@ def _at_border(found: Regression) -> Regression:
     if np.isfinite(found.log_likelihood) and not found.sampled:
         text += ' Read conf_int(method="profile") to see how large it could be.'
     values = np.where([name in none for name in found.names], 0.0, found.values)
-    return replace(found, values=values, cautions=(*found.cautions, Caution("border", text)))
+    return replace(
+        found, values=values, cautions=(*found.cautions, Caution("border", text))
+    )
 
 
 def _finished(
@@ -580,7 +768,9 @@ def _finished(
         worth=worth,
         steps=top.steps,
         cautions=(),
-        sampled="" if sampling is None else f"{sampling.variance}; {sampling.describe()}",
+        sampled=""
+        if sampling is None
+        else f"{sampling.variance}; {sampling.describe()}",
         degrees=0 if sampling is None else sampling.degrees_of(sample.kept),
         groups=0,
         sample=sample,
@@ -590,7 +780,9 @@ def _finished(
     return replace(found, cautions=(*_cautions(found, sample, top), *fallen))
 
 
-def _covariance(found: Regression, sample: Sample, errors: str) -> tuple[Matrix, str, tuple[Caution, ...]]:
+def _covariance(
+    found: Regression, sample: Sample, errors: str
+) -> tuple[Matrix, str, tuple[Caution, ...]]:
     """Return the covariance of the kind asked for, or where there is none the expected or generalized one."""
     fit = Refit(sample, found)
     if inverted(found.information) is not None or errors in ("expected", "outer"):
@@ -600,7 +792,11 @@ def _covariance(found: Regression, sample: Sample, errors: str) -> tuple[Matrix,
             "the observed information is not positive definite at the maximum; the standard errors are those of the "
             "expected information instead."
         )
-        return fit.covariance("expected", found.information), "expected", (Caution("curvature", text),)
+        return (
+            fit.covariance("expected", found.information),
+            "expected",
+            (Caution("curvature", text),),
+        )
     text = (
         "the likelihood is flat in some direction at its maximum: the data do not tell some coefficients apart, and "
         "their errors are only those of what is told. Leave terms out, or ask more people."
@@ -612,7 +808,12 @@ def _covariance(found: Regression, sample: Sample, errors: str) -> tuple[Matrix,
 def _cautions(found: Regression, sample: Sample, top: Maximum) -> tuple[Caution, ...]:
     cautions = []
     if not top.converged:
-        cautions.append(Caution("convergence", f"the maximum was not reached: {top.gap:.2g} nats may still be gained."))
+        cautions.append(
+            Caution(
+                "convergence",
+                f"the maximum was not reached: {top.gap:.2g} nats may still be gained.",
+            )
+        )
     off = _running_off(found, sample)
     if off:
         text = (
@@ -639,14 +840,22 @@ def _running_off(found: Regression, sample: Sample) -> list[str]:
     if isinstance(law, MeanLaw | NormalLaw | OutcomeLaw):
         return []
     edge = law.link.edge if isinstance(law, TwoAnswerLaw) else 15.0
-    far_apart = [name for name, each in found.params.items() if is_group_deviation(name) and each > edge]
-    eta = sample.rows.eta(sample.theta[: sample.rows.size])[:, : 1 if isinstance(law, TwoAnswerLaw) else None]
+    far_apart = [
+        name
+        for name, each in found.params.items()
+        if is_group_deviation(name) and each > edge
+    ]
+    eta = sample.rows.eta(sample.theta[: sample.rows.size])[
+        :, : 1 if isinstance(law, TwoAnswerLaw) else None
+    ]
     if float(np.abs(eta).max()) < edge and not _unsure(found):
         return far_apart
     errors = list(found.bse.values())
     wide = []
     for x, part in zip(sample.rows.matrices, sample.rows.blocks, strict=True):
-        reach = np.maximum(np.ptp(x, axis=0), np.abs(x).max(axis=0) * (np.ptp(x, axis=0) == 0))
+        reach = np.maximum(
+            np.ptp(x, axis=0), np.abs(x).max(axis=0) * (np.ptp(x, axis=0) == 0)
+        )
         for at, name in enumerate(found.names[part]):
             far = abs(sample.theta[part][at]) * reach[at]
             if far > edge / 2 and not errors[part.start + at] * reach[at] < 2 * edge:

@@ -19,12 +19,16 @@ NODES = (25, 15, 9, 7, 5)
 """Points on each axis at which the law of a group is summed, by how many deviations it has: at most 3,125 together. One
 (Laplace's) is not enough for randomized responses: the noise makes the likelihood of a group flat and skew."""
 
-_UNLIKELY = 1e-15  # of a group's likelihood: nodes that are less to every group change no digit
+_UNLIKELY = (
+    1e-15  # of a group's likelihood: nodes that are less to every group change no digit
+)
 _MODE_STEPS = 30
 _HALVINGS = 20
 _CLOSE = 1e-8  # the log-likelihood that a group's mode could still gain
 _LEAST_CURVE = 0.25  # at a mode, where that of the law before anything is known is 1
-_HELD = 0.01  # of the spread by curvature, that keeps the one by moments from collapsing
+_HELD = (
+    0.01  # of the spread by curvature, that keeps the one by moments from collapsing
+)
 
 
 class _Node(NamedTuple):
@@ -62,7 +66,9 @@ class GroupLikelihood(SampledLikelihood):
     nodes: int
 
     @classmethod
-    def of(cls, rows: RowLikelihood, groups: NDArray[np.int64], nodes: int) -> GroupLikelihood:
+    def of(
+        cls, rows: RowLikelihood, groups: NDArray[np.int64], nodes: int
+    ) -> GroupLikelihood:
         """Return the likelihood with nodes where b lies before anything is known of a group."""
         count, axes = int(groups.max()) + 1, len(rows.law.raised)
         start = cls(
@@ -98,16 +104,23 @@ class GroupLikelihood(SampledLikelihood):
 
     def _summed(self, values: Matrix) -> Matrix:
         """Return the sums over the rows of each group."""
-        return np.asarray(np.add.reduceat(values[self._order], self._starts, axis=0), np.float64)
+        return np.asarray(
+            np.add.reduceat(values[self._order], self._starts, axis=0), np.float64
+        )
 
     @cached_property
     def _grid(self) -> tuple[Matrix, Vector]:
         """The nodes before they are moved, a row each, and the logarithms of their weights against even ones."""
         t, w = np.polynomial.hermite.hermgauss(self.nodes)
         axes = self.centers.shape[1]
-        points = np.stack([each.ravel() for each in np.meshgrid(*[t] * axes, indexing="ij")], axis=1)
+        points = np.stack(
+            [each.ravel() for each in np.meshgrid(*[t] * axes, indexing="ij")], axis=1
+        )
         logs = np.log(w) + t**2
-        return points, np.sum([each.ravel() for each in np.meshgrid(*[logs] * axes, indexing="ij")], axis=0)
+        return points, np.sum(
+            [each.ravel() for each in np.meshgrid(*[logs] * axes, indexing="ij")],
+            axis=0,
+        )
 
     def _moved(self, node: int) -> tuple[Matrix, Vector]:
         """Return where a node lies for each group, and the logarithm of its weight there."""
@@ -133,7 +146,9 @@ class GroupLikelihood(SampledLikelihood):
         logs = np.empty((len(self.times), len(self._grid[1])))
         for node in range(logs.shape[1]):
             b, weight = self._moved(node)
-            logs[:, node] = self._summed(self.rows.logs(self._raised(eta, sigma * b))) + weight
+            logs[:, node] = (
+                self._summed(self.rows.logs(self._raised(eta, sigma * b))) + weight
+            )
         return logs
 
     def _points(self, theta: Vector, likely: Matrix) -> Iterator[_Node]:
@@ -142,7 +157,10 @@ class GroupLikelihood(SampledLikelihood):
         for node in np.flatnonzero(likely.max(axis=0) > _UNLIKELY).tolist():
             b, _ = self._moved(node)
             rows = self.rows.derivatives(self._raised(eta, sigma * b))
-            by_row = np.concatenate([self.rows.by_row(rows.first), rows.first[:, raised] * b[self.groups]], axis=1)
+            by_row = np.concatenate(
+                [self.rows.by_row(rows.first), rows.first[:, raised] * b[self.groups]],
+                axis=1,
+            )
             yield _Node(node, b, rows, self._summed(by_row))
 
     def value(self, theta: Vector) -> float:
@@ -161,7 +179,9 @@ class GroupLikelihood(SampledLikelihood):
             mean += part * gradients
             hessian += (self.times[:, None] * part * gradients).T @ gradients
             at = b[self.groups]
-            second = rows.second * (self.times * likely[:, node])[self.groups][:, None, None]
+            second = (
+                rows.second * (self.times * likely[:, node])[self.groups][:, None, None]
+            )
             plain += second
             raises = second[:, :, raised] * at[:, None, :]
             crossed += raises
@@ -196,7 +216,9 @@ class GroupLikelihood(SampledLikelihood):
             mean += likely[:, node, None] * away
             square += likely[:, node, None, None] * away[:, :, None] * away[:, None, :]
         covariances = square - mean[:, :, None] * mean[:, None, :]
-        return replace(near, centers=near.centers + mean, spreads=_triangles(covariances))
+        return replace(
+            near, centers=near.centers + mean, spreads=_triangles(covariances)
+        )
 
     def _at_modes(self, theta: Vector) -> GroupLikelihood:
         """Climb to where each group's b is most likely, all groups at once; a step that falls is halved."""
@@ -213,10 +235,14 @@ class GroupLikelihood(SampledLikelihood):
             rows = self.rows.derivatives(self._raised(eta, sigma * b))
             gradient = self._summed(rows.first[:, raised]) * sigma - b
             curves, axes = np.linalg.eigh(
-                eye - self._summed(rows.second[:, raised][:, :, raised]) * np.outer(sigma, sigma)
+                eye
+                - self._summed(rows.second[:, raised][:, :, raised])
+                * np.outer(sigma, sigma)
             )
             steep = np.maximum(np.abs(curves), _LEAST_CURVE)
-            step = np.einsum("gij,gj,gkj,gk->gi", axes, 1 / steep, axes, gradient, optimize=True)
+            step = np.einsum(
+                "gij,gj,gkj,gk->gi", axes, 1 / steep, axes, gradient, optimize=True
+            )
             if np.einsum("gi,gi->g", step, gradient).max() < _CLOSE:
                 break
             for _ in range(_HALVINGS):
@@ -226,11 +252,17 @@ class GroupLikelihood(SampledLikelihood):
                     break
                 step[fell] /= 2
             b, height = b + step, higher
-        return replace(self, centers=b, spreads=_triangles((axes / steep[:, None, :]) @ axes.transpose(0, 2, 1)))
+        return replace(
+            self,
+            centers=b,
+            spreads=_triangles((axes / steep[:, None, :]) @ axes.transpose(0, 2, 1)),
+        )
 
     def mirrored(self, signs: Vector) -> GroupLikelihood:
         """Return the likelihood that is the same where some deviations have the other sign."""
-        return replace(self, centers=self.centers * signs, spreads=self.spreads * signs[:, None])
+        return replace(
+            self, centers=self.centers * signs, spreads=self.spreads * signs[:, None]
+        )
 
 
 def _triangles(covariances: Matrix) -> Matrix:

@@ -93,7 +93,11 @@ class TwoAnswerLaw(AnswerLaw):
         chance = np.maximum(other * rest + own * share, _TINY)
         change = (own - other) / chance
         slope = change * first
-        return Derivatives(np.log(chance), slope[:, None], (change * second - slope * slope)[:, None, None])
+        return Derivatives(
+            np.log(chance),
+            slope[:, None],
+            (change * second - slope * slope)[:, None, None],
+        )
 
     def shares(self, eta: Matrix) -> Matrix:
         share, rest, *_ = self.link.bend(eta[:, 0])
@@ -128,12 +132,18 @@ class DeniedAnswerLaw(TwoAnswerLaw):
         other, own = self.evidence[:, 0], self._carriers(eta)
         chance = np.maximum(other * rest + own * share, _TINY)
         change, gain = own - other, self.evidence[:, 1] - self.denied
-        slope = np.stack([first * change, share * bent * gain], axis=1) / chance[:, None]
+        slope = (
+            np.stack([first * change, share * bent * gain], axis=1) / chance[:, None]
+        )
         curve = np.empty((len(eta), 2, 2))
         curve[:, 0, 0] = second * change
         curve[:, 0, 1] = curve[:, 1, 0] = first * bent * gain
         curve[:, 1, 1] = share * bent * (1 - 2 * honest) * gain
-        return Derivatives(np.log(chance), slope, curve / chance[:, None, None] - slope[:, :, None] * slope[:, None, :])
+        return Derivatives(
+            np.log(chance),
+            slope,
+            curve / chance[:, None, None] - slope[:, :, None] * slope[:, None, :],
+        )
 
     def _carriers(self, eta: Matrix) -> Vector:
         honest = expit(eta[:, 1])
@@ -144,7 +154,9 @@ class DeniedAnswerLaw(TwoAnswerLaw):
         return np.concatenate([slopes, np.zeros_like(slopes)], axis=2)
 
     def posterior(self, eta: Matrix) -> Matrix:
-        joint = self.shares(eta) * np.column_stack([self.evidence[:, 0], self._carriers(eta)])
+        joint = self.shares(eta) * np.column_stack(
+            [self.evidence[:, 0], self._carriers(eta)]
+        )
         return np.asarray(joint / joint.sum(axis=1, keepdims=True), np.float64)
 
 
@@ -165,17 +177,24 @@ class ManyAnswerLaw(AnswerLaw):
         return tuple(range(self.predictors))
 
     def log(self, eta: Matrix) -> Vector:
-        return np.asarray(np.log(np.maximum((self.shares(eta) * self.evidence).sum(axis=1), _TINY)), np.float64)
+        return np.asarray(
+            np.log(np.maximum((self.shares(eta) * self.evidence).sum(axis=1), _TINY)),
+            np.float64,
+        )
 
     def derivatives(self, eta: Matrix) -> Derivatives:
         shares = self.shares(eta)
         joint = shares * self.evidence
         chance = np.maximum(joint.sum(axis=1), _TINY)
         after, before = joint[:, 1:] / chance[:, None], shares[:, 1:]
-        return Derivatives(np.log(chance), after - before, _spread(after) - _spread(before))
+        return Derivatives(
+            np.log(chance), after - before, _spread(after) - _spread(before)
+        )
 
     def shares(self, eta: Matrix) -> Matrix:
-        return np.asarray(softmax(np.column_stack([np.zeros(len(eta)), eta]), axis=1), np.float64)
+        return np.asarray(
+            softmax(np.column_stack([np.zeros(len(eta)), eta]), axis=1), np.float64
+        )
 
     def share_slopes(self, eta: Matrix) -> Matrix:
         shares = self.shares(eta)
@@ -269,14 +288,22 @@ class NormalLaw(AnswerLaw):
         table = _hats(len(self.levels)) / (self.levels[1] - self.levels[0])
         shares = sigma * (density + a * below) @ table.T
         shares[:, 0] += 1
-        return shares, np.einsum("lt,itp->ilp", table, first), np.einsum("lt,itpq->ilpq", table, second)
+        return (
+            shares,
+            np.einsum("lt,itp->ilp", table, first),
+            np.einsum("lt,itpq->ilpq", table, second),
+        )
 
     def derivatives(self, eta: Matrix) -> Derivatives:
         shares, slopes, curves = self._rounded(eta)
         chance = np.maximum((shares * self.evidence).sum(axis=1), _TINY)
         first = np.einsum("il,ilp->ip", self.evidence, slopes) / chance[:, None]
-        second = np.einsum("il,ilpq->ipq", self.evidence, curves) / chance[:, None, None]
-        return Derivatives(np.log(chance), first, second - first[:, :, None] * first[:, None, :])
+        second = (
+            np.einsum("il,ilpq->ipq", self.evidence, curves) / chance[:, None, None]
+        )
+        return Derivatives(
+            np.log(chance), first, second - first[:, :, None] * first[:, None, :]
+        )
 
     def shares(self, eta: Matrix) -> Matrix:
         return eta[:, :1]

@@ -82,7 +82,12 @@ class RowLikelihood(SampledLikelihood):
 
     def eta(self, theta: Vector) -> Matrix:
         """Return the predictors of each row."""
-        return np.column_stack([x @ theta[part] for x, part in zip(self.matrices, self.blocks, strict=True)])
+        return np.column_stack(
+            [
+                x @ theta[part]
+                for x, part in zip(self.matrices, self.blocks, strict=True)
+            ]
+        )
 
     def reweighted(self, weights: Vector) -> RowLikelihood:
         return replace(self, weights=weights)
@@ -104,7 +109,11 @@ class RowLikelihood(SampledLikelihood):
         log, first, second = self.law.derivatives(eta)
         if self.weights is None:
             return Derivatives(log, first, second)
-        return Derivatives(log * self.weights, first * self.weights[:, None], second * self.weights[:, None, None])
+        return Derivatives(
+            log * self.weights,
+            first * self.weights[:, None],
+            second * self.weights[:, None, None],
+        )
 
     def value(self, theta: Vector) -> float:
         return float(self.logs(self.eta(theta)).sum())
@@ -115,13 +124,17 @@ class RowLikelihood(SampledLikelihood):
 
     def spread(self, first: Matrix) -> Vector:
         """Return the gradient by coefficients, from that by predictors."""
-        return np.concatenate([x.T @ first[:, at] for at, x in enumerate(self.matrices)])
+        return np.concatenate(
+            [x.T @ first[:, at] for at, x in enumerate(self.matrices)]
+        )
 
     def crossed(self, second: Matrix) -> Matrix:
         """Return Σ_i x_ia·h_iab·x_ib′, from the Hessians h by predictors."""
         out = np.empty((self.size, self.size))
         for a, (one, down) in enumerate(zip(self.matrices, self.blocks, strict=True)):
-            for b, (two, across) in enumerate(zip(self.matrices, self.blocks, strict=True)):
+            for b, (two, across) in enumerate(
+                zip(self.matrices, self.blocks, strict=True)
+            ):
                 if b >= a:
                     out[down, across] = (one * second[:, a, b][:, None]).T @ two
                     out[across, down] = out[down, across].T
@@ -129,12 +142,16 @@ class RowLikelihood(SampledLikelihood):
 
     def by_row(self, first: Matrix) -> Matrix:
         """Return the gradient of each row by coefficients, from that by predictors."""
-        return np.concatenate([x * first[:, at : at + 1] for at, x in enumerate(self.matrices)], axis=1)
+        return np.concatenate(
+            [x * first[:, at : at + 1] for at, x in enumerate(self.matrices)], axis=1
+        )
 
     def scores(self, theta: Vector) -> Matrix:
         return self.by_row(self.derivatives(self.eta(theta)).first)
 
-    def expected(self, theta: Vector, channels: Matrix, devices: NDArray[np.int64]) -> tuple[Matrix, Matrix]:
+    def expected(
+        self, theta: Vector, channels: Matrix, devices: NDArray[np.int64]
+    ) -> tuple[Matrix, Matrix]:
         """Return the expected information, and that of each row by its predictors: Σ_z q_z·s_z·s_z′ over all responses.
 
         Args:
@@ -146,6 +163,10 @@ class RowLikelihood(SampledLikelihood):
         total = np.zeros((len(eta), self.law.predictors, self.law.predictors))
         for sent in range(channels.shape[1]):
             log, first, _ = self.law.sent(channels[devices, sent]).derivatives(eta)
-            total += np.exp(log)[:, None, None] * (first[:, :, None] * first[:, None, :])
-        weighted = total if self.weights is None else total * self.weights[:, None, None]
+            total += np.exp(log)[:, None, None] * (
+                first[:, :, None] * first[:, None, :]
+            )
+        weighted = (
+            total if self.weights is None else total * self.weights[:, None, None]
+        )
         return self.crossed(weighted), total

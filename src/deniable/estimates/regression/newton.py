@@ -41,8 +41,12 @@ def highest(likelihood: Likelihood, starts: Sequence[Vector]) -> Maximum:
 
     Why: the likelihood of randomized responses is not concave in the coefficients.
     """
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # steps that go too far are taken back
-        return max((climb(likelihood, start) for start in starts), key=lambda top: top.value)
+    with np.errstate(
+        over="ignore", invalid="ignore", divide="ignore"
+    ):  # steps that go too far are taken back
+        return max(
+            (climb(likelihood, start) for start in starts), key=lambda top: top.value
+        )
 
 
 def climb(likelihood: Likelihood, start: Vector) -> Maximum:
@@ -65,10 +69,19 @@ def climb(likelihood: Likelihood, start: Vector) -> Maximum:
         theta, at = moved, likelihood.slope(moved)
         if gap < _CLOSE:
             break
-    return Maximum(theta, at.value, at.information, steps, abs(gap), converged=bool(abs(gap) < 1e-6))
+    return Maximum(
+        theta,
+        at.value,
+        at.information,
+        steps,
+        abs(gap),
+        converged=bool(abs(gap) < 1e-6),
+    )
 
 
-def _risen(likelihood: Likelihood, theta: Vector, direction: Vector, value: float) -> Vector | None:
+def _risen(
+    likelihood: Likelihood, theta: Vector, direction: Vector, value: float
+) -> Vector | None:
     slack = 1e-12 * max(1.0, abs(value))  # rounding of a sum of very many rows
     for halving in range(_HALVINGS):
         tried = theta + direction * 0.5**halving

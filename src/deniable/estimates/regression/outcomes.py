@@ -8,7 +8,11 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.likelihoods import AnswerLaw, Derivatives, normal_errors
+from deniable.estimates.regression.likelihoods import (
+    AnswerLaw,
+    Derivatives,
+    normal_errors,
+)
 
 OUTCOMES = ("logit", "linear")
 """What an outcome that depends on the answer can be: 0 or 1 by a logit, or a number with normal errors."""
@@ -42,13 +46,17 @@ class OutcomeLaw(AnswerLaw):
 
     def shares(self, eta: Matrix) -> Matrix:
         others = eta[:, 1 + self._others : 1 + 2 * self._others]
-        return np.asarray(softmax(np.column_stack([np.zeros(len(eta)), others]), axis=1), np.float64)
+        return np.asarray(
+            softmax(np.column_stack([np.zeros(len(eta)), others]), axis=1), np.float64
+        )
 
     def share_slopes(self, eta: Matrix) -> Matrix:
         shares = self.shares(eta)
         out = np.zeros((*shares.shape, self.predictors))
         for other in range(self._others):
-            out[:, :, 1 + self._others + other] = -shares * shares[:, other + 1 : other + 2]
+            out[:, :, 1 + self._others + other] = (
+                -shares * shares[:, other + 1 : other + 2]
+            )
             out[:, other + 1, 1 + self._others + other] += shares[:, other + 1]
         return out
 
@@ -59,7 +67,9 @@ class OutcomeLaw(AnswerLaw):
         """Return the log-probability of each row, and that of each answer given all that is known."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.shares(eta)) + np.log(self.evidence)
-        logs = logs + np.column_stack([self._outcome(eta, category)[0] for category in range(self._others + 1)])
+        logs = logs + np.column_stack(
+            [self._outcome(eta, category)[0] for category in range(self._others + 1)]
+        )
         most = logs.max(axis=1)
         parts = np.exp(logs - most[:, None])
         total = parts.sum(axis=1)
@@ -72,7 +82,9 @@ class OutcomeLaw(AnswerLaw):
             share, out = expit(mean), np.zeros((len(eta), 2, 2))
             out[:, 0, 0] = -share * (1 - share)
             log = self.outcome * mean - np.logaddexp(0, mean)
-            return Derivatives(log, np.column_stack([self.outcome - share, np.zeros(len(eta))]), out)
+            return Derivatives(
+                log, np.column_stack([self.outcome - share, np.zeros(len(eta))]), out
+            )
         return normal_errors(self.outcome - mean, eta[:, -1])
 
     def derivatives(self, eta: Matrix) -> Derivatives:
@@ -98,5 +110,7 @@ class OutcomeLaw(AnswerLaw):
             second[:, place, place] = bent
             likely = after[:, category]
             mean += likely[:, None] * first
-            curve += likely[:, None, None] * (second + first[:, :, None] * first[:, None, :])
+            curve += likely[:, None, None] * (
+                second + first[:, :, None] * first[:, None, :]
+            )
         return Derivatives(log, mean, curve - mean[:, :, None] * mean[:, None, :])

@@ -62,14 +62,26 @@ def profile_bounds(fit: Regression, confidence: float) -> Bounds:
     allowed = float(chi2.ppf(confidence, 1)) / 2
     bounds = []
     for index, name in enumerate(fit.names):
-        reach = (sample.theta[index] if is_group_deviation(name) else np.inf, np.inf)  # σ and −σ are one model
+        reach = (
+            sample.theta[index] if is_group_deviation(name) else np.inf,
+            np.inf,
+        )  # σ and −σ are one model
         sides = [
-            _end(sample.likelihood, sample.theta, fit.log_likelihood - allowed, index, sign, most)
+            _end(
+                sample.likelihood,
+                sample.theta,
+                fit.log_likelihood - allowed,
+                index,
+                sign,
+                most,
+            )
             for sign, most in zip((-1, 1), reach, strict=True)
         ]
         bounds.append(
             [
-                float(shown_values([name], np.array([side]))[0]) if np.isfinite(side) else _edge(name, side)
+                float(shown_values([name], np.array([side]))[0])
+                if np.isfinite(side)
+                else _edge(name, side)
                 for side in sides
             ]
         )
@@ -83,7 +95,14 @@ def _edge(name: str, end: float) -> float:
     return 0.0 if end < 0 and name == ERROR_DEVIATION else end
 
 
-def _end(likelihood: SampledLikelihood, theta: Vector, level: float, at: int, sign: int, most: float) -> float:
+def _end(
+    likelihood: SampledLikelihood,
+    theta: Vector,
+    level: float,
+    at: int,
+    sign: int,
+    most: float,
+) -> float:
     """Return where the profile falls to a level on one side: doubling the distance, then halving the bracket.
 
     Where it has not fallen `most` away, that is the end.
@@ -109,6 +128,8 @@ def _end(likelihood: SampledLikelihood, theta: Vector, level: float, at: int, si
     return float(theta[at] + sign * (inside + outside) / 2)
 
 
-def _profile(likelihood: SampledLikelihood, at: int, held: float, start: Vector) -> float:
+def _profile(
+    likelihood: SampledLikelihood, at: int, held: float, start: Vector
+) -> float:
     fixed = _OneHeld(likelihood.adapted(np.insert(start, at, held)), at, held)
     return highest(fixed, [start]).value if len(start) else fixed.value(start)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from deniable.estimates.sampling.cards import estimate_dealt
 from deniable.estimates.sampling.devices import estimate_devices, estimate_stages
-from deniable.estimates.sampling.estimating import Asked, estimate, estimate_tally, estimate_values
+from deniable.estimates.sampling.estimating import (
+    Asked,
+    estimate,
+    estimate_tally,
+    estimate_values,
+)
 from deniable.estimates.sampling.replicates import Replicates
 from deniable.estimates.sampling.results import SampledEstimate, SampledRow
 from deniable.estimates.sampling.samples import Sampling
@@ -19,7 +24,12 @@ from deniable.estimates.sampling.values import (
     one_response,
     row_values,
 )
-from deniable.estimates.sampling.variances import between_cluster_covariance, design_covariance, number_error, sandwich
+from deniable.estimates.sampling.variances import (
+    between_cluster_covariance,
+    design_covariance,
+    number_error,
+    sandwich,
+)
 
 __all__ = [
     "Asked",

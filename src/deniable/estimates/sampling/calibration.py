@@ -37,8 +37,12 @@ class Calibration:
         Raises:
             NotEstimable: no weights reach the totals.
         """
-        found = before * (self._linear(before) if self.method == "linear" else self._raked(before))
-        missed = np.abs(found @ self.auxiliary - self.totals) > 1e-6 * np.maximum(np.abs(self.totals), 1.0)
+        found = before * (
+            self._linear(before) if self.method == "linear" else self._raked(before)
+        )
+        missed = np.abs(found @ self.auxiliary - self.totals) > 1e-6 * np.maximum(
+            np.abs(self.totals), 1.0
+        )
         if missed.any() or not np.isfinite(found).all():
             name = self.names[int(missed.argmax())]
             raise NotEstimable(
@@ -66,7 +70,10 @@ class Calibration:
             if (np.abs(left) <= _NEAR * np.maximum(np.abs(totals), 1.0)).all():
                 break
             step, now = self._step((x.T * weights) @ x, left), height(tilt)
-            while not height(tilt + step) <= now + 1e-12 * abs(now) and np.abs(step).max() > 1e-15:
+            while (
+                not height(tilt + step) <= now + 1e-12 * abs(now)
+                and np.abs(step).max() > 1e-15
+            ):
                 step = step / 2
             tilt = tilt + step
         return vector(np.exp(x @ tilt))
@@ -82,11 +89,15 @@ class Calibration:
         Why: what x explains does not vary, because its total is known. The device's variance stays in what is left.
         """
         x, weights = self.auxiliary, before if self.method == "linear" else after
-        slopes = np.linalg.lstsq((x.T * weights) @ x, (x.T * weights) @ values, rcond=1e-12)[0]
+        slopes = np.linalg.lstsq(
+            (x.T * weights) @ x, (x.T * weights) @ values, rcond=1e-12
+        )[0]
         return vector(values - x @ slopes)
 
 
-def indicators(codes: np.ndarray[tuple[int, ...], np.dtype[np.intp]], size: int) -> Matrix:
+def indicators(
+    codes: np.ndarray[tuple[int, ...], np.dtype[np.intp]], size: int
+) -> Matrix:
     """Return a column of 0 and 1 for each of so many groups."""
     return vector(codes[:, None] == np.arange(size))
 
@@ -98,4 +109,6 @@ def check_method(method: str) -> None:
         InvalidRequest: another one.
     """
     if method not in METHODS:
-        raise InvalidRequest(f"the calibration is {quoted(method)}; expected one of {', '.join(METHODS)}.")
+        raise InvalidRequest(
+            f"the calibration is {quoted(method)}; expected one of {', '.join(METHODS)}."
+        )

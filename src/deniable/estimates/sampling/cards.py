@@ -22,7 +22,12 @@ _APART = vector([[1, -1], [-1, 1]])  # what one share gains the other loses
 
 
 def estimate_dealt(
-    responses: Responses[Deck], sampling: Sampling, *, domain: Any = None, by: Any = None, denominator: Any = None
+    responses: Responses[Deck],
+    sampling: Sampling,
+    *,
+    domain: Any = None,
+    by: Any = None,
+    denominator: Any = None,
 ) -> SampledEstimate:
     """Estimate the share of members among the people that a sample stands for, to whom a deck was dealt.
 
@@ -50,7 +55,9 @@ def estimate_dealt(
         InvalidRequest: columns that do not fit, or another number of rows than whole deals have.
     """
     deck = responses.design
-    asked = Asked(deck, f"deck of {deck.cards:,} cards {deck.counts}", deck.epsilon_collector)
+    asked = Asked(
+        deck, f"deck of {deck.cards:,} cards {deck.counts}", deck.epsilon_collector
+    )
 
     def count(part: Any, population: int | None) -> DeckEstimate | None:
         # The distribution of counts is that of a whole deal, to everybody there is.
@@ -59,7 +66,15 @@ def estimate_dealt(
 
     def found(sample: Sampling) -> SampledEstimate:
         rows = dealt_values(responses, sample)
-        return estimate_values([rows], sample, asked, domain=domain, by=by, denominator=denominator, count=count)
+        return estimate_values(
+            [rows],
+            sample,
+            asked,
+            domain=domain,
+            by=by,
+            denominator=denominator,
+            count=count,
+        )
 
     told = found(sampling)
     one_by_one = not sampling.clustered and sampling.replicates is None
@@ -72,7 +87,11 @@ def _at_least(told: SampledEstimate, least: SampledEstimate) -> SampledEstimate:
     """Return an estimate whose variances are those of another one at least, in every direction."""
     sizes, directions = np.linalg.eigh(told.covariance - least.covariance)
     more = (directions * np.maximum(sizes, 0.0)) @ directions.T
-    below = None if told.totals is None or least.totals is None else _at_least(told.totals, least.totals)
+    below = (
+        None
+        if told.totals is None or least.totals is None
+        else _at_least(told.totals, least.totals)
+    )
     return replace(told, covariance=least.covariance + more, totals=below)
 
 
@@ -84,20 +103,33 @@ def dealt_values(responses: Responses[Deck], sampling: Sampling) -> RowValues:
         InvalidRequest: another number of rows than whole deals have.
     """
     deck, deals = responses.design, _deals(responses)
-    present = np.ones(len(responses), np.bool_) if responses.missing is None else ~responses.missing
+    present = (
+        np.ones(len(responses), np.bool_)
+        if responses.missing is None
+        else ~responses.missing
+    )
     between = float(deck.numbers + 1 - 2 * deck.mean)
     spread, cards = float(deck.spread) / between**2, deck.cards
-    members = np.where(present, (responses.columns["response"] + 1 - float(deck.mean)) / between, 0.0)
+    members = np.where(
+        present, (responses.columns["response"] + 1 - float(deck.mean)) / between, 0.0
+    )
 
     def device(factors: Vector, _: Vector) -> Matrix:
         return vector(spread * float(factors[present].sum()) * _APART)
 
     def one(weights: Vector, _: Vector) -> OneResponse:
         # F11 for as many people of each deal as the weights are worth: a deck dealt whole leaves 4A·π(1 − π).
-        people = float((np.bincount(deals, weights=weights) ** 2).sum() / (weights**2).sum())
-        level, slope = spread * (cards - people) / (cards - 1), 1 + 4 * spread * (people - 1) / (cards - 1)
+        people = float(
+            (np.bincount(deals, weights=weights) ** 2).sum() / (weights**2).sum()
+        )
+        level, slope = (
+            spread * (cards - people) / (cards - 1),
+            1 + 4 * spread * (people - 1) / (cards - 1),
+        )
         nothing = np.full(2, np.nan)
-        return OneResponse(vector([[level] * 2, [slope] * 2, [-slope] * 2]), nothing, nothing)
+        return OneResponse(
+            vector([[level] * 2, [slope] * 2, [-slope] * 2]), nothing, nothing
+        )
 
     values = vector(np.stack([present - members, members], axis=1))
     left = cards - 1 - 4 * spread
@@ -112,7 +144,16 @@ def dealt_values(responses: Responses[Deck], sampling: Sampling) -> RowValues:
             f"more than {1 + 4 * spread:,.1f}.",
             "Name each deal as a cluster, or a cluster that holds it: clusters=….",
         )
-    return RowValues(tuple(deck.categories), values, present, device, "share", one, dealt=dealt, exclusive=True)
+    return RowValues(
+        tuple(deck.categories),
+        values,
+        present,
+        device,
+        "share",
+        one,
+        dealt=dealt,
+        exclusive=True,
+    )
 
 
 def _deals(responses: Responses[Deck]) -> Any:
@@ -127,13 +168,19 @@ def _deals(responses: Responses[Deck]) -> Any:
         own = slice(start, start + deck.people)
         sent = responses.columns["response"][own]
         sent = sent if responses.missing is None else sent[~responses.missing[own]]
-        check_possible(deck, tuple(np.bincount(sent, minlength=deck.numbers).tolist()), len(sent))
+        check_possible(
+            deck, tuple(np.bincount(sent, minlength=deck.numbers).tolist()), len(sent)
+        )
     return np.arange(rows) // deck.people
 
 
 def _within_clusters(deals: Any, sampling: Sampling) -> bool:
     """Whether no deal goes over two clusters, so that the variance between them holds all that its cards do."""
-    if len(deals) != len(sampling) or sampling.finite.any() or sampling.calibration is not None:
+    if (
+        len(deals) != len(sampling)
+        or sampling.finite.any()
+        or sampling.calibration is not None
+    ):
         return False
     homes = sampling.clusters[np.unique(deals, return_index=True)[1]]
     return bool((sampling.clusters == homes[deals]).all())

@@ -33,11 +33,17 @@ def named_column(given: Any, data: Any, name: str) -> Any:
         return data[given]
     except (KeyError, IndexError, TypeError, ValueError):
         pass
-    except Exception as error:  # Polars has errors of its own, and is never imported here
+    except (
+        Exception
+    ) as error:  # Polars has errors of its own, and is never imported here
         if type(error).__module__.partition(".")[0] not in ("polars", "pyarrow"):
             raise
-    require(hasattr(data, "__getitem__"), data, "data=", "a frame, or a mapping of columns")
-    raise InvalidRequest(f"the data has no column {quoted(given)}; expected one, for the {name}.")
+    require(
+        hasattr(data, "__getitem__"), data, "data=", "a frame, or a mapping of columns"
+    )
+    raise InvalidRequest(
+        f"the data has no column {quoted(given)}; expected one, for the {name}."
+    )
 
 
 def numbers(given: Any, name: str, rows: int | None = None) -> Vector:
@@ -47,20 +53,32 @@ def numbers(given: Any, name: str, rows: int | None = None) -> Vector:
         InvalidRequest: something that is no finite number, or another number of rows.
     """
     try:
-        filled = np.ma.filled(given.astype(np.float64), np.nan) if isinstance(given, np.ma.MaskedArray) else given
+        filled = (
+            np.ma.filled(given.astype(np.float64), np.nan)
+            if isinstance(given, np.ma.MaskedArray)
+            else given
+        )
         found = np.array(filled, np.float64)
     except (TypeError, ValueError):
-        raise InvalidRequest(f"not everything in the {name} is a number; expected a number in each row.") from None
+        raise InvalidRequest(
+            f"not everything in the {name} is a number; expected a number in each row."
+        ) from None
     if found.ndim != 1:
-        raise InvalidRequest(f"the {name} have {found.ndim} dimensions; expected one number in each row.")
+        raise InvalidRequest(
+            f"the {name} have {found.ndim} dimensions; expected one number in each row."
+        )
     if not np.isfinite(found).all():
         first = int((~np.isfinite(found)).argmax())
-        raise InvalidRequest(f"the {name} hold no finite number in row {first + 1:,}; expected one in each row.")
+        raise InvalidRequest(
+            f"the {name} hold no finite number in row {first + 1:,}; expected one in each row."
+        )
     check_rows(found, name, rows)
     return found
 
 
-def labels(given: Any, name: str, rows: int | None = None) -> tuple[Codes, tuple[Any, ...]]:
+def labels(
+    given: Any, name: str, rows: int | None = None
+) -> tuple[Codes, tuple[Any, ...]]:
     """Read a column of labels: a code for each row, and the different labels in the order in which they come.
 
     Raises:
@@ -71,10 +89,14 @@ def labels(given: Any, name: str, rows: int | None = None) -> tuple[Codes, tuple
     try:
         known = {each: code for code, each in enumerate(dict.fromkeys(items))}
     except TypeError:
-        raise InvalidRequest(f"the {name} hold lists or frames; expected one label in each row.") from None
+        raise InvalidRequest(
+            f"the {name} hold lists or frames; expected one label in each row."
+        ) from None
     if any(map(absent, known)):
         row = next(row for row, each in enumerate(items) if absent(each))
-        raise InvalidRequest(f"the {name} hold nothing in row {row + 1:,}; expected a label in each row.")
+        raise InvalidRequest(
+            f"the {name} hold nothing in row {row + 1:,}; expected a label in each row."
+        )
     return np.array([known[each] for each in items], np.intp), tuple(known)
 
 
@@ -87,7 +109,9 @@ def mask(given: Any, name: str, rows: int) -> Mask:
     items = objects(given, name)
     check_rows(items, name, rows)
     if not all(isinstance(each, bool | np.bool_) for each in items):
-        raise InvalidRequest(f"the {name} is no column of True and False; expected whether each row belongs to it.")
+        raise InvalidRequest(
+            f"the {name} is no column of True and False; expected whether each row belongs to it."
+        )
     return np.array(items, np.bool_)
 
 
@@ -99,7 +123,9 @@ def objects(given: Any, name: str) -> list[Any]:
     """
     found = to_items(given)
     if found is None:
-        raise InvalidRequest(f"{name} is {kind_of(given)}; expected a column with a row for each person.")
+        raise InvalidRequest(
+            f"{name} is {kind_of(given)}; expected a column with a row for each person."
+        )
     return found
 
 
@@ -110,7 +136,9 @@ def check_rows(found: Any, name: str, rows: int | None) -> None:
         InvalidRequest: it has another number of rows.
     """
     if rows is not None and len(found) != rows:
-        raise InvalidRequest(f"the {name} have {len(found):,} rows; expected {rows:,}, one for each person.")
+        raise InvalidRequest(
+            f"the {name} have {len(found):,} rows; expected {rows:,}, one for each person."
+        )
 
 
 def by_label(given: Any, known: tuple[Any, ...], name: str, of: str) -> Vector:
@@ -120,11 +148,15 @@ def by_label(given: Any, known: tuple[Any, ...], name: str, of: str) -> Vector:
         InvalidRequest: a label without a number, a number for no label, or no finite number.
     """
     if not isinstance(given, Mapping):
-        raise InvalidRequest(f"the {name} are a {type(given).__name__}; expected a number for each {of} by its name.")
+        raise InvalidRequest(
+            f"the {name} are a {type(given).__name__}; expected a number for each {of} by its name."
+        )
     written = {str(each): number for each, number in given.items()}
     for each in known:
         if str(each) not in written:
-            raise InvalidRequest(f"the {name} have no number for the {of} {quoted(str(each))}; expected one.")
+            raise InvalidRequest(
+                f"the {name} have no number for the {of} {quoted(str(each))}; expected one."
+            )
     lost = [each for each in written if each not in {str(label) for label in known}]
     if lost:
         raise InvalidRequest(
@@ -138,4 +170,9 @@ def sums(values: Vector, codes: Codes, size: int) -> Vector:
     """Return the sums of rows of each code, for one column of values or for several."""
     if values.ndim == 1:
         return vector(np.bincount(codes, weights=values, minlength=size))
-    return vector(np.stack([np.bincount(codes, weights=column, minlength=size) for column in values.T], axis=1))
+    return vector(
+        np.stack(
+            [np.bincount(codes, weights=column, minlength=size) for column in values.T],
+            axis=1,
+        )
+    )

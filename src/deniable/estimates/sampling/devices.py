@@ -11,7 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import Design, NumberDesign
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, NotEstimable, quoted
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+    quoted,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.people import WeightedCounts
 from deniable.estimates.sampling.columns import Mask, check_rows
@@ -77,7 +83,11 @@ def estimate_devices(
     for each in rows:
         check_rows(each, "responses to a device", len(rows[0]))
     used = _used(rows)
-    asked = Asked(tuple(designs), f"{len(used)} devices", max(each.design.epsilon for each in used))
+    asked = Asked(
+        tuple(designs),
+        f"{len(used)} devices",
+        max(each.design.epsilon for each in used),
+    )
     chosen = _method(method, designs, denominator)
 
     def count(part: Mask, population: int | None) -> Mixed | None:
@@ -157,7 +167,9 @@ def _method(method: str | None, designs: Sequence[Any], denominator: Any) -> str
     if denominator is None and not _are_numbers(designs):
         return method or "information"
     if method not in (None, "strata"):
-        raise InvalidRequest(f"the method is {quoted(method)}; expected strata for numbers, and with a denominator.")
+        raise InvalidRequest(
+            f"the method is {quoted(method)}; expected strata for numbers, and with a denominator."
+        )
     return "strata"
 
 
@@ -167,18 +179,27 @@ def _are_numbers(designs: Sequence[Any]) -> bool:
 
 def _used(rows: Sequence[Responses[Any]]) -> list[Responses[Any]]:
     """Return the devices that somebody responded with; the last one where nobody did."""
-    return [each for each in rows if each.missing is None or not each.missing.all()] or [rows[-1]]
+    return [
+        each for each in rows if each.missing is None or not each.missing.all()
+    ] or [rows[-1]]
 
 
 def _pooled_values(
-    rows: Sequence[Responses[Any]], sampling: Sampling, method: str, guess: Any, groups: Sequence[Mask]
+    rows: Sequence[Responses[Any]],
+    sampling: Sampling,
+    method: str,
+    guess: Any,
+    groups: Sequence[Mask],
 ) -> list[RowValues]:
     """Return what each response adds to the shares that its device and the others tell together, group by group."""
     check_rows(sampling, "columns of the sampling", len(rows[0]))
     joined = _joined(rows)
     if method == "strata":
         return [joined]
-    fits = [_GroupFit.of(rows, vector(sampling.weights), part, method, guess) for part in groups]
+    fits = [
+        _GroupFit.of(rows, vector(sampling.weights), part, method, guess)
+        for part in groups
+    ]
 
     def device(factors: Vector, _: Vector) -> Matrix:
         return vector(sum(each.spread(factors, 0.0) for each in fits))
@@ -186,9 +207,14 @@ def _pooled_values(
     def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
         total = np.zeros((len(mean), len(mean)))
         for each in fits:
-            n, away = len(each.here), people * np.outer(each.value - mean, each.value - mean)
+            n, away = (
+                len(each.here),
+                people * np.outer(each.value - mean, each.value - mean),
+            )
             own = each.spread(factors, people) + float(factors[each.here].sum()) * away
-            total += own * ((n - 1) / n if method == "likelihood" else 1)  # whose covariance is that of many people
+            total += own * (
+                (n - 1) / n if method == "likelihood" else 1
+            )  # whose covariance is that of many people
         return vector(total)
 
     def spread(weights: Vector, _: Vector) -> OneResponse:
@@ -201,7 +227,11 @@ def _pooled_values(
     values = np.zeros_like(joined.values)
     for each in fits:
         values += each.linearized()
-    return [replace(joined, values=vector(values), device=device, scatter=scatter, spread=spread)]
+    return [
+        replace(
+            joined, values=vector(values), device=device, scatter=scatter, spread=spread
+        )
+    ]
 
 
 class _DeviceRows(NamedTuple):
@@ -237,7 +267,14 @@ class _GroupFit:
     stages: tuple[_DeviceRows, ...]
 
     @classmethod
-    def of(cls, rows: Sequence[Responses[Any]], weights: Vector, group: Mask, method: str, guess: Any) -> _GroupFit:
+    def of(
+        cls,
+        rows: Sequence[Responses[Any]],
+        weights: Vector,
+        group: Mask,
+        method: str,
+        guess: Any,
+    ) -> _GroupFit:
         """Fit the shares of a group.
 
         Raises:
@@ -245,18 +282,26 @@ class _GroupFit:
             InvalidRequest: a method that does not exist, or a guess that does not fit.
         """
         counts, stages = [], []
-        present = [np.flatnonzero(group if each.missing is None else group & ~each.missing) for each in rows]
+        present = [
+            np.flatnonzero(group if each.missing is None else group & ~each.missing)
+            for each in rows
+        ]
         everybody = vector(weights[np.concatenate(present)])
         for each, here in zip(rows, present, strict=True):
             if not weights[here].any():
                 continue
-            cells, own = Cells.of(each.design.channel, each.columns["response"][here]), vector(weights[here])
+            cells, own = (
+                Cells.of(each.design.channel, each.columns["response"][here]),
+                vector(weights[here]),
+            )
             counts.append(WeightedCounts.of(each.design, cells.sums, own, everybody))
             stages.append((cells, here, own))
         if not counts:
             raise NotEstimable("there are 0 responses in a group; expected at least 2.")
         _, value, _, parts, *_ = fit_groups(counts, method, guess, None)
-        held = tuple(_DeviceRows(*each, part) for each, part in zip(stages, parts, strict=True))
+        held = tuple(
+            _DeviceRows(*each, part) for each, part in zip(stages, parts, strict=True)
+        )
         return cls(len(weights), value, projection(value), held)
 
     @property
@@ -286,16 +331,27 @@ class _GroupFit:
         spread = np.zeros((len(self.value), len(self.value)))
         for stage in self.stages:
             linear, mixing = stage.part.linear, stage.part.mixing
-            one = linear.covariance(linear.expected(self.shares), self.shares, f, 1.0).matrix()
-            scale = (self.weight / float(stage.weights.sum())) ** 2 * float(factors[stage.rows].sum())
+            one = linear.covariance(
+                linear.expected(self.shares), self.shares, f, 1.0
+            ).matrix()
+            scale = (self.weight / float(stage.weights.sum())) ** 2 * float(
+                factors[stage.rows].sum()
+            )
             spread += scale * mixing @ one @ mixing.T
         return vector(spread)
 
     def curve(self) -> Matrix:
         """Return the variance of what one response says about each share, if it were π and weights were even."""
-        near, n = inside(projection(self.value)), sum(len(each.rows) for each in self.stages)
+        near, n = (
+            inside(projection(self.value)),
+            sum(len(each.rows) for each in self.stages),
+        )
         return vector(
-            sum(each.part.curve(near, 1.0) * (each.part.tally.respondents * n / len(each.rows)) for each in self.stages)
+            sum(
+                each.part.curve(near, 1.0)
+                * (each.part.tally.respondents * n / len(each.rows))
+                for each in self.stages
+            )
         )
 
 
@@ -310,27 +366,41 @@ def _joined(rows: Sequence[Responses[Any]]) -> RowValues:
         )
     times = np.sum([each.present for each in parts], axis=0)
     if (times > 1).any():
-        raise InvalidResponse(f"row {int((times > 1).argmax()):,} has responses to two devices; expected one.")
+        raise InvalidResponse(
+            f"row {int((times > 1).argmax()):,} has responses to two devices; expected one."
+        )
     if len(parts) == 1:
         return first
 
     def device(factors: Vector, means: Vector) -> Matrix:
-        return vector(sum(each.device(vector(factors * each.present), means) for each in parts))
+        return vector(
+            sum(each.device(vector(factors * each.present), means) for each in parts)
+        )
 
     def spread(weights: Vector, shares: Vector) -> OneResponse:
         own = [vector(weights * each.present) for each in parts]
-        known = [(each, held) for each, held in zip(parts, own, strict=True) if held.any()]
-        told = [each.spread(held, shares) for each, held in known if each.spread is not None]
+        known = [
+            (each, held) for each, held in zip(parts, own, strict=True) if held.any()
+        ]
+        told = [
+            each.spread(held, shares) for each, held in known if each.spread is not None
+        ]
         if len(told) == 1:
             return told[0]
         # A response is one of a device that is drawn with its share of the weights: variances are averaged.
         nothing = np.full(len(shares), np.nan)
         weight = [float(held.sum()) for _, held in known]
-        return OneResponse(vector(np.average([each.curve for each in told], axis=0, weights=weight)), nothing, nothing)
+        return OneResponse(
+            vector(np.average([each.curve for each in told], axis=0, weights=weight)),
+            nothing,
+            nothing,
+        )
 
     def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
         models = [(each.scatter, vector(factors * each.present)) for each in parts]
-        return vector(sum(model(own, means, people) for model, own in models if model is not None))
+        return vector(
+            sum(model(own, means, people) for model, own in models if model is not None)
+        )
 
     values = vector(sum(each.values for each in parts))
     return RowValues(

@@ -63,13 +63,23 @@ def estimate(
         >>> round(found.params["yes"], 3), round(found.bse["yes"], 3), round(found.total.params["yes"])
         (0.125, 0.225, 25)
     """
-    check_same_people(responses=responses, sampling=sampling, domain=domain, groups=by, denominator=denominator)
+    check_same_people(
+        responses=responses,
+        sampling=sampling,
+        domain=domain,
+        groups=by,
+        denominator=denominator,
+    )
     rows = row_values(responses, inverse)
 
     def count(part: Mask, population: int | None) -> Estimate | None:
         if isinstance(responses.design, NumberDesign):
             return None
-        return fitted(tally(responses.design, responses[part]), population=population, inverse=inverse)
+        return fitted(
+            tally(responses.design, responses[part]),
+            population=population,
+            inverse=inverse,
+        )
 
     return estimate_values(
         [rows],
@@ -129,19 +139,27 @@ def estimate_values(
         InvalidRequest: columns that do not fit.
     """
     if not isinstance(sampling, Sampling):
-        raise InvalidRequest(f"the sampling is a {type(sampling).__name__}; expected a Sampling.")
+        raise InvalidRequest(
+            f"the sampling is a {type(sampling).__name__}; expected a Sampling."
+        )
     if not callable(blocks):
         columns.check_rows(sampling, "columns of the sampling", len(blocks[0]))
     estimand = _estimand(blocks, sampling, domain, by, denominator)
-    if denominator is not None and any(block.below is not None for block in estimand.blocks):
-        raise InvalidRequest("some of these numbers are ratios already; expected no denominator.")
+    if denominator is not None and any(
+        block.below is not None for block in estimand.blocks
+    ):
+        raise InvalidRequest(
+            "some of these numbers are ratios already; expected no denominator."
+        )
     means = estimand.result(asked)
     if count is not None:
         means = replace(means, evidence=estimand.evidence(count))
     summed = tuple(block.with_totals() for block in estimand.blocks if block.totals)
     if denominator is not None or not summed:
         return means
-    return replace(means, totals=replace(estimand, blocks=summed, of_total=True).result(asked))
+    return replace(
+        means, totals=replace(estimand, blocks=summed, of_total=True).result(asked)
+    )
 
 
 def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEstimate:
@@ -161,9 +179,14 @@ def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEs
     design = weighted.design
     # One row for each symbol that was sent stands for all of them: sums over rows are sums over symbols.
     sent = np.flatnonzero(weighted.counts)
-    one_each = Responses(design, {"response": sent.astype(design.channel.coding.space(0).dtype)})
+    one_each = Responses(
+        design, {"response": sent.astype(design.channel.coding.space(0).dtype)}
+    )
     rows = row_values(one_each, inverse)
-    weights, squares = (vector([float(sums[at]) for at in sent]) for sums in (weighted.weights, weighted.squares))
+    weights, squares = (
+        vector([float(sums[at]) for at in sent])
+        for sums in (weighted.weights, weighted.squares)
+    )
     value = weights @ rows.values / weight
     away = rows.values - value
     size, more = len(value), n / (n - 1)
@@ -261,7 +284,9 @@ class _Estimand:
         found = []
         for piece in self.pieces:
             people = (weights[piece.part].sum(axis=0) / self._over())[:, None]
-            found.append(piece.means(weights) * np.where(self._raised(piece), people, 1.0))
+            found.append(
+                piece.means(weights) * np.where(self._raised(piece), people, 1.0)
+            )
         return vector(np.hstack(found))
 
     def linearized(self, means: Sequence[Vector]) -> tuple[Matrix, list[Vector]]:
@@ -280,7 +305,9 @@ class _Estimand:
             reach.append(vector(np.where(raised, people, 1.0) * share))
         return vector(np.hstack(moves)), reach
 
-    def device(self, factors: Vector, means: Sequence[Vector], reach: Sequence[Vector]) -> Matrix:
+    def device(
+        self, factors: Vector, means: Sequence[Vector], reach: Sequence[Vector]
+    ) -> Matrix:
         """Return Σ c_i·V̂_i, of each row alone: nobody is in two groups, and the devices of blocks are drawn apart.
 
         Where chance decides who is asked at all, with probability p, both together add p·V̂ + (1 − p)·(r − R·x)(r −
@@ -311,7 +338,9 @@ class _Estimand:
         if deals is None:
             return everything, lacking
         tables = [
-            np.zeros((len(weights), len(share))) if each is None else each.values * share * piece.here[:, None]
+            np.zeros((len(weights), len(share)))
+            if each is None
+            else each.values * share * piece.here[:, None]
             for piece, share, each in zip(pieces, reach, tied, strict=True)
         ]
         whole = vector(np.hstack(tables))
@@ -320,7 +349,11 @@ class _Estimand:
             weighted = own * weights[:, None]
             both = np.outer(weighted.sum(axis=0), weighted.sum(axis=0))
             everything -= both - weighted.T @ weighted
-            lacking -= both - self._spread(own) - (weighted.T * self.sampling.finite) @ weighted
+            lacking -= (
+                both
+                - self._spread(own)
+                - (weighted.T * self.sampling.finite) @ weighted
+            )
         return everything, lacking
 
     def _spread(self, values: Matrix) -> Matrix:
@@ -329,12 +362,18 @@ class _Estimand:
         if self._by_parts:
             weighted = vector(values * sampling.weights[:, None])
             sums, factor = weighted.sum(axis=0), np.sqrt(_bessel(self._people))
-            centred = weighted.T @ weighted - np.outer(sums, sums) / np.sqrt(np.outer(self._people, self._people))
-            return vector(np.outer(factor, factor) * centred * (1 - sampling.fractions[0]))
+            centred = weighted.T @ weighted - np.outer(sums, sums) / np.sqrt(
+                np.outer(self._people, self._people)
+            )
+            return vector(
+                np.outer(factor, factor) * centred * (1 - sampling.fractions[0])
+            )
         if sampling.replicates is None:
             return design_covariance(values, sampling)
         found = [weights.T @ values for weights in sampling.replicated_weights()]
-        return sampling.replicates.covariance(vector(np.vstack(found)), vector(sampling.weights @ values))
+        return sampling.replicates.covariance(
+            vector(np.vstack(found)), vector(sampling.weights @ values)
+        )
 
     def result(self, asked: Asked) -> SampledEstimate:
         """Return the numbers with all that is known about how sure they are."""
@@ -346,10 +385,15 @@ class _Estimand:
         covariance = self._covariance(value, means, moves, reach)
         drawn = vector(sampling.weights**2)
         if sampling.finite.any() and not self._by_parts:
-            covariance = covariance + self.device(vector(drawn * sampling.finite), means, reach)
+            covariance = covariance + self.device(
+                vector(drawn * sampling.finite), means, reach
+            )
         together, lacking = self.dealt(reach)
         sizes = [len(piece.block.names) for piece in pieces]
-        scale = [float(sampling.weights[piece.part].sum()) if self.of_total else 1.0 for piece in pieces]
+        scale = [
+            float(sampling.weights[piece.part].sum()) if self.of_total else 1.0
+            for piece in pieces
+        ]
         covariance = covariance + self._hidden(scale)
         covariance[np.isnan(value), :] = covariance[:, np.isnan(value)] = np.nan
         groups = [group for group in self.names for _ in self.blocks]
@@ -358,7 +402,10 @@ class _Estimand:
             for group, piece in zip(groups, pieces, strict=True)
             for name in piece.block.names
         ]
-        responded = sum(int(np.any([part & each.present for each in self.blocks], axis=0).sum()) for part in self.parts)
+        responded = sum(
+            int(np.any([part & each.present for each in self.blocks], axis=0).sum())
+            for part in self.parts
+        )
         taken = sum(int(part.sum()) for part in self.parts)
         own = [vector(sampling.weights * piece.here) for piece in pieces]
         return SampledEstimate(
@@ -372,9 +419,16 @@ class _Estimand:
             np.concatenate([piece.people for piece in pieces]),
             np.repeat([sampling.degrees_of(piece.here) for piece in pieces], sizes),
             np.repeat(scale, sizes),
-            *_single([piece.block for piece in pieces], own, means, ratio=self.denominator is not None),
+            *_single(
+                [piece.block for piece in pieces],
+                own,
+                means,
+                ratio=self.denominator is not None,
+            ),
             self._tested(value, covariance),
-            np.repeat([self._events(piece.block) * len(pieces) for piece in pieces], sizes),
+            np.repeat(
+                [self._events(piece.block) * len(pieces) for piece in pieces], sizes
+            ),
             f"{self._method}, {sampling.variance}",
             sampling.describe(taken),
             responded,
@@ -390,14 +444,22 @@ class _Estimand:
     def evidence(self, count: Callable[[Mask, int | None], Any]) -> tuple[Any, ...]:
         """Return the estimate from counts of each group, where counts hold all that the rows do; else nothing."""
         fraction = float(self.sampling.fractions[0])
-        if not self._by_parts or not self.sampling.simple or self.denominator is not None:
+        if (
+            not self._by_parts
+            or not self.sampling.simple
+            or self.denominator is not None
+        ):
             return ()
-        people = [int(np.any([part & each.present for each in self.blocks], axis=0).sum()) for part in self.parts]
+        people = [
+            int(np.any([part & each.present for each in self.blocks], axis=0).sum())
+            for part in self.parts
+        ]
         populations = [each / fraction if fraction else 0.0 for each in people]
         if any(abs(each - round(each)) > _WHOLE for each in populations):
             return ()
         counted = [
-            count(part, round(each) if fraction else None) for part, each in zip(self.parts, populations, strict=True)
+            count(part, round(each) if fraction else None)
+            for part, each in zip(self.parts, populations, strict=True)
         ]
         return () if any(each is None for each in counted) else tuple(counted)
 
@@ -407,7 +469,9 @@ class _Estimand:
         for piece, factor in zip(self.pieces, scale, strict=True):
             none, size = piece.block.hidden is None, len(piece.block.names)
             own = vector(self.sampling.weights * piece.here)
-            found.append(np.zeros((size, size)) if none else factor**2 * piece.block.hidden(own))  # type: ignore[misc]
+            found.append(
+                np.zeros((size, size)) if none else factor**2 * piece.block.hidden(own)  # type: ignore[misc]
+            )
         return vector(block_diag(*found))
 
     def _tested(self, value: Vector, covariance: Matrix) -> Matrix:
@@ -416,7 +480,11 @@ class _Estimand:
         for piece in self.pieces:
             if piece.block.ratios:
                 at, above, below = start + np.array(piece.block.ratios).T
-                spread = [covariance[above, above], -2 * covariance[above, below], covariance[below, below]]
+                spread = [
+                    covariance[above, above],
+                    -2 * covariance[above, below],
+                    covariance[below, below],
+                ]
                 with np.errstate(divide="ignore", invalid="ignore"):
                     found[:, at] = np.array(spread) / value[below] ** 2
             start += len(piece.block.names)
@@ -441,22 +509,38 @@ class _Estimand:
         groups = [group for group in self.names for _ in self.blocks]
         for name, piece in zip(groups, self.pieces, strict=True):
             of = f" in the group {quoted(name)}" if name else ""
-            of += f" about {quoted(piece.block.names[0])}" if len(self.blocks) > 1 else ""
+            of += (
+                f" about {quoted(piece.block.names[0])}" if len(self.blocks) > 1 else ""
+            )
             if piece.here.sum() < 2:
-                raise NotEstimable(f"there are {int(piece.here.sum())} responses{of}; expected at least 2.")
+                raise NotEstimable(
+                    f"there are {int(piece.here.sum())} responses{of}; expected at least 2."
+                )
             if self.sampling.weights[piece.here].sum() == 0:
-                raise NotEstimable(f"everybody{of} has the weight 0; expected people who stand for some.")
+                raise NotEstimable(
+                    f"everybody{of} has the weight 0; expected people who stand for some."
+                )
 
-    def _covariance(self, value: Vector, means: Sequence[Vector], moves: Matrix, reach: Sequence[Vector]) -> Matrix:
+    def _covariance(
+        self,
+        value: Vector,
+        means: Sequence[Vector],
+        moves: Matrix,
+        reach: Sequence[Vector],
+    ) -> Matrix:
         sampling = self.sampling
         if sampling.replicates is not None:
-            estimates = [self.numbers(weights) for weights in sampling.replicated_weights()]
+            estimates = [
+                self.numbers(weights) for weights in sampling.replicated_weights()
+            ]
             return sampling.replicates.covariance(vector(np.vstack(estimates)), value)
         if not self._by_parts:
             return design_covariance(moves, sampling)
         return self._independent_covariance(means, moves, reach)
 
-    def _independent_covariance(self, means: Sequence[Vector], moves: Matrix, reach: Sequence[Vector]) -> Matrix:
+    def _independent_covariance(
+        self, means: Sequence[Vector], moves: Matrix, reach: Sequence[Vector]
+    ) -> Matrix:
         """Return the covariance of means of people who were drawn one by one.
 
         Implements: n_j/(n_j − 1)·Σ w²·E[(r − R)(r − R)′]/W², with n_j the people who are present in a block or group;
@@ -476,14 +560,24 @@ class _Estimand:
         for piece, mean, share, span in zip(pieces, means, reach, spans, strict=True):
             if piece.modelled:
                 scale = factor[span] * share
-                covariance[span, span] = np.outer(scale, scale) * piece.scatter(squares, mean, 1.0)
+                covariance[span, span] = np.outer(scale, scale) * piece.scatter(
+                    squares, mean, 1.0
+                )
             if fraction:
                 part = fraction * self._part_asked(piece, piece)
                 own = vector(squares * piece.here)
-                device = piece.scatter(squares, mean, 0.0) if piece.modelled else piece.block.device(own, mean)
-                covariance[span, span] = (1 - part) * covariance[span, span] + part * np.outer(share, share) * device
+                device = (
+                    piece.scatter(squares, mean, 0.0)
+                    if piece.modelled
+                    else piece.block.device(own, mean)
+                )
+                covariance[span, span] = (1 - part) * covariance[
+                    span, span
+                ] + part * np.outer(share, share) * device
         if fraction:
-            for (one, rows), (two, columns) in itertools.permutations(zip(pieces, spans, strict=True), 2):
+            for (one, rows), (two, columns) in itertools.permutations(
+                zip(pieces, spans, strict=True), 2
+            ):
                 covariance[rows, columns] *= 1 - fraction * self._part_asked(one, two)
         return vector(covariance)
 
@@ -492,7 +586,9 @@ class _Estimand:
         both = int((one.here & two.here).sum())
         if one.block.asked == 1 or not both:
             return 1.0
-        everybody = int((np.any([each.present for each in self.blocks], axis=0) & one.part).sum())
+        everybody = int(
+            (np.any([each.present for each in self.blocks], axis=0) & one.part).sum()
+        )
         return float(one.here.sum() * two.here.sum() / (both * everybody))
 
     @property
@@ -534,13 +630,19 @@ class _GroupBlock:
         """What each value of those who are present is divided by; one column, where all are divided alike."""
         if self.block.below is not None:
             return self.block.below[self.here]
-        alike = np.ones(int(self.here.sum())) if self.denominator is None else self.denominator[self.here]
+        alike = (
+            np.ones(int(self.here.sum()))
+            if self.denominator is None
+            else self.denominator[self.here]
+        )
         return vector(alike[:, None])
 
     @property
     def people(self) -> Vector:
         """How many responses each mean is made from: those that say something about what is below."""
-        return vector(np.broadcast_to((self.below != 0).sum(axis=0), len(self.block.names)))
+        return vector(
+            np.broadcast_to((self.below != 0).sum(axis=0), len(self.block.names))
+        )
 
     @property
     def denominators(self) -> Matrix:
@@ -560,21 +662,33 @@ class _GroupBlock:
                 "Leave replicates away, or join groups.",
             )
         with np.errstate(divide="ignore", invalid="ignore"):
-            return vector(np.where(below == 0, np.nan, own.T @ self.block.values[self.here] / below))
+            return vector(
+                np.where(
+                    below == 0, np.nan, own.T @ self.block.values[self.here] / below
+                )
+            )
 
     def moves(self, weights: Vector, mean: Vector) -> tuple[Matrix, Vector]:
         """Return (r − R·x)/X for each row, and 1/X: by how much each mean moves with each person and each value."""
         below = self.below
         sums = weights[self.here] @ below
-        share = np.broadcast_to(np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0), mean.shape)
+        share = np.broadcast_to(
+            np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0), mean.shape
+        )
         move = np.zeros_like(self.block.values)
-        move[self.here] = (self.block.values[self.here] - np.nan_to_num(mean) * below) * share
+        move[self.here] = (
+            self.block.values[self.here] - np.nan_to_num(mean) * below
+        ) * share
         return vector(move), vector(share)
 
     @property
     def modelled(self) -> bool:
         """Whether the device's model tells how the values vary: means of people, not ratios."""
-        return self.block.scatter is not None and self.block.below is None and self.denominator is None
+        return (
+            self.block.scatter is not None
+            and self.block.below is None
+            and self.denominator is None
+        )
 
     def scatter(self, factors: Vector, mean: Vector, people: float) -> Matrix:
         """Return Σ c·E[(r − R)(r − R)′] of those who are present, by the device's model; of the device for 0 people."""
@@ -585,7 +699,11 @@ class _GroupBlock:
         """Return the variances of the means of as many people drawn one by one, with even weights."""
         own, below = weights[self.here], self.below
         if self.modelled:
-            return vector(np.diagonal(self.scatter(weights, mean, 1.0)) / own.sum() / (len(own) - 1))
+            return vector(
+                np.diagonal(self.scatter(weights, mean, 1.0))
+                / own.sum()
+                / (len(own) - 1)
+            )
         away = self.block.values[self.here] - mean * below
         level = own @ below / own.sum()
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -598,7 +716,11 @@ def _bessel(people: Vector) -> Vector:
 
 
 def _single(
-    blocks: Sequence[RowValues], weights: Sequence[Vector], means: Sequence[Vector], *, ratio: bool = False
+    blocks: Sequence[RowValues],
+    weights: Sequence[Vector],
+    means: Sequence[Vector],
+    *,
+    ratio: bool = False,
 ) -> tuple[Matrix, Vector, Vector]:
     """Return what one response says about each number; NaN of numbers that are no shares."""
     found = []
@@ -607,7 +729,11 @@ def _single(
         told = None if ratio or block.spread is None else block.spread(own, mean)
         found.append(told or OneResponse(vector([nothing] * 3), nothing, nothing))
     curves, lows, highs = zip(*found, strict=True)
-    return vector(np.hstack(curves)), vector(np.concatenate(lows)), vector(np.concatenate(highs))
+    return (
+        vector(np.hstack(curves)),
+        vector(np.concatenate(lows)),
+        vector(np.concatenate(highs)),
+    )
 
 
 def _estimand(
@@ -618,7 +744,11 @@ def _estimand(
     denominator: Any,
 ) -> _Estimand:
     size = len(sampling)
-    inside = np.ones(size, np.bool_) if domain is None else columns.mask(domain, "domain", size)
+    inside = (
+        np.ones(size, np.bool_)
+        if domain is None
+        else columns.mask(domain, "domain", size)
+    )
     if not inside.any():
         raise NotEstimable("nobody belongs to the domain; expected people who do.")
     parts: tuple[Mask, ...] = (inside,)
@@ -626,12 +756,26 @@ def _estimand(
     if by is not None:
         found, codes = numbered(by)
         columns.check_rows(codes, "groups", size)
-        known = [(group_name(each), (codes == at) & inside) for at, each in enumerate(found) if each is not None]
-        told = [(name, part) for name, part in known if part.any()]  # who names no group is in none of them
+        known = [
+            (group_name(each), (codes == at) & inside)
+            for at, each in enumerate(found)
+            if each is not None
+        ]
+        told = [
+            (name, part) for name, part in known if part.any()
+        ]  # who names no group is in none of them
         if not told:
             raise NotEstimable("nobody belongs to a group; expected people who do.")
         names, parts = (tuple(each) for each in zip(*told, strict=True))
-    below = None if denominator is None else columns.numbers(denominator, "denominator", size)
+    below = (
+        None
+        if denominator is None
+        else columns.numbers(denominator, "denominator", size)
+    )
     blocks = tuple(given(parts) if callable(given) else given)
-    nobody = inside & ~np.any(parts, axis=0) & np.any([block.present for block in blocks], axis=0)
+    nobody = (
+        inside
+        & ~np.any(parts, axis=0)
+        & np.any([block.present for block in blocks], axis=0)
+    )
     return _Estimand(blocks, sampling, parts, names, below, int(nobody.sum()))

@@ -60,7 +60,9 @@ class SampledBasis:
 
     def picked(self, which: NDArray[np.bool_]) -> SampledBasis:
         """Return what the intervals of some of the numbers are computed from."""
-        return SampledBasis(*(getattr(self, each.name)[..., which] for each in fields(self)))
+        return SampledBasis(
+            *(getattr(self, each.name)[..., which] for each in fields(self))
+        )
 
     def quantile(self, confidence: float) -> Vector:
         """Return t with this probability between −t and t, for each number."""
@@ -76,9 +78,13 @@ class SampledBasis:
 
     def size(self, single: Vector, confidence: float) -> Vector:
         """Return the effective sample size, where one response has this variance."""
-        few = student.ppf((1 + confidence) / 2, np.maximum(self.people - 1, 1)) / self.quantile(confidence)
+        few = student.ppf(
+            (1 + confidence) / 2, np.maximum(self.people - 1, 1)
+        ) / self.quantile(confidence)
         with np.errstate(divide="ignore", invalid="ignore"):
-            size = np.where(self.errors > 0, single / self.errors**2 * few**2, self.people)
+            size = np.where(
+                self.errors > 0, single / self.errors**2 * few**2, self.people
+            )
         return vector(np.clip(size, 1.0, self.people))
 
     def single(self) -> Vector:
@@ -160,20 +166,28 @@ def fieller(basis: SampledBasis, confidence: float) -> Ends:
         InvalidRequest: numbers that are no ratios of two others.
     """
     if not are_ratios(basis).all():
-        raise InvalidRequest("the fieller interval is one of ratios of two numbers; expected another method.")
+        raise InvalidRequest(
+            "the fieller interval is one of ratios of two numbers; expected another method."
+        )
     constant, slope, square = basis.ratio
     t2 = basis.quantile(confidence) ** 2
     a, half = 1 - t2 * square, basis.value + t2 * slope / 2
     known = a > 0
     over = np.where(known, a, 1.0)
     root = np.sqrt(np.maximum(half**2 - a * (basis.value**2 - t2 * constant), 0.0))
-    low, high = (np.clip((half + side * root) / over, basis.low, basis.high) for side in (-1, 1))
-    return vector(np.where(known, low, basis.low)), vector(np.where(known, high, basis.high))
+    low, high = (
+        np.clip((half + side * root) / over, basis.low, basis.high) for side in (-1, 1)
+    )
+    return vector(np.where(known, low, basis.low)), vector(
+        np.where(known, high, basis.high)
+    )
 
 
 def are_ratios(basis: SampledBasis) -> NDArray[np.bool_]:
     """Return which numbers are ratios of two others, on a scale that is known."""
-    return np.asarray(np.isnan(basis.curve).any(axis=0) & np.isfinite(basis.low), np.bool_)
+    return np.asarray(
+        np.isnan(basis.curve).any(axis=0) & np.isfinite(basis.low), np.bool_
+    )
 
 
 METHODS: dict[str, Callable[[SampledBasis, float], Ends]] = {
@@ -192,7 +206,12 @@ def defaults(basis: SampledBasis) -> dict[str, NDArray[np.bool_]]:
     shares = np.asarray(np.isfinite(basis.curve).all(axis=0), np.bool_)
     ratios = are_ratios(basis)
     rare = shares & basis.rare()
-    methods = {"score": shares & ~rare, "exact": rare, "fieller": ratios, "normal": ~shares & ~ratios}
+    methods = {
+        "score": shares & ~rare,
+        "exact": rare,
+        "fieller": ratios,
+        "normal": ~shares & ~ratios,
+    }
     return {method: which for method, which in methods.items() if which.any()}
 
 
@@ -218,4 +237,6 @@ def _rates(basis: SampledBasis, method: str) -> tuple[Vector, Vector]:
 
 def _check_shares(basis: SampledBasis, method: str) -> None:
     if not np.isfinite(basis.curve).all():
-        raise InvalidRequest(f"the {method} interval is one of shares; expected the method normal or chebyshev.")
+        raise InvalidRequest(
+            f"the {method} interval is one of shares; expected the method normal or chebyshev."
+        )

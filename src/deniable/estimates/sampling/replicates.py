@@ -52,33 +52,56 @@ class Replicates:
 
     def __post_init__(self) -> None:
         if self.weights is None and self.kind not in KINDS:
-            raise InvalidRequest(f"the replicates are {quoted(self.kind)}; expected one of {', '.join(KINDS)}.")
-        if self.weights is not None and self.scale is None and self.kind not in (*KINDS, "jk1"):
+            raise InvalidRequest(
+                f"the replicates are {quoted(self.kind)}; expected one of {', '.join(KINDS)}."
+            )
+        if (
+            self.weights is not None
+            and self.scale is None
+            and self.kind not in (*KINDS, "jk1")
+        ):
             raise InvalidRequest(
                 f"the replicate weights are of the kind {quoted(self.kind)}, whose scale is not known here; expected "
                 "scale=, the factor of the squared distances."
             )
         if self.centre is not None and self.centre not in CENTRES:
-            raise InvalidRequest(f"the centre is {quoted(self.centre)}; expected one of {', '.join(CENTRES)}.")
+            raise InvalidRequest(
+                f"the centre is {quoted(self.centre)}; expected one of {', '.join(CENTRES)}."
+            )
         if not 0 <= self.fay < 1:
-            raise InvalidRequest(f"Fay's factor is {self.fay}; expected 0 or more, and below 1.")
+            raise InvalidRequest(
+                f"Fay's factor is {self.fay}; expected 0 or more, and below 1."
+            )
         if self.count < 2:
-            raise InvalidRequest(f"there are {self.count} replicates; expected 2 at least.")
+            raise InvalidRequest(
+                f"there are {self.count} replicates; expected 2 at least."
+            )
 
     @property
     def centred_at(self) -> str:
         """What distances are measured from."""
-        return self.centre or ("estimate" if self.kind in ("brr", "fay") else "replicates")
+        return self.centre or (
+            "estimate" if self.kind in ("brr", "fay") else "replicates"
+        )
 
     def scales(self, replicates: int) -> Vector:
         """Return the factor of the squared distance of each replicate."""
         if self.scale is not None:
             given = np.atleast_1d(np.array(self.scale, np.float64))
-            if given.shape not in ((1,), (replicates,)) or not (np.isfinite(given) & (given >= 0)).all():
-                raise InvalidRequest(f"the scale does not fit; expected a number, or {replicates:,} of them.")
+            if (
+                given.shape not in ((1,), (replicates,))
+                or not (np.isfinite(given) & (given >= 0)).all()
+            ):
+                raise InvalidRequest(
+                    f"the scale does not fit; expected a number, or {replicates:,} of them."
+                )
             return vector(np.broadcast_to(given, (replicates,)))
         kept = self.fay if self.kind == "fay" else 0.0
-        known = {"brr": 1 / replicates, "fay": 1 / replicates / (1 - kept) ** 2, "bootstrap": 1 / (replicates - 1)}
+        known = {
+            "brr": 1 / replicates,
+            "fay": 1 / replicates / (1 - kept) ** 2,
+            "bootstrap": 1 / (replicates - 1),
+        }
         return np.full(replicates, known.get(self.kind, (replicates - 1) / replicates))
 
 
@@ -115,12 +138,19 @@ class ReplicateWeights:
         if self.centre == "replicates":
             return vector(replicated.mean(axis=0))[None, :]
         counts = np.bincount(self.strata)
-        means = np.stack([np.bincount(self.strata, weights=each) / counts for each in replicated.T], axis=1)
+        means = np.stack(
+            [np.bincount(self.strata, weights=each) / counts for each in replicated.T],
+            axis=1,
+        )
         return vector(means[self.strata])
 
 
 def drawn(
-    wanted: Replicates, clusters: Codes, stratum_of: Codes, names: Sequence[str], left: Vector
+    wanted: Replicates,
+    clusters: Codes,
+    stratum_of: Codes,
+    names: Sequence[str],
+    left: Vector,
 ) -> ReplicateWeights:
     """Return replicate weights for clusters in strata.
 
@@ -141,14 +171,21 @@ def drawn(
         raise InvalidRequest(
             f"a sampled fraction does not go with {wanted.kind}; expected the jackknife, or no replicates at all."
         )
-    makers = {"jackknife": _left_out, "brr": _halves, "fay": _halves, "bootstrap": _redrawn}
+    makers = {
+        "jackknife": _left_out,
+        "brr": _halves,
+        "fay": _halves,
+        "bootstrap": _redrawn,
+    }
     factors, strata = makers[wanted.kind](wanted, stratum_of, sizes, names)
     if wanted.kind == "jackknife":
         with np.errstate(divide="ignore", invalid="ignore"):
             scales = np.where(sizes > 1, (sizes - 1) / sizes * left, 0.0)[strata]
     else:
         scales = wanted.scales(factors.shape[1])
-    return ReplicateWeights(factors, clusters, vector(scales), strata, wanted.centred_at)
+    return ReplicateWeights(
+        factors, clusters, vector(scales), strata, wanted.centred_at
+    )
 
 
 def brought(wanted: Replicates, rows: int, before: Vector) -> ReplicateWeights:
@@ -160,18 +197,26 @@ def brought(wanted: Replicates, rows: int, before: Vector) -> ReplicateWeights:
     try:
         given = np.array(wanted.weights, np.float64)
     except (TypeError, ValueError):
-        raise InvalidRequest("the replicate weights are no numbers; expected a table of them.") from None
+        raise InvalidRequest(
+            "the replicate weights are no numbers; expected a table of them."
+        ) from None
     if given.ndim != 2 or len(given) != rows or given.shape[1] < 2:
         raise InvalidRequest(
             f"the replicate weights have the shape {given.shape}; expected {rows:,} rows and two columns at least."
         )
     if not (np.isfinite(given) & (given >= 0)).all():
-        raise InvalidRequest("a replicate weight is negative or no number; expected 0 or more in each cell.")
+        raise InvalidRequest(
+            "a replicate weight is negative or no number; expected 0 or more in each cell."
+        )
     if (given[before == 0] > 0).any():
-        raise InvalidRequest("somebody whose weight is 0 has a replicate weight; expected 0 there, too.")
+        raise InvalidRequest(
+            "somebody whose weight is 0 has a replicate weight; expected 0 there, too."
+        )
     factors = given / np.where(before > 0, before, 1.0)[:, None]
     scales, one = wanted.scales(given.shape[1]), np.zeros(given.shape[1], np.intp)
-    return ReplicateWeights(vector(factors), np.arange(rows), scales, one, wanted.centred_at)
+    return ReplicateWeights(
+        vector(factors), np.arange(rows), scales, one, wanted.centred_at
+    )
 
 
 def refuse_lone(sizes: Codes, names: Sequence[str], left: Vector) -> None:
@@ -198,7 +243,12 @@ def refuse_lone(sizes: Codes, names: Sequence[str], left: Vector) -> None:
     )
 
 
-def _left_out(_: Replicates, stratum_of: Codes, sizes: Codes, names: Sequence[str]) -> tuple[Matrix, Codes]:  # noqa: ARG001
+def _left_out(
+    _: Replicates,
+    stratum_of: Codes,
+    sizes: Codes,
+    names: Sequence[str],  # noqa: ARG001
+) -> tuple[Matrix, Codes]:
     """Leave out one cluster after another; the others of its stratum take over its weight."""
     size = sizes[stratum_of]
     raised = np.where(size > 1, size / np.maximum(size - 1, 1), 1.0)
@@ -207,7 +257,9 @@ def _left_out(_: Replicates, stratum_of: Codes, sizes: Codes, names: Sequence[st
     return vector(factors), stratum_of
 
 
-def _halves(wanted: Replicates, stratum_of: Codes, sizes: Codes, names: Sequence[str]) -> tuple[Matrix, Codes]:
+def _halves(
+    wanted: Replicates, stratum_of: Codes, sizes: Codes, names: Sequence[str]
+) -> tuple[Matrix, Codes]:
     """Take one of the two clusters of each stratum in balanced ways, by a Hadamard matrix; Fay's keeps both [Jud90]."""
     if (sizes != 2).any():
         name = names[int((sizes != 2).argmax())]
@@ -216,7 +268,9 @@ def _halves(wanted: Replicates, stratum_of: Codes, sizes: Codes, names: Sequence
             'Use replicates="jackknife", or pair clusters in the order in which they were drawn: two to a stratum.',
         )
     rounds = 1 << len(sizes).bit_length()
-    signs = hadamard(rounds)[:, 1 : len(sizes) + 1]  # the first column is the same in every round
+    signs = hadamard(rounds)[
+        :, 1 : len(sizes) + 1
+    ]  # the first column is the same in every round
     kept = wanted.fay if wanted.kind == "fay" else 0.0
     first = np.zeros(len(stratum_of), np.bool_)
     first[np.unique(stratum_of, return_index=True)[1]] = True
@@ -224,14 +278,21 @@ def _halves(wanted: Replicates, stratum_of: Codes, sizes: Codes, names: Sequence
     return vector(1 + (1 - kept) * side), np.zeros(rounds, np.intp)
 
 
-def _redrawn(wanted: Replicates, stratum_of: Codes, sizes: Codes, names: Sequence[str]) -> tuple[Matrix, Codes]:  # noqa: ARG001
+def _redrawn(
+    wanted: Replicates,
+    stratum_of: Codes,
+    sizes: Codes,
+    names: Sequence[str],  # noqa: ARG001
+) -> tuple[Matrix, Codes]:
     """Draw m − 1 of the m clusters of each stratum with replacement; each counts m/(m − 1) times as often [RW88]."""
     factors = np.ones((len(stratum_of), wanted.count))
     for stratum, size in enumerate(sizes.tolist()):
         if size < 2:
             continue
         members = np.flatnonzero(stratum_of == stratum)
-        picks = _below(size, (size - 1) * wanted.count, wanted.source).reshape(wanted.count, size - 1)
+        picks = _below(size, (size - 1) * wanted.count, wanted.source).reshape(
+            wanted.count, size - 1
+        )
         times = np.stack([np.bincount(each, minlength=size) for each in picks], axis=1)
         factors[members] = times * size / (size - 1)
     return vector(factors), np.zeros(wanted.count, np.intp)

@@ -32,23 +32,48 @@ from deniable.estimates.differences import (
 )
 from deniable.estimates.intervals import Ends, Interval, one_of, recovered
 from deniable.estimates.inverses import left_inverse
-from deniable.estimates.results import Caution, Columns, Contrast, Result, Row, Summary, words_of
-from deniable.estimates.sampling.intervals import METHODS, SampledBasis, are_ratios, by_default, defaults
-from deniable.estimates.sensitivity import SHARES, ReadWith, Sensitivity, Share, breakdown_sentence, curves
+from deniable.estimates.results import (
+    Caution,
+    Columns,
+    Contrast,
+    Result,
+    Row,
+    Summary,
+    words_of,
+)
+from deniable.estimates.sampling.intervals import (
+    METHODS,
+    SampledBasis,
+    are_ratios,
+    by_default,
+    defaults,
+)
+from deniable.estimates.sensitivity import (
+    SHARES,
+    ReadWith,
+    Sensitivity,
+    Share,
+    breakdown_sentence,
+    curves,
+)
 from deniable.estimates.shares import combined
 from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, wald_test
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 
-_UNKNOWN = "a number could not be estimated in every group; expected the name of one that was."
+_UNKNOWN = (
+    "a number could not be estimated in every group; expected the name of one that was."
+)
 FEW_DEGREES = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
 
 NOISE = 2.0
 """Standard errors within which the number of those who have an item says nothing about their mean."""
 
-_BELOW = -2.3263  # standard errors below 0 that chance reaches once in a hundred samples
+_BELOW = (
+    -2.3263
+)  # standard errors below 0 that chance reaches once in a hundred samples
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,14 +198,18 @@ class SampledEstimate(Result):
     def design_effect(self) -> dict[str, float]:
         """The variance of each, over that of as many people drawn one by one and with even weights."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.where(self.simple > 0, np.diagonal(self.covariance) / self.simple, np.nan)
+            found = np.where(
+                self.simple > 0, np.diagonal(self.covariance) / self.simple, np.nan
+            )
         return dict(zip(self.names, found.tolist(), strict=True))
 
     @property
     def device_share(self) -> dict[str, float]:
         """The share of each variance that is the device's: what a direct and truthful question would not have had."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.where(self.errors > 0, np.clip(self.device / self.errors**2, 0.0, 1.0), np.nan)
+            found = np.where(
+                self.errors > 0, np.clip(self.device / self.errors**2, 0.0, 1.0), np.nan
+            )
         return dict(zip(self.names, found.tolist(), strict=True))
 
     @cached_property
@@ -189,7 +218,15 @@ class SampledEstimate(Result):
         value, errors = self.value / self.scale, self.errors / self.scale
         simple = self.simple / self.scale**2
         return SampledBasis(
-            value, errors, self.degrees, self.people, simple, self.curve, self.low, self.high, self.ratio
+            value,
+            errors,
+            self.degrees,
+            self.people,
+            simple,
+            self.curve,
+            self.low,
+            self.high,
+            self.ratio,
         )
 
     @property
@@ -199,10 +236,17 @@ class SampledEstimate(Result):
     @property
     def default_interval(self) -> str:
         """The interval method that is used when none is named; several, where some numbers are shares and some not."""
-        return " and ".join(dict.fromkeys(_default_of(each) for each in self.evidence) or defaults(self.basis))
+        return " and ".join(
+            dict.fromkeys(_default_of(each) for each in self.evidence)
+            or defaults(self.basis)
+        )
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for each number by name.
 
@@ -219,22 +263,37 @@ class SampledEstimate(Result):
         """
         confidence = one_of(1, level)
         low, high = self._ends(method, confidence, simultaneous=simultaneous)
-        return dict(zip(self.names, map(Interval, low.tolist(), high.tolist()), strict=True))
+        return dict(
+            zip(self.names, map(Interval, low.tolist(), high.tolist()), strict=True)
+        )
 
-    def _ends(self, method: str | None, level: float, *, simultaneous: bool = False) -> Ends:
+    def _ends(
+        self, method: str | None, level: float, *, simultaneous: bool = False
+    ) -> Ends:
         if self.evidence and method not in _OF_ROWS:
             part = one_of(len(self.evidence) if simultaneous else 1, level)
-            ends = [each.conf_int(level=part, method=method, simultaneous=simultaneous) for each in self.evidence]
-            low, high = vector([list(interval) for each in ends for interval in each.values()]).T
+            ends = [
+                each.conf_int(level=part, method=method, simultaneous=simultaneous)
+                for each in self.evidence
+            ]
+            low, high = vector(
+                [list(interval) for each in ends for interval in each.values()]
+            ).T
             return vector(low), vector(high)
         if method is not None and method not in METHODS:
-            raise InvalidRequest(f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}.")
+            raise InvalidRequest(
+                f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}."
+            )
         low, high = np.empty_like(self.value), np.empty_like(self.value)
         events = self.events if simultaneous else np.ones_like(self.events)
         for count in np.unique(events).tolist():
             which = np.asarray(events == count, np.bool_)
             basis, confidence = self.basis.picked(which), one_of(int(count), level)
-            low[which], high[which] = METHODS[method](basis, confidence) if method else by_default(basis, confidence)
+            low[which], high[which] = (
+                METHODS[method](basis, confidence)
+                if method
+                else by_default(basis, confidence)
+            )
         return vector(low * self.scale), vector(high * self.scale)
 
     def contrast(self, weights: Mapping[str, float]) -> Contrast:
@@ -251,13 +310,18 @@ class SampledEstimate(Result):
                 )
             return self.names.index(name)
 
-        combination, spread = combined(weights, len(self.value), number), Full(self.covariance)
+        combination, spread = (
+            combined(weights, len(self.value), number),
+            Full(self.covariance),
+        )
         error = math.sqrt(max(spread.between(combination, combination), 0.0))
         ends = partial(self._contrast_ends, combination)
         return Contrast(dict(weights), float(combination @ self.value), error, ends)
 
     def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
-        return recovered(self.value, Full(self.covariance), combination, self._ends(None, confidence))
+        return recovered(
+            self.value, Full(self.covariance), combination, self._ends(None, confidence)
+        )
 
     @property
     def df(self) -> float:
@@ -278,11 +342,18 @@ class SampledEstimate(Result):
             return self
         if quantity not in self.others:
             expected = ", ".join([self.quantity, *self.others])
-            raise InvalidRequest(f"the quantity is {quoted(quantity)}; expected one of {expected}.")
+            raise InvalidRequest(
+                f"the quantity is {quoted(quantity)}; expected one of {expected}."
+            )
         others = {name: each for name, each in self.others.items() if name != quantity}
-        return replace(self.others[quantity], others={self.quantity: replace(self, others={}), **others})
+        return replace(
+            self.others[quantity],
+            others={self.quantity: replace(self, others={}), **others},
+        )
 
-    def select(self, names: Sequence[str], within: Sequence[int], quantity: str) -> SampledEstimate:
+    def select(
+        self, names: Sequence[str], within: Sequence[int], quantity: str
+    ) -> SampledEstimate:
         """Return some of the numbers of each group, under other names.
 
         Args:
@@ -292,35 +363,61 @@ class SampledEstimate(Result):
         """
         size = len(self.names_in_group)
         groups = self.groups or ("",)
-        picked = np.concatenate([at * size + np.asarray(within) for at in range(len(groups))])
-        arrays: dict[str, Any] = {name: getattr(self, name)[..., picked] for name in _ARRAYS}
+        picked = np.concatenate(
+            [at * size + np.asarray(within) for at in range(len(groups))]
+        )
+        arrays: dict[str, Any] = {
+            name: getattr(self, name)[..., picked] for name in _ARRAYS
+        }
         arrays["covariance"] = self.covariance[np.ix_(picked, picked)]
         arrays["events"] = np.full(len(picked), len(picked))
-        told = tuple(f"{group} · {name}" if group else name for group in groups for name in names)
-        return replace(self, names=told, quantity=quantity, totals=None, evidence=(), **arrays)
+        told = tuple(
+            f"{group} · {name}" if group else name for group in groups for name in names
+        )
+        return replace(
+            self, names=told, quantity=quantity, totals=None, evidence=(), **arrays
+        )
 
     def with_evidence(self, evidence: tuple[Any, ...]) -> SampledEstimate:
         """Return the same with the covariance and the intervals of estimates from counts, one for each group."""
         if not evidence:
             return self
-        return replace(self, covariance=block_diag(*(each.cov_params() for each in evidence)), evidence=evidence)
+        return replace(
+            self,
+            covariance=block_diag(*(each.cov_params() for each in evidence)),
+            evidence=evidence,
+        )
 
     def of_group(self, number: int) -> SampledEstimate:
         """Return the numbers of one group alone, by their own names; of the only one, where there are no groups."""
         names = self.names_in_group
         span = slice(number * len(names), (number + 1) * len(names))
-        arrays: dict[str, Any] = {name: getattr(self, name)[..., span] for name in _ARRAYS}
+        arrays: dict[str, Any] = {
+            name: getattr(self, name)[..., span] for name in _ARRAYS
+        }
         arrays["covariance"] = self.covariance[span, span]
         arrays["events"] = self.events[span] / max(len(self.groups), 1)
         own = self.evidence[number : number + 1]
         people = int(arrays["people"].max())
-        return replace(self, names=names, groups=(), totals=None, evidence=own, respondents=people, **arrays)
+        return replace(
+            self,
+            names=names,
+            groups=(),
+            totals=None,
+            evidence=own,
+            respondents=people,
+            **arrays,
+        )
 
     @property
     def names_in_group(self) -> tuple[str, ...]:
         """What is told of each group."""
         first = self.names[: len(self.names) // max(len(self.groups), 1)]
-        return tuple(name.removeprefix(f"{self.groups[0]} · ") for name in first) if self.groups else first
+        return (
+            tuple(name.removeprefix(f"{self.groups[0]} · ") for name in first)
+            if self.groups
+            else first
+        )
 
     def homogeneity(self, name: str | None = None) -> HypothesisTest:
         """Test whether all groups are alike.
@@ -338,10 +435,14 @@ class SampledEstimate(Result):
         self._check_groups()
         known = self.names_in_group
         if name is not None and name not in known:
-            raise InvalidRequest(f"{quoted(name)} was not estimated; expected one of {', '.join(known[:5]):.200}.")
+            raise InvalidRequest(
+                f"{quoted(name)} was not estimated; expected one of {', '.join(known[:5]):.200}."
+            )
         signs = np.eye(len(self.groups))[1:]
         signs[:, 0] = -1.0
-        weights = comparison_weights(vector(signs), known, self._tested_names if name is None else [name])
+        weights = comparison_weights(
+            vector(signs), known, self._tested_names if name is None else [name]
+        )
         apart = weights @ self.value
         spread = weights @ self.covariance @ weights.T
         if not (np.isfinite(apart).all() and np.isfinite(spread).all()):
@@ -378,16 +479,24 @@ class SampledEstimate(Result):
             )
         compared = self.compared_names
         check_number(math.comb(len(self.groups), 2) * len(compared))
-        titles = [f"{one} − {two} · {name}" for one, two in itertools.combinations(self.groups, 2) for name in compared]
+        titles = [
+            f"{one} − {two} · {name}"
+            for one, two in itertools.combinations(self.groups, 2)
+            for name in compared
+        ]
         rows = [
             self._comparison(title, weights)
-            for title, weights in zip(titles, self.comparison_weights(against), strict=True)
+            for title, weights in zip(
+                titles, self.comparison_weights(against), strict=True
+            )
         ]
         return Differences(self, against, tuple(rows))
 
     def comparison_weights(self, against: str) -> Matrix:  # noqa: ARG002 - there are pairs alone
         """Return what each comparison adds up, a row each."""
-        return comparison_weights(pair_signs(len(self.groups)), self.names_in_group, self.compared_names)
+        return comparison_weights(
+            pair_signs(len(self.groups)), self.names_in_group, self.compared_names
+        )
 
     @property
     def compared_names(self) -> tuple[str, ...]:
@@ -396,15 +505,23 @@ class SampledEstimate(Result):
         return known[-1:] if self.quantity == "share" and len(known) == 2 else known
 
     def _comparison(self, title: str, weights: Vector) -> Compared:
-        apart = self.contrast({self.names[at]: float(weights[at]) for at in np.flatnonzero(weights).tolist()})
+        apart = self.contrast(
+            {
+                self.names[at]: float(weights[at])
+                for at in np.flatnonzero(weights).tolist()
+            }
+        )
         spread = np.array([[apart.error**2]])
-        p_value = wald_test(title, [apart.value], spread, int(self.degrees[weights != 0].min())).p_value
+        p_value = wald_test(
+            title, [apart.value], spread, int(self.degrees[weights != 0].min())
+        ).p_value
         return Compared(title, apart.value, apart.error, p_value, apart)
 
     def _check_groups(self) -> None:
         if len(self.groups) < 2:
             raise InvalidRequest(
-                "there are no groups to be compared; expected at least two.", "Ask for them: dn.estimate(…, by=region)."
+                "there are no groups to be compared; expected at least two.",
+                "Ask for them: dn.estimate(…, by=region).",
             )
 
     def sensitivity(
@@ -438,11 +555,15 @@ class SampledEstimate(Result):
             )
         name = self.names[-1] if category is None else category
         if name not in self.names:
-            raise InvalidRequest(f"{quoted(name)} was not estimated; expected one of {', '.join(self.names[:5]):.200}.")
+            raise InvalidRequest(
+                f"{quoted(name)} was not estimated; expected one of {', '.join(self.names[:5]):.200}."
+            )
         at, ends = self.names.index(name), self.conf_int(level=level)[name]
         number = at % len(self._read.design.categories)
         share = Share(name, number, float(self.value[at]), float(self.errors[at]), ends)
-        return curves(self._read, share, kind, symbol=symbol, shares=shares, level=level)
+        return curves(
+            self._read, share, kind, symbol=symbol, shares=shares, level=level
+        )
 
     @property
     def _read(self) -> ReadWith | None:
@@ -450,7 +571,9 @@ class SampledEstimate(Result):
         design = self.design
         if self.quantity != "share" or not isinstance(design, Design):
             return None
-        square = design.channel.own_cells and design.channel.responses == len(design.categories)
+        square = design.channel.own_cells and design.channel.responses == len(
+            design.categories
+        )
         return ReadWith(design, left_inverse(design.channel)) if square else None
 
     @property
@@ -458,7 +581,11 @@ class SampledEstimate(Result):
         """Shares and variances far below 0, means of perhaps nobody, and too few clusters to know how they differ."""
         found: list[Caution] = []
         for at in np.flatnonzero(self._are_shares).tolist():
-            name, value, error = self.names[at], float(self.value[at]), float(self.errors[at])
+            name, value, error = (
+                self.names[at],
+                float(self.value[at]),
+                float(self.errors[at]),
+            )
             if value < _BELOW * error and value < 0:
                 found.append(
                     Caution(
@@ -491,7 +618,11 @@ class SampledEstimate(Result):
         return tuple(found)
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> Summary[SampledRow]:
         """Return a table: number, error, interval, design effect, and how much of the variance is the device's."""
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
@@ -546,8 +677,12 @@ class SampledEstimate(Result):
         )
         notes += self._tested
         if self._read is not None and not self.groups:
-            notes += filter(None, [breakdown_sentence(self._read, float(self.value[-1]))])
-        notes += below_zero(self.warnings, below=bool((self.value[self._are_shares] < 0).any()))
+            notes += filter(
+                None, [breakdown_sentence(self._read, float(self.value[-1]))]
+            )
+        notes += below_zero(
+            self.warnings, below=bool((self.value[self._are_shares] < 0).any())
+        )
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
         return (*notes, *self._vouched)
@@ -555,11 +690,19 @@ class SampledEstimate(Result):
     @property
     def comparison_notes(self) -> tuple[str, ...]:
         """What has to be known to read differences between the groups."""
-        return (f"Degrees of freedom: {self.degrees.min():.0f}.", *self._tested, *self._vouched)
+        return (
+            f"Degrees of freedom: {self.degrees.min():.0f}.",
+            *self._tested,
+            *self._vouched,
+        )
 
     @property
     def _tested(self) -> tuple[str, ...]:
-        return (f"{self._alike()}.",) if len(self.groups) > 1 and self.quantity != "total" else ()
+        return (
+            (f"{self._alike()}.",)
+            if len(self.groups) > 1 and self.quantity != "total"
+            else ()
+        )
 
     @property
     def _vouched(self) -> tuple[str, ...]:
@@ -571,12 +714,18 @@ class SampledEstimate(Result):
     def _rests_on(self) -> tuple[str, ...]:
         if isinstance(self.design, Deck):
             return (self.design.guarantee,)
-        several = self.design.designs if isinstance(self.design, Ladder) else self.design
+        several = (
+            self.design.designs if isinstance(self.design, Ladder) else self.design
+        )
         return rests_on(*(several if isinstance(several, tuple) else (several,)))
 
     @property
     def _as_many(self) -> str:
-        return "as many people of the group" if self.groups else f"{self.respondents:,} people"
+        return (
+            "as many people of the group"
+            if self.groups
+            else f"{self.respondents:,} people"
+        )
 
     @property
     def _tested_names(self) -> tuple[str, ...]:
@@ -588,7 +737,11 @@ class SampledEstimate(Result):
         try:
             return str(self.homogeneity())
         except NotEstimable as error:
-            told = "a number is not known in every group" if error.problem == _UNKNOWN else "there are too few clusters"
+            told = (
+                "a number is not known in every group"
+                if error.problem == _UNKNOWN
+                else "there are too few clusters"
+            )
             return f"{ALIKE}: {told} for it"
 
     @property
@@ -604,14 +757,21 @@ class SampledEstimate(Result):
             "names": list(self.names),
             "groups": list(self.groups),
             "devices": [json.loads(each.to_json()) for each in devices],
-            "evidence": [{"type": each.type, "source": each._source()} for each in self.evidence],
+            "evidence": [
+                {"type": each.type, "source": each._source()} for each in self.evidence
+            ],
             "others": {name: each._source() for name, each in self.others.items()},
             "totals": None if self.totals is None else self.totals._source(),
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: AnyDesign | None) -> SampledEstimate:
-        devices = [Design.from_json(json.dumps(each)) for each in documents.field(source, "devices", list)]
+    def _remade(
+        cls, source: Mapping[str, Any], design: AnyDesign | None
+    ) -> SampledEstimate:
+        devices = [
+            Design.from_json(json.dumps(each))
+            for each in documents.field(source, "devices", list)
+        ]
         try:
             below = source["totals"]
             told: dict[str, Any] = {name: source[name] for name in _TOLD}
@@ -623,17 +783,27 @@ class SampledEstimate(Result):
                 **arrays,
                 names=tuple(source["names"]),
                 groups=tuple(source["groups"]),
-                totals=None if below is None else cls._remade(documents.field(source, "totals", dict), design),
+                totals=None
+                if below is None
+                else cls._remade(documents.field(source, "totals", dict), design),
                 others={
-                    name: cls._remade(each, design) for name, each in documents.field(source, "others", dict).items()
+                    name: cls._remade(each, design)
+                    for name, each in documents.field(source, "others", dict).items()
                 },
-                evidence=tuple(_remade_evidence(each, design) for each in documents.field(source, "evidence", list)),
+                evidence=tuple(
+                    _remade_evidence(each, design)
+                    for each in documents.field(source, "evidence", list)
+                ),
             )
         except (KeyError, TypeError, ValueError):
-            raise UnreadableFile("the numbers of this estimate are not complete; expected all of them.") from None
+            raise UnreadableFile(
+                "the numbers of this estimate are not complete; expected all of them."
+            ) from None
         sizes = {len(made.names), *(getattr(made, name).shape[-1] for name in _ARRAYS)}
         if len(sizes) != 1:
-            raise UnreadableFile("the numbers of this estimate do not fit each other; expected one for each name.")
+            raise UnreadableFile(
+                "the numbers of this estimate do not fit each other; expected one for each name."
+            )
         return made
 
 
@@ -645,7 +815,9 @@ def _default_of(evidence: Any) -> str:
 def _remade_evidence(body: Mapping[str, Any], design: Any) -> Any:
     """Make the estimate from counts again."""
     module, _, name = _EVIDENCE[documents.field(body, "type", str)].rpartition(".")
-    return getattr(import_module(f"deniable.{module}"), name)._remade(documents.field(body, "source", dict), design)
+    return getattr(import_module(f"deniable.{module}"), name)._remade(
+        documents.field(body, "source", dict), design
+    )
 
 
 _EVIDENCE = {  # by the type of a result: its class, below `deniable`
@@ -659,7 +831,16 @@ _EVIDENCE = {  # by the type of a result: its class, below `deniable`
     "edges": "types.edges.estimate.EdgeEstimate",
 }
 _OF_ROWS = ("korn-graubard", "logit", "fieller")  # methods that counts have none of
-_TOLD = ("asked", "epsilon", "quantity", "method", "sample", "respondents", "missing", "ungrouped")
+_TOLD = (
+    "asked",
+    "epsilon",
+    "quantity",
+    "method",
+    "sample",
+    "respondents",
+    "missing",
+    "ungrouped",
+)
 _ARRAYS = (
     "value",
     "covariance",

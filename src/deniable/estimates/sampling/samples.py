@@ -12,9 +12,19 @@ import numpy as np
 from deniable.errors import InvalidRequest, quoted, require
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
-from deniable.estimates.sampling.calibration import Calibration, check_method, indicators
+from deniable.estimates.sampling.calibration import (
+    Calibration,
+    check_method,
+    indicators,
+)
 from deniable.estimates.sampling.columns import Codes
-from deniable.estimates.sampling.replicates import Replicates, ReplicateWeights, brought, drawn, refuse_lone
+from deniable.estimates.sampling.replicates import (
+    Replicates,
+    ReplicateWeights,
+    brought,
+    drawn,
+    refuse_lone,
+)
 from deniable.files.row_names import check_same_people, index_of
 
 _MOST_FACTORS = 1 << 25  # of replicates: 256 MB
@@ -106,24 +116,46 @@ class Sampling:
             Incompatible: columns of pandas that are of different people.
             NotEstimable: a stratum with one cluster, for replicates.
         """
-        given = {"weights": weights, "strata": strata, "clusters": clusters, "inclusion": inclusion}
-        held = {name: columns.named_column(each, data, name) for name, each in given.items() if each is not None}
+        given = {
+            "weights": weights,
+            "strata": strata,
+            "clusters": clusters,
+            "inclusion": inclusion,
+        }
+        held = {
+            name: columns.named_column(each, data, name)
+            for name, each in given.items()
+            if each is not None
+        }
         self.joint = None if joint is None else _joint(joint)
         if self.joint is not None:
             held.setdefault("inclusion", np.diagonal(self.joint))
         check_same_people(**held)
-        self.index = next((index_of(each) for each in held.values() if index_of(each) is not None), None)
+        self.index = next(
+            (index_of(each) for each in held.values() if index_of(each) is not None),
+            None,
+        )
         rows = _rows(held)
         if self.joint is not None:
             columns.check_rows(self.joint, "joint probabilities", rows)
-        self._data, self.rule, self.calibration, self._own_degrees = data, _rule(rule), None, None
+        self._data, self.rule, self.calibration, self._own_degrees = (
+            data,
+            _rule(rule),
+            None,
+            None,
+        )
         codes, names = columns.labels(held.get("strata", [""] * rows), "strata", rows)
         self.strata, self.stratum_names = codes, tuple(map(str, names))
         self._read_clusters(held.get("clusters"), rows)
         self._read_inclusion(held.get("inclusion"), rows, weighted="weights" in held)
         self.fractions = np.zeros(len(names))
         counts = np.bincount(codes, minlength=len(names))
-        self._read_population(population, counts, names, free="weights" not in held and self.inclusion is None)
+        self._read_population(
+            population,
+            counts,
+            names,
+            free="weights" not in held and self.inclusion is None,
+        )
         if "weights" in held:
             self.base = _weights(held["weights"], rows)
             self._check_scale()
@@ -152,7 +184,9 @@ class Sampling:
         if given is None:
             return
         if weighted:
-            raise InvalidRequest("there are weights and inclusion probabilities; expected one of both.")
+            raise InvalidRequest(
+                "there are weights and inclusion probabilities; expected one of both."
+            )
         chances = columns.numbers(given, "inclusion", rows)
         if not ((chances > 0) & (chances <= 1)).all():
             first = int((~((chances > 0) & (chances <= 1))).argmax())
@@ -160,17 +194,36 @@ class Sampling:
                 f"the inclusion probability of row {first + 1:,} is {chances[first]}; expected 0 < q ≤ 1."
             )
         if self.joint is not None and not np.allclose(np.diagonal(self.joint), chances):
-            raise InvalidRequest("the joint probabilities do not have the inclusion probabilities on their diagonal.")
+            raise InvalidRequest(
+                "the joint probabilities do not have the inclusion probabilities on their diagonal."
+            )
         self.inclusion, self.base = chances, 1 / chances
 
-    def _read_population(self, given: Any, counts: Codes, names: tuple[Any, ...], *, free: bool) -> None:
+    def _read_population(
+        self, given: Any, counts: Codes, names: tuple[Any, ...], *, free: bool
+    ) -> None:
         self.population = None
         if given is None:
             return
-        each = columns.by_label(given, names, "population", "stratum") if isinstance(given, Mapping) else None
-        whole = vector([float(given)]) if each is None and isinstance(given, int | float | np.number) else each
-        if whole is None or isinstance(given, bool) or not np.isfinite(whole).all() or (whole <= 0).any():
-            raise InvalidRequest(f"the population is {quoted(given)}; expected how many people there are.")
+        each = (
+            columns.by_label(given, names, "population", "stratum")
+            if isinstance(given, Mapping)
+            else None
+        )
+        whole = (
+            vector([float(given)])
+            if each is None and isinstance(given, int | float | np.number)
+            else each
+        )
+        if (
+            whole is None
+            or isinstance(given, bool)
+            or not np.isfinite(whole).all()
+            or (whole <= 0).any()
+        ):
+            raise InvalidRequest(
+                f"the population is {quoted(given)}; expected how many people there are."
+            )
         self.population = float(whole.sum())
         people = vector([counts.sum()]) if each is None else vector(counts)
         if (people > whole).any():
@@ -179,14 +232,19 @@ class Sampling:
             )
         if free:
             self.base = vector(
-                np.full(len(self.strata), whole[0] / people[0]) if each is None else (whole / people)[self.strata]
+                np.full(len(self.strata), whole[0] / people[0])
+                if each is None
+                else (whole / people)[self.strata]
             )
             if not self.clustered and (each is not None or len(names) == 1):
                 self.fractions = vector(people / whole)
 
     def _check_scale(self) -> None:
         total = self.base.sum()
-        if self.population is not None and not 1 / _OFF <= total / self.population <= _OFF:
+        if (
+            self.population is not None
+            and not 1 / _OFF <= total / self.population <= _OFF
+        ):
             raise InvalidRequest(
                 f"the weights sum to {total:,.6g} and there are {self.population:,.6g} people; expected about as many.",
                 "Weights that are only relative tell a mean: leave population away.",
@@ -206,23 +264,38 @@ class Sampling:
                 'Say so: replicates=dn.Replicates("brr", weights=table), or with scale= for a kind of your own.',
             )
         if self.inclusion is not None:
-            raise InvalidRequest("replicates do not go with inclusion probabilities; expected weights.")
+            raise InvalidRequest(
+                "replicates do not go with inclusion probabilities; expected weights."
+            )
         self._kind = wanted.kind
         if wanted.weights is not None:
             self.replicates = brought(wanted, rows, self.base)
-            self._own_degrees = len(self.replicates) - 1 if wanted.degrees is None else wanted.degrees
+            self._own_degrees = (
+                len(self.replicates) - 1 if wanted.degrees is None else wanted.degrees
+            )
             return
         clusters = len(self.stratum_of)
-        if clusters * (clusters if wanted.kind == "jackknife" else wanted.count) > _MOST_FACTORS:
+        if (
+            clusters * (clusters if wanted.kind == "jackknife" else wanted.count)
+            > _MOST_FACTORS
+        ):
             raise InvalidRequest(
                 f"replicates of {clusters:,} clusters are too many; expected {int(_MOST_FACTORS**0.5):,} at most.",
                 "Leave replicates away: the linearized variance takes any number.",
             )
-        self.replicates = drawn(wanted, self.clusters, self.stratum_of, self.stratum_names, 1 - self.fractions)
+        self.replicates = drawn(
+            wanted,
+            self.clusters,
+            self.stratum_of,
+            self.stratum_names,
+            1 - self.fractions,
+        )
 
     def __setattr__(self, name: str, value: object) -> None:
         if getattr(self, "_frozen", False):
-            raise FrozenInstanceError(f"cannot assign to {name!r}: a sampling is a frozen value.")
+            raise FrozenInstanceError(
+                f"cannot assign to {name!r}: a sampling is a frozen value."
+            )
         object.__setattr__(self, name, value)
 
     def _changed(self, **changes: object) -> Sampling:
@@ -233,7 +306,9 @@ class Sampling:
 
     def with_replacement(self) -> Sampling:
         """Return the same sample as if clusters, or people, had been drawn with replacement: nothing is left out."""
-        return self._changed(fractions=np.zeros_like(self.fractions), inclusion=None, joint=None)
+        return self._changed(
+            fractions=np.zeros_like(self.fractions), inclusion=None, joint=None
+        )
 
     def without_population(self) -> Sampling:
         """Return the same sample of a population whose size is not known."""
@@ -242,7 +317,11 @@ class Sampling:
     def without_clusters(self) -> Sampling:
         """Return the same people, drawn one by one in the same strata; their variance is linearized."""
         return self._changed(
-            clusters=np.arange(len(self)), stratum_of=self.strata, clustered=False, replicates=None, _own_degrees=None
+            clusters=np.arange(len(self)),
+            stratum_of=self.strata,
+            clustered=False,
+            replicates=None,
+            _own_degrees=None,
         )
 
     def __len__(self) -> int:
@@ -276,7 +355,11 @@ class Sampling:
     def one_by_one(self) -> bool:
         """Whether people were drawn one by one from one population: weights and a fraction are all that is known."""
         complicated = (self.inclusion, self.replicates, self.calibration)
-        return not self.clustered and len(self.stratum_names) == 1 and all(each is None for each in complicated)
+        return (
+            not self.clustered
+            and len(self.stratum_names) == 1
+            and all(each is None for each in complicated)
+        )
 
     @property
     def simple(self) -> bool:
@@ -294,7 +377,11 @@ class Sampling:
 
     def describe(self, taken: int | None = None) -> str:
         """Return how many people, clusters and strata there are, in words; and of whom so many are taken."""
-        told = f"{len(self):,} people" if taken in (None, len(self)) else f"{taken:,} of {len(self):,} people"
+        told = (
+            f"{len(self):,} people"
+            if taken in (None, len(self))
+            else f"{taken:,} of {len(self):,} people"
+        )
         if self.clustered:
             told += f" in {len(self.stratum_of):,} clusters"
         if len(self.stratum_names) > 1:
@@ -311,7 +398,9 @@ class Sampling:
         Why: a variance between clusters that is multiplied by 1 − f loses f of the device's, which is drawn anew for
         each respondent however many of the people there are respond.
         """
-        if self.inclusion is not None and (self.joint is not None or not self.clustered):
+        if self.inclusion is not None and (
+            self.joint is not None or not self.clustered
+        ):
             return self.inclusion
         return vector(self.fractions[self.strata])
 
@@ -334,10 +423,16 @@ class Sampling:
             return
         step = max(1, _CHUNK // len(self))
         for start in range(0, len(self.replicates), step):
-            factors = self.replicates.factors[:, start : start + step][self.replicates.rows]
+            factors = self.replicates.factors[:, start : start + step][
+                self.replicates.rows
+            ]
             weights = vector(self.base[:, None] * factors)
             if self.calibration is not None:
-                weights = vector(np.stack([self.calibration.weights(each) for each in weights.T], axis=1))
+                weights = vector(
+                    np.stack(
+                        [self.calibration.weights(each) for each in weights.T], axis=1
+                    )
+                )
             yield weights
 
     def post_stratify(self, groups: Any, totals: Mapping[Any, float]) -> Sampling:
@@ -357,7 +452,9 @@ class Sampling:
         """
         return self._calibrated({"groups": (groups, totals)}, "linear", named=False)
 
-    def rake(self, groups: Mapping[str, Any], totals: Mapping[str, Mapping[Any, float]]) -> Sampling:
+    def rake(
+        self, groups: Mapping[str, Any], totals: Mapping[str, Mapping[Any, float]]
+    ) -> Sampling:
         """Return the sample with weights that meet the margins of several groupings at once.
 
         Implements: raking, whose weights are w·exp(x′l) and stay positive [DS92].
@@ -372,17 +469,34 @@ class Sampling:
         """
         _check_margins(groups, totals)
         for each in totals.values():
-            require(isinstance(each, Mapping), each, "a margin", "a number of people for each group, by its name")
+            require(
+                isinstance(each, Mapping),
+                each,
+                "a margin",
+                "a number of people for each group, by its name",
+            )
         if not groups or set(groups) != set(totals):
-            raise InvalidRequest("the margins do not have one total for each group; expected the same names in both.")
+            raise InvalidRequest(
+                "the margins do not have one total for each group; expected the same names in both."
+            )
         people = {name: sum(totals[name].values()) for name in groups}
         if max(people.values()) - min(people.values()) > 1e-6 * max(people.values()):
             told = ", ".join(f"{name} {total:,.10g}" for name, total in people.items())
-            raise InvalidRequest(f"the margins sum to different numbers of people ({told:.200}); expected one number.")
-        return self._calibrated({name: (groups[name], totals[name]) for name in groups}, "raking", named=True)
+            raise InvalidRequest(
+                f"the margins sum to different numbers of people ({told:.200}); expected one number."
+            )
+        return self._calibrated(
+            {name: (groups[name], totals[name]) for name in groups},
+            "raking",
+            named=True,
+        )
 
     def calibrate(
-        self, auxiliary: Mapping[str, Any], totals: Mapping[str, float], *, method: str = "linear"
+        self,
+        auxiliary: Mapping[str, Any],
+        totals: Mapping[str, float],
+        *,
+        method: str = "linear",
     ) -> Sampling:
         """Return the sample with weights that reproduce known totals of numbers.
 
@@ -400,23 +514,45 @@ class Sampling:
         check_method(method)
         _check_margins(auxiliary, totals)
         if not auxiliary or set(auxiliary) != set(totals):
-            raise InvalidRequest("the columns do not have one total each; expected the same names in both.")
-        read = [columns.numbers(self._beside(each, name), name, len(self)) for name, each in auxiliary.items()]
+            raise InvalidRequest(
+                "the columns do not have one total each; expected the same names in both."
+            )
+        read = [
+            columns.numbers(self._beside(each, name), name, len(self))
+            for name, each in auxiliary.items()
+        ]
         known = columns.numbers([totals[name] for name in auxiliary], "totals")
-        return self._with(Calibration(vector(np.stack(read, axis=1)), known, method, tuple(auxiliary)))
+        return self._with(
+            Calibration(vector(np.stack(read, axis=1)), known, method, tuple(auxiliary))
+        )
 
     def _calibrated(
-        self, margins: Mapping[str, tuple[Any, Mapping[Any, float]]], method: str, *, named: bool
+        self,
+        margins: Mapping[str, tuple[Any, Mapping[Any, float]]],
+        method: str,
+        *,
+        named: bool,
     ) -> Sampling:
         x, totals, names = [], [], []
         for margin, (groups, known) in margins.items():
-            codes, found = columns.labels(self._beside(groups, margin), margin, len(self))
+            codes, found = columns.labels(
+                self._beside(groups, margin), margin, len(self)
+            )
             totals.append(columns.by_label(known, found, "totals", "group"))
             if (totals[-1] <= 0).any():
-                raise InvalidRequest("a group has a total that is not above 0; expected how many people it has.")
+                raise InvalidRequest(
+                    "a group has a total that is not above 0; expected how many people it has."
+                )
             x.append(indicators(codes, len(found)))
             names += [f"{margin} {each}" if named else str(each) for each in found]
-        return self._with(Calibration(vector(np.hstack(x)), vector(np.concatenate(totals)), method, tuple(names)))
+        return self._with(
+            Calibration(
+                vector(np.hstack(x)),
+                vector(np.concatenate(totals)),
+                method,
+                tuple(names),
+            )
+        )
 
     def _beside(self, given: Any, name: str) -> Any:
         """Return a further column of the same people."""
@@ -439,15 +575,28 @@ def _same(one: Any, two: Any) -> bool:
     if isinstance(one, np.ndarray):
         return isinstance(two, np.ndarray) and np.array_equal(one, two)
     if is_dataclass(one) and type(one) is type(two):
-        return all(_same(getattr(one, each.name), getattr(two, each.name)) for each in fields(one))
+        return all(
+            _same(getattr(one, each.name), getattr(two, each.name))
+            for each in fields(one)
+        )
     if isinstance(one, tuple) and hasattr(one, "_fields"):
         return isinstance(two, tuple) and all(map(_same, one, two))
     return bool(one == two)
 
 
 def _check_margins(given: Any, totals: Any) -> None:
-    require(isinstance(given, Mapping), given, "what is known of the rows", "columns by name")
-    require(isinstance(totals, Mapping), totals, "what is known of the population", "totals by the same names")
+    require(
+        isinstance(given, Mapping),
+        given,
+        "what is known of the rows",
+        "columns by name",
+    )
+    require(
+        isinstance(totals, Mapping),
+        totals,
+        "what is known of the population",
+        "totals by the same names",
+    )
 
 
 def _rows(held: Mapping[str, Any]) -> int:
@@ -467,9 +616,13 @@ def _weights(given: Any, rows: int) -> Vector:
     found = columns.numbers(given, "weights", rows)
     if (found < 0).any():
         first = int((found < 0).argmax())
-        raise InvalidRequest(f"the weight of row {first + 1:,} is negative; expected 0 or more.")
+        raise InvalidRequest(
+            f"the weight of row {first + 1:,} is negative; expected 0 or more."
+        )
     if not found.sum() > 0:
-        raise InvalidRequest("all weights are 0; expected how many people each row stands for.")
+        raise InvalidRequest(
+            "all weights are 0; expected how many people each row stands for."
+        )
     return found
 
 
@@ -479,7 +632,9 @@ def _fractions(given: Any, names: tuple[Any, ...]) -> Vector:
     else:
         found = columns.numbers([given] * len(names), "fraction")
     if not ((found >= 0) & (found <= 1)).all():
-        raise InvalidRequest("a sampled fraction lies outside of 0 … 1; expected the share of clusters that was drawn.")
+        raise InvalidRequest(
+            "a sampled fraction lies outside of 0 … 1; expected the share of clusters that was drawn."
+        )
     return found
 
 
@@ -489,7 +644,11 @@ def _joint(given: Any) -> Matrix:
     except (TypeError, ValueError):
         found = np.zeros(0)
     square = found.ndim == 2 and found.shape[0] == found.shape[1]
-    if not square or not np.allclose(found, found.T) or not ((found > 0) & (found <= 1)).all():
+    if (
+        not square
+        or not np.allclose(found, found.T)
+        or not ((found > 0) & (found <= 1)).all()
+    ):
         raise InvalidRequest(
             "the joint probabilities do not fit; expected a symmetric table of them, above 0, a row for each person."
         )
@@ -499,5 +658,7 @@ def _joint(given: Any) -> Matrix:
 def _rule(rule: str) -> str:
     rules = ("sen-yates-grundy", "horvitz-thompson")
     if rule not in rules:
-        raise InvalidRequest(f"the rule is {quoted(rule)}; expected one of {', '.join(rules)}.")
+        raise InvalidRequest(
+            f"the rule is {quoted(rule)}; expected one of {', '.join(rules)}."
+        )
     return rule

@@ -52,7 +52,9 @@ class SampledTable(AnswerTable):
     @property
     def told(self) -> TableFacts:
         of = self.estimate
-        return TableFacts(of.respondents, of.missing, of.method.partition(", ")[2], of.sample)
+        return TableFacts(
+            of.respondents, of.missing, of.method.partition(", ")[2], of.sample
+        )
 
     @property
     def _degrees(self) -> int:
@@ -63,7 +65,11 @@ class SampledTable(AnswerTable):
         """The shares whose pseudo-likelihood is largest: that of the weighted shares of pairs of responses."""
         counts = self.observed * self.told.respondents
         seen = counts > 0
-        return climbed(floats(self.design.channel)[seen], counts[seen], start=projection(self.estimate.value))[0]
+        return climbed(
+            floats(self.design.channel)[seen],
+            counts[seen],
+            start=projection(self.estimate.value),
+        )[0]
 
     def likely_covariance(self) -> Matrix:
         return self.cov_params()
@@ -76,12 +82,20 @@ class SampledTable(AnswerTable):
         sample, an interval by likelihood is as wide as the sample says, and keeps to the simplex.
         """
         n, linear = self.told.respondents, linear_of(self.design)
-        single = linear.covariance(linear.expected(self.likely), self.likely, 1.0, 1.0).matrix()
+        single = linear.covariance(
+            linear.expected(self.likely), self.likely, 1.0, 1.0
+        ).matrix()
         with np.errstate(all="ignore"):
-            alone, real = slopes @ single @ slopes / n, slopes @ self.cov_params() @ slopes
+            alone, real = (
+                slopes @ single @ slopes / n,
+                slopes @ self.cov_params() @ slopes,
+            )
         told = np.isfinite(alone) and np.isfinite(real) and min(alone, real) > 0
         size = float(np.clip(n * alone / real, 1.0, n)) if told else float(n)
-        return TableEvidence(vector(self.observed * size), lambda confidence: quantile(confidence, self._degrees))
+        return TableEvidence(
+            vector(self.observed * size),
+            lambda confidence: quantile(confidence, self._degrees),
+        )
 
     def independence(self) -> HypothesisTest:
         """Test whether the two attributes are independent.
@@ -98,12 +112,14 @@ class SampledTable(AnswerTable):
         # d(π_ab − π_a·π_b) = dπ_ab − π_b·dπ_a − π_a·dπ_b; the last row and column follow from the others.
         slopes = np.eye(rows * columns).reshape(rows, columns, -1)
         slopes = slopes - across[None, :, None] * slopes.sum(axis=1, keepdims=True)
-        slopes = slopes - down[:, None, None] * np.eye(rows * columns).reshape(rows, columns, -1).sum(
-            axis=0, keepdims=True
-        )
+        slopes = slopes - down[:, None, None] * np.eye(rows * columns).reshape(
+            rows, columns, -1
+        ).sum(axis=0, keepdims=True)
         lines = slopes[:-1, :-1].reshape(-1, rows * columns)
         spread = lines @ self.cov_params() @ lines.T
-        return wald_test("Test of independence", away[:-1, :-1].reshape(-1), spread, self._degrees)
+        return wald_test(
+            "Test of independence", away[:-1, :-1].reshape(-1), spread, self._degrees
+        )
 
     def _further_notes(self) -> tuple[str, ...]:
         return known_sentences(self.design)
@@ -117,14 +133,20 @@ class SampledTable(AnswerTable):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Design) -> SampledTable:
-        found = SampledEstimate._remade(documents.field(source, "estimate", dict), design)
+        found = SampledEstimate._remade(
+            documents.field(source, "estimate", dict), design
+        )
         observed = vector(documents.field(source, "observed", list))
         if len(observed) != design.channel.responses:
-            raise UnreadableFile("the shares of responses do not fit the design; expected one for each of them.")
+            raise UnreadableFile(
+                "the shares of responses do not fit the design; expected one for each of them."
+            )
         return _table(found, observed)
 
 
-def sampled_table(both: Design, pairs: NDArray[np.int64], sampling: Sampling) -> SampledTable:
+def sampled_table(
+    both: Design, pairs: NDArray[np.int64], sampling: Sampling
+) -> SampledTable:
     """Set two columns of responses against each other.
 
     Args:
@@ -140,7 +162,10 @@ def sampled_table(both: Design, pairs: NDArray[np.int64], sampling: Sampling) ->
     codes = np.where(missing, 0, pairs).astype(both.channel.coding.space(0).dtype)
     found = estimate(Responses(both, {"response": codes}, missing), sampling)
     weights = np.where(missing, 0.0, sampling.weights)
-    observed = np.bincount(codes, weights=weights, minlength=both.channel.responses) / weights.sum()
+    observed = (
+        np.bincount(codes, weights=weights, minlength=both.channel.responses)
+        / weights.sum()
+    )
     return _table(found, vector(observed))
 
 
@@ -149,8 +174,14 @@ def _table(found: SampledEstimate, observed: Vector) -> SampledTable:
     (rows, down), (columns, across) = found.design.factors
     shape = (len(down.categories), len(across.categories))
     shares = found.value.reshape(shape)
-    totals = [np.kron(np.eye(shape[0]), np.ones(shape[1])), np.kron(np.ones(shape[0]), np.eye(shape[1]))]
-    errors = [np.sqrt(np.maximum(np.diagonal(each @ found.covariance @ each.T), 0.0)) for each in totals]
+    totals = [
+        np.kron(np.eye(shape[0]), np.ones(shape[1])),
+        np.kron(np.ones(shape[0]), np.eye(shape[1])),
+    ]
+    errors = [
+        np.sqrt(np.maximum(np.diagonal(each @ found.covariance @ each.T), 0.0))
+        for each in totals
+    ]
     return SampledTable(
         estimate=found,
         observed=observed,

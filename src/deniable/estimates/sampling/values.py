@@ -23,7 +23,9 @@ MOST_VALUES = 1 << 26
 """Values of rows that are held at once: half a gigabyte."""
 
 
-_MOST_SCORES = 1 << 20  # of a table of responses × categories, in which levels are looked up
+_MOST_SCORES = (
+    1 << 20
+)  # of a table of responses × categories, in which levels are looked up
 
 
 class OneResponse(NamedTuple):
@@ -101,7 +103,13 @@ class RowValues:
     @property
     def totals(self) -> int:
         """How many numbers, the first ones, have a total."""
-        return self.summed if self.summed is not None else len(self.names) if self.below is None else 0
+        return (
+            self.summed
+            if self.summed is not None
+            else len(self.names)
+            if self.below is None
+            else 0
+        )
 
     @property
     def events(self) -> int:
@@ -122,7 +130,9 @@ class RowValues:
 
         def spread(weights: Vector, means: Vector) -> OneResponse:
             assert self.spread is not None
-            return OneResponse(*(each[..., :count] for each in self.spread(weights, whole(means))))
+            return OneResponse(
+                *(each[..., :count] for each in self.spread(weights, whole(means)))
+            )
 
         def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
             assert self.scatter is not None
@@ -162,7 +172,11 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
     hint = "Take the tally of fewer categories, or with weights: dn.tally(responses, weights=…)."
     check_room(len(responses), len(design.categories), "categories", hint)
     linear = linear_of(design, inverse)
-    absent = np.zeros(len(responses), np.bool_) if responses.missing is None else responses.missing
+    absent = (
+        np.zeros(len(responses), np.bool_)
+        if responses.missing is None
+        else responses.missing
+    )
     scores = np.zeros((len(responses), len(design.categories)))
     cells = Cells.of(design.channel, responses.present()["response"])
     scores[~absent] = cells.scores(linear, len(design.categories))
@@ -172,7 +186,10 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
         if whole == 0:
             return np.zeros((scores.shape[1],) * 2)
         shares = vector(factors @ scores / whole)
-        return whole * linear.covariance(linear.expected(shares), shares, 0.0, 1.0).matrix()
+        return (
+            whole
+            * linear.covariance(linear.expected(shares), shares, 0.0, 1.0).matrix()
+        )
 
     def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
         whole = float(factors[~absent].sum())
@@ -181,7 +198,13 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
         shares = vector(factors @ scores / whole)
         observed = cells.sums(vector(factors[~absent])) / whole
         away = np.outer(shares - mean, shares - mean)
-        return vector(whole * (linear.covariance(observed, shares, people, 1.0).matrix() + people * away))
+        return vector(
+            whole
+            * (
+                linear.covariance(observed, shares, people, 1.0).matrix()
+                + people * away
+            )
+        )
 
     def spread(_: Vector, shares: Vector) -> OneResponse:
         return one_response(design, linear, shares)
@@ -211,7 +234,12 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
     if not isinstance(design, NumberDesign):
         return rows
     levels = vector([float(level) for level in design.scale.values])
-    return linear_values(rows, ("mean",), [(np.ones(len(rows), np.bool_), np.zeros(1), levels[None, :])], design)
+    return linear_values(
+        rows,
+        ("mean",),
+        [(np.ones(len(rows), np.bool_), np.zeros(1), levels[None, :])],
+        design,
+    )
 
 
 def linear_values(
@@ -228,7 +256,9 @@ def linear_values(
         groups: of each group which rows it holds, and constants and slopes of its functions.
         design: what the numbers were rounded with.
     """
-    rounding = float(design.scale.step) ** 2 / 4  # at most: where between two levels a number lies is not known
+    rounding = (
+        float(design.scale.step) ** 2 / 4
+    )  # at most: where between two levels a number lies is not known
     values = np.zeros((len(rows), len(names)))
     for part, constants, slopes in groups:
         here = part & rows.present
@@ -251,11 +281,15 @@ def linear_values(
                 continue
             shares = vector(own @ rows.values / whole)
             away = constants + slopes @ shares - means
-            total += slopes @ rows.scatter(own, shares, people) @ slopes.T + people * whole * np.outer(away, away)
+            total += slopes @ rows.scatter(
+                own, shares, people
+            ) @ slopes.T + people * whole * np.outer(away, away)
         total[0, 0] += (1 - people) * rounding * factors[rows.present].sum()
         return vector(total)
 
-    return RowValues(names, vector(values), rows.present, device, "mean", scatter=scatter, summed=1)
+    return RowValues(
+        names, vector(values), rows.present, device, "mean", scatter=scatter, summed=1
+    )
 
 
 def check_room(rows: int, columns: int, of: str, hint: str) -> None:
@@ -266,14 +300,18 @@ def check_room(rows: int, columns: int, of: str, hint: str) -> None:
     """
     if rows * columns > MOST_VALUES:
         raise InvalidRequest(
-            f"{rows:,} rows of {columns:,} {of} are too many; expected at most {MOST_VALUES // columns:,} rows.", hint
+            f"{rows:,} rows of {columns:,} {of} are too many; expected at most {MOST_VALUES // columns:,} rows.",
+            hint,
         )
 
 
 def one_response(design: Design, linear: Linear, shares: Vector) -> OneResponse:
     """Return how what a response says about each category varies: others in the proportions that are estimated."""
     own, others = linear.spread(projection(shares))
-    return OneResponse(vector([others, own - others, np.full(len(own), -1.0)]), *_levels(design, linear))
+    return OneResponse(
+        vector([others, own - others, np.full(len(own), -1.0)]),
+        *_levels(design, linear),
+    )
 
 
 def _levels(design: Design, linear: Linear) -> tuple[Vector, Vector]:
@@ -300,7 +338,9 @@ def linear_of(design: Design, inverse: Any = None) -> Linear:
     try:
         given = None if inverse is None else np.array(inverse, np.float64)
     except (TypeError, ValueError):
-        raise InvalidRequest("not everything in the left inverse is a number; expected numbers alone.") from None
+        raise InvalidRequest(
+            "not everything in the left inverse is a number; expected numbers alone."
+        ) from None
     return left_inverse(design.channel, inverse=given)
 
 
@@ -321,7 +361,9 @@ class Cells:
     @classmethod
     def of(cls, channel: Channel, rows: Any) -> Cells:
         """Find the different responses among coded rows."""
-        distinct, places = np.unique(rows, axis=None if rows.ndim == 1 else 0, return_inverse=True)
+        distinct, places = np.unique(
+            rows, axis=None if rows.ndim == 1 else 0, return_inverse=True
+        )
         return cls(channel, distinct, places.ravel())
 
     def counts(self) -> Iterator[Vector]:
@@ -333,11 +375,15 @@ class Cells:
         """Return L·e for each row: worked out once for each different response."""
         if not len(self.distinct):
             return np.zeros((0, size))
-        return vector(np.stack([linear.shares(each) for each in self.counts()]))[self.places]
+        return vector(np.stack([linear.shares(each) for each in self.counts()]))[
+            self.places
+        ]
 
     def sums(self, weights: Vector) -> Vector:
         """Return the cells of a tally in which each row counts with its weight."""
-        by_response = np.bincount(self.places, weights=weights, minlength=len(self.distinct)).tolist()
+        by_response = np.bincount(
+            self.places, weights=weights, minlength=len(self.distinct)
+        ).tolist()
         cells = np.zeros(self.channel.cells)
         for weight, counts in zip(by_response, self.counts(), strict=True):
             cells += weight * counts

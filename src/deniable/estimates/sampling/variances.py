@@ -32,7 +32,9 @@ def design_covariance(values: Any, sampling: Sampling) -> Matrix:
         return between_cluster_covariance(values, sampling)
     weighted = _weighted(values, sampling)
     if sampling.joint is not None:
-        return _joint(weighted, sampling.joint, np.asarray(sampling.inclusion), sampling.rule)
+        return _joint(
+            weighted, sampling.joint, np.asarray(sampling.inclusion), sampling.rule
+        )
     return _deville(weighted, sampling)
 
 
@@ -59,7 +61,9 @@ def between_cluster_covariance(scores: Any, sampling: Sampling) -> Matrix:
     weighted = _weighted(scores, sampling)
     sampling.check_lone()
     clusters, strata = len(sampling.stratum_of), len(sampling.stratum_names)
-    totals = sums(weighted, sampling.clusters, clusters) if sampling.clustered else weighted
+    totals = (
+        sums(weighted, sampling.clusters, clusters) if sampling.clustered else weighted
+    )
     sizes = np.bincount(sampling.stratum_of, minlength=strata)
     means = sums(totals, sampling.stratum_of, strata) / sizes[:, None]
     away = totals - means[sampling.stratum_of]
@@ -94,7 +98,9 @@ def sandwich(scores: Any, bread: Any, sampling: Sampling) -> Matrix:
     return vector(outer @ design_covariance(inner, sampling) @ outer.T)
 
 
-def number_error(number: Callable[[Vector], float], adds: Vector, sampling: Sampling, here: Mask) -> float:
+def number_error(
+    number: Callable[[Vector], float], adds: Vector, sampling: Sampling, here: Mask
+) -> float:
     """Return the standard error of a number that is no mean of values, such as a correlation.
 
     Implements: its linearized variance between clusters, that of Σ w·a/Σ w with a what each row adds; or that of its
@@ -114,11 +120,19 @@ def number_error(number: Callable[[Vector], float], adds: Vector, sampling: Samp
     if not np.isfinite(adds).all():
         return math.nan
     if sampling.replicates is not None:
-        found = [number(vector(column)) for table in sampling.replicated_weights() for column in table.T]
+        found = [
+            number(vector(column))
+            for table in sampling.replicated_weights()
+            for column in table.T
+        ]
         value = vector([number(sampling.weights)])
-        return math.sqrt(float(sampling.replicates.covariance(vector(found)[:, None], value)[0, 0]))
+        return math.sqrt(
+            float(sampling.replicates.covariance(vector(found)[:, None], value)[0, 0])
+        )
     moves = adds / (sampling.weights * here).sum()
-    return math.sqrt(float(between_cluster_covariance(moves, sampling.with_replacement())[0, 0]))
+    return math.sqrt(
+        float(between_cluster_covariance(moves, sampling.with_replacement())[0, 0])
+    )
 
 
 def _weighted(values: Any, sampling: Sampling) -> Matrix:
@@ -145,7 +159,11 @@ def _deville(weighted: Matrix, sampling: Sampling) -> Matrix:
     assert sampling.inclusion is not None
     total, strata = np.zeros((weighted.shape[1],) * 2), len(sampling.stratum_names)
     unsure = sampling.inclusion < 1
-    refuse_lone(np.bincount(sampling.strata[unsure], minlength=strata), sampling.stratum_names, np.ones(strata))
+    refuse_lone(
+        np.bincount(sampling.strata[unsure], minlength=strata),
+        sampling.stratum_names,
+        np.ones(strata),
+    )
     for stratum in range(strata):
         rows = np.flatnonzero((sampling.strata == stratum) & unsure)
         if not len(rows):

@@ -23,7 +23,9 @@ __all__ = ["MODELS", "Scrambling", "ScramblingLaw", "scrambled"]
 Given: TypeAlias = "Mapping[exact.Rational, exact.Rational] | Sequence[exact.Rational]"
 """A law as it is given: the probability of each value; or its mean and its standard deviation."""
 
-_MOST_CELLS = 1 << 20  # of the table of responses and answers that a guarantee is worked out from
+_MOST_CELLS = (
+    1 << 20
+)  # of the table of responses and answers that a guarantee is worked out from
 
 
 @dataclass(frozen=True)
@@ -52,9 +54,14 @@ class ScramblingLaw:
             Fraction(1, 1)
         """
         if isinstance(given, Mapping):
-            known = [(exact.rational(value), exact.probability(chance)) for value, chance in given.items()]
+            known = [
+                (exact.rational(value), exact.probability(chance))
+                for value, chance in given.items()
+            ]
             if not math.isclose(sum(chance for _, chance in known), 1, abs_tol=1e-9):
-                raise InvalidDesign(f"the probabilities of {name} do not sum to 1; expected those of all its values.")
+                raise InvalidDesign(
+                    f"the probabilities of {name} do not sum to 1; expected those of all its values."
+                )
             mean = sum((value * chance for value, chance in known), Fraction(0))
             square = sum((value**2 * chance for value, chance in known), Fraction(0))
             return cls(mean, square - mean**2, tuple(known))
@@ -91,7 +98,9 @@ def _truth(chance: Fraction) -> Branch:
 def _other(chance: Fraction, other: ScramblingLaw) -> Branch:
     draws = tuple((p, Fraction(0), value) for value, p in other.values)
     none = Fraction(0)
-    return Branch(chance, draws, (none, other.mean, none, none, other.variance + other.mean**2))
+    return Branch(
+        chance, draws, (none, other.mean, none, none, other.variance + other.mean**2)
+    )
 
 
 def _scrambled(
@@ -123,7 +132,9 @@ def _apart(factor: ScramblingLaw, shift: ScramblingLaw) -> Branch:
     pairs = product(factor.values, shift.values)
     square, shifted = factor.variance + factor.mean**2, shift.variance + shift.mean**2
     moments = (factor.mean, shift.mean, square, factor.mean * shift.mean, shifted)
-    return Branch(Fraction(1), tuple((p * q, w, u) for (w, p), (u, q) in pairs), moments)
+    return Branch(
+        Fraction(1), tuple((p * q, w, u) for (w, p), (u, q) in pairs), moments
+    )
 
 
 _NOTHING = ScramblingLaw(Fraction(0), Fraction(0), ((Fraction(0), Fraction(1)),))
@@ -166,7 +177,10 @@ class Scrambling:
             )
 
     def _mean(self, at: int) -> Fraction:
-        return sum((branch.chance * branch.moments[at] for branch in self.branches), Fraction(0))
+        return sum(
+            (branch.chance * branch.moments[at] for branch in self.branches),
+            Fraction(0),
+        )
 
     @property
     def slope(self) -> Fraction:
@@ -212,7 +226,11 @@ class Scrambling:
 
         Why: E r² = y² + V(r), so that A·r² + B·r + C exceeds V(z) by A·V(r) on average: a factor of 1 + A/c₁².
         """
-        above = float(self.square) * value**2 + float(self.linear) * value + float(self.constant)
+        above = (
+            float(self.square) * value**2
+            + float(self.linear) * value
+            + float(self.constant)
+        )
         return above / float(self.slope**2 + self.square)
 
     @overload
@@ -255,7 +273,9 @@ class Scrambling:
         if sampling is None:
             return estimate(self, responses, population=population, **options)
         if population is not None:
-            raise InvalidRequest("the population belongs to the sampling; expected Sampling(population=…).")
+            raise InvalidRequest(
+                "the population belongs to the sampling; expected Sampling(population=…)."
+            )
         return estimate_sampled(self, responses, sampling, **options)
 
     def parity(self, answers: Iterable[exact.Rational]) -> exact.Ratio:
@@ -269,15 +289,24 @@ class Scrambling:
         """
         known = sorted({exact.rational(answer) for answer in answers})
         if len(known) < 2:
-            raise InvalidRequest("there are fewer than 2 numbers; expected all that somebody may have.")
+            raise InvalidRequest(
+                "there are fewer than 2 numbers; expected all that somebody may have."
+            )
         if not all(branch.draws for branch in self.branches):
             raise InvalidRequest(
                 "only the mean and the deviation of a law are known, which say nothing about what a response reveals; "
                 "expected the probability of each value."
             )
-        if len(known) * sum(len(branch.draws) for branch in self.branches) > _MOST_CELLS:
-            raise InvalidRequest("there are too many numbers and values; expected about a million pairs at most.")
-        table: dict[Fraction, dict[Fraction, Fraction]] = defaultdict(lambda: defaultdict(Fraction))
+        if (
+            len(known) * sum(len(branch.draws) for branch in self.branches)
+            > _MOST_CELLS
+        ):
+            raise InvalidRequest(
+                "there are too many numbers and values; expected about a million pairs at most."
+            )
+        table: dict[Fraction, dict[Fraction, Fraction]] = defaultdict(
+            lambda: defaultdict(Fraction)
+        )
         for answer, branch in product(known, self.branches):
             for chance, factor, shift in branch.draws:
                 table[factor * answer + shift][answer] += branch.chance * chance
@@ -355,15 +384,23 @@ def scrambled(
         (0.6, 0.48, 4.86)
     """
     if model not in MODELS:
-        raise InvalidRequest(f"the model is {quoted(model)}; expected one of {', '.join(MODELS)}.")
+        raise InvalidRequest(
+            f"the model is {quoted(model)}; expected one of {', '.join(MODELS)}."
+        )
     every = {"p": p, "share": share, "factor": factor, "shift": shift, "other": other}
     given = {name: value for name, value in every.items() if value is not None}
     if set(given) != set(MODELS[model]):
-        raise InvalidRequest(f"{model} was given {', '.join(given) or 'nothing'}; expected {', '.join(MODELS[model])}.")
+        raise InvalidRequest(
+            f"{model} was given {', '.join(given) or 'nothing'}; expected {', '.join(MODELS[model])}."
+        )
     named = (("factor", factor), ("shift", shift), ("other", other))
     laws = {name: ScramblingLaw.of(law, name) for name, law in named if law is not None}
     both = (("p", p), ("share", share))
-    chances = {name: exact.probability(each, name=name) for name, each in both if each is not None}
+    chances = {
+        name: exact.probability(each, name=name)
+        for name, each in both
+        if each is not None
+    }
     body = tuple((name, _written(given[name])) for name in MODELS[model])
     return Scrambling(model, tuple(_branches(model, laws, chances)), body)
 
@@ -371,13 +408,18 @@ def scrambled(
 def _written(given: Any) -> Any:
     """Return a parameter for JSON."""
     if isinstance(given, Mapping):
-        return tuple((str(exact.rational(value)), str(exact.rational(chance))) for value, chance in given.items())
+        return tuple(
+            (str(exact.rational(value)), str(exact.rational(chance)))
+            for value, chance in given.items()
+        )
     if isinstance(given, Sequence) and not isinstance(given, str):
         return tuple(str(exact.rational(each)) for each in given)
     return str(exact.rational(given))
 
 
-def _branches(model: str, laws: Mapping[str, ScramblingLaw], chances: Mapping[str, Fraction]) -> list[Branch]:
+def _branches(
+    model: str, laws: Mapping[str, ScramblingLaw], chances: Mapping[str, Fraction]
+) -> list[Branch]:
     whole, share = Fraction(1), chances.get("share", Fraction(0))
     rest = whole - chances.get("p", Fraction(0))
     factor, shift = laws.get("factor", _NOTHING), laws.get("shift", _NOTHING)
@@ -387,7 +429,9 @@ def _branches(model: str, laws: Mapping[str, ScramblingLaw], chances: Mapping[st
         "bar_lev": lambda: [_scrambled(rest, factor, _NOTHING)],
         "saha": lambda: [_scrambled(whole, factor, shift)],
         "diana_perri_1": lambda: [_scrambled(rest, factor, shift)],
-        "diana_perri_2": lambda: [_scrambled(whole, factor, shift, whole - share, share)],
+        "diana_perri_2": lambda: [
+            _scrambled(whole, factor, shift, whole - share, share)
+        ],
         "chaudhuri_christofides": lambda: [_apart(factor, shift)],
     }
     truth = [_truth(chances["p"])] if "p" in chances else []

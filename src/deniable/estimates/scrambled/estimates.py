@@ -10,10 +10,22 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable import documents
-from deniable.errors import InvalidRequest, InvalidResponse, NotEstimable, UnreadableFile, quoted
+from deniable.errors import (
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+    UnreadableFile,
+    quoted,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.results import Caution, Description
-from deniable.estimates.sampling import Asked, RowValues, SampledEstimate, Sampling, estimate_values
+from deniable.estimates.sampling import (
+    Asked,
+    RowValues,
+    SampledEstimate,
+    Sampling,
+    estimate_values,
+)
 from deniable.estimates.scrambled.designs import Scrambling, scrambled
 from deniable.estimates.statistics import Model, Statistic
 from deniable.files.row_names import check_same_people
@@ -48,7 +60,11 @@ class ScrambledMean(Model):
         """The device's variance of one response, on average over the respondents; estimated without bias."""
         design, n = self.scrambling, self.respondents
         squares = self.spread * (n - 1) / n + self.value**2
-        above = float(design.square) * squares + float(design.linear) * self.value + float(design.constant)
+        above = (
+            float(design.square) * squares
+            + float(design.linear) * self.value
+            + float(design.constant)
+        )
         return above / float(design.slope**2 + design.square)
 
     @property
@@ -62,7 +78,10 @@ class ScrambledMean(Model):
         if self.population is None:
             return self.spread / self.respondents
         left = 1 - self.respondents / self.population
-        return left * self.spread / self.respondents + self.device_variance / self.population
+        return (
+            left * self.spread / self.respondents
+            + self.device_variance / self.population
+        )
 
     @property
     def params(self) -> dict[str, float]:
@@ -80,7 +99,9 @@ class ScrambledMean(Model):
         device = math.sqrt(max(self.device_variance, 0.0) / self.respondents)
         notes: tuple[str, ...] = (f"Of the error the device adds {device:.4g}.",)
         if self.missing:
-            notes += (f"{self.missing:,} sent no response and take no part in the estimate.",)
+            notes += (
+                f"{self.missing:,} sent no response and take no part in the estimate.",
+            )
         return Description(
             title=f"mean, {self.scrambling.model}, {self.respondents:,} respondents",
             quantity="mean",
@@ -94,13 +115,22 @@ class ScrambledMean(Model):
     def to_source(self) -> dict[str, Any]:
         names = ("respondents", "value", "spread", "missing", "population")
         parameters = dict(self.scrambling.given)
-        return {"model": self.scrambling.model, "given": parameters, **{name: getattr(self, name) for name in names}}
+        return {
+            "model": self.scrambling.model,
+            "given": parameters,
+            **{name: getattr(self, name) for name in names},
+        }
 
     @classmethod
     def from_source(cls, source: Mapping[str, Any], design: object) -> ScrambledMean:
         if design is not None:
-            raise UnreadableFile("this mean holds its own design; expected none beside it.")
-        parameters = {name: _law(value) for name, value in documents.field(source, "given", dict).items()}
+            raise UnreadableFile(
+                "this mean holds its own design; expected none beside it."
+            )
+        parameters = {
+            name: _law(value)
+            for name, value in documents.field(source, "given", dict).items()
+        }
         scrambling = scrambled(documents.field(source, "model", str), **parameters)
         names = ("respondents", "value", "spread", "missing", "population")
         return cls(scrambling, **{name: source[name] for name in names})
@@ -108,12 +138,17 @@ class ScrambledMean(Model):
 
 def _law(given: Any) -> Any:
     """Return a law, or a probability, as `scrambled` reads it."""
-    pairs = not isinstance(given, str) and all(not isinstance(each, str) for each in given)
+    pairs = not isinstance(given, str) and all(
+        not isinstance(each, str) for each in given
+    )
     return dict(given) if pairs else given
 
 
 def estimate_sampled(
-    scrambling: Scrambling, responses: Iterable[float | None], sampling: Sampling, **options: Any
+    scrambling: Scrambling,
+    responses: Iterable[float | None],
+    sampling: Sampling,
+    **options: Any,
 ) -> SampledEstimate:
     """Estimate the mean of the numbers of the people that a sample stands for.
 
@@ -131,18 +166,30 @@ def estimate_sampled(
     check_same_people(responses=responses, sampling=sampling, **options)
     column = _column(responses)
     present = ~np.isnan(column)
-    values = np.where(present, (column - float(scrambling.intercept)) / float(scrambling.slope), 0.0)
-    single = np.array([scrambling.estimated_device_variance(each) for each in values.tolist()]) * present
+    values = np.where(
+        present, (column - float(scrambling.intercept)) / float(scrambling.slope), 0.0
+    )
+    single = (
+        np.array(
+            [scrambling.estimated_device_variance(each) for each in values.tolist()]
+        )
+        * present
+    )
 
     def device(factors: Vector, _: Vector) -> Matrix:
         return vector([[factors @ single]])
 
     rows = RowValues(("mean",), vector(values)[:, None], present, device, "mean")
-    return estimate_values([rows], sampling, Asked(None, "scrambled", math.inf), **options)
+    return estimate_values(
+        [rows], sampling, Asked(None, "scrambled", math.inf), **options
+    )
 
 
 def estimate(
-    scrambling: Scrambling, responses: Iterable[float | None], *, population: int | None = None
+    scrambling: Scrambling,
+    responses: Iterable[float | None],
+    *,
+    population: int | None = None,
 ) -> Statistic[ScrambledMean]:
     """Estimate the mean of the numbers from the responses of a simple random sample.
 
@@ -164,21 +211,36 @@ def estimate(
     column = _column(responses)
     sent = column[~np.isnan(column)]
     if len(sent) < 2:
-        raise NotEstimable(f"there are {len(sent)} responses; expected at least 2, to say how sure an estimate is.")
+        raise NotEstimable(
+            f"there are {len(sent)} responses; expected at least 2, to say how sure an estimate is."
+        )
     whole = isinstance(population, int) and not isinstance(population, bool)
     if population is not None and not (whole and population >= len(sent)):
-        raise InvalidRequest(f"the population is {quoted(population)}; expected at least the {len(sent)} respondents.")
+        raise InvalidRequest(
+            f"the population is {quoted(population)}; expected at least the {len(sent)} respondents."
+        )
     values = (sent - float(scrambling.intercept)) / float(scrambling.slope)
     missing = len(column) - len(sent)
-    model = ScrambledMean(scrambling, len(sent), float(values.mean()), float(values.var(ddof=1)), missing, population)
+    model = ScrambledMean(
+        scrambling,
+        len(sent),
+        float(values.mean()),
+        float(values.var(ddof=1)),
+        missing,
+        population,
+    )
     return Statistic(model)
 
 
 def _column(responses: Iterable[float | None]) -> Vector:
     try:
-        column = np.array([math.nan if each is None else each for each in responses], np.float64)
+        column = np.array(
+            [math.nan if each is None else each for each in responses], np.float64
+        )
     except (TypeError, ValueError):
-        raise InvalidResponse("a response is no number; expected numbers, and None where one is missing.") from None
+        raise InvalidResponse(
+            "a response is no number; expected numbers, and None where one is missing."
+        ) from None
     if np.isinf(column).any():
         raise InvalidResponse("a response is infinite; expected finite numbers.")
     return column

@@ -15,7 +15,15 @@ from deniable.tallies.base import Counts
 from deniable.tallies.counts import Tally, zeros
 from deniable.tallies.stored.forms import StoredRows, category_form
 
-__all__ = ["Refused", "StageCells", "Stages", "count_categories", "count_cells", "count_lines", "only_stage"]
+__all__ = [
+    "Refused",
+    "StageCells",
+    "Stages",
+    "count_categories",
+    "count_cells",
+    "count_lines",
+    "only_stage",
+]
 
 
 @dataclass
@@ -41,7 +49,9 @@ def only_stage(stages: Stages) -> StageCells:
         UnreadableFile: there are counts of several stages.
     """
     if set(stages) - {(1, 0)}:
-        raise UnreadableFile("there are counts of other stages than the first; expected those of one.")
+        raise UnreadableFile(
+            "there are counts of other stages than the first; expected those of one."
+        )
     return stages.get((1, 0), StageCells())
 
 
@@ -50,7 +60,9 @@ def count_categories(design: Design, counted: StageCells, refused: Refused) -> T
     channel, counts = design.channel, zeros(design)
     form = category_form(design, labels=False)
     if isinstance(form, StoredRows):
-        lines = count_lines(form, counted, channel.answers + 1 if channel.by_size else 1)
+        lines = count_lines(
+            form, counted, channel.answers + 1 if channel.by_size else 1
+        )
         sent = lines[list(channel.sizes)] if channel.by_size else lines[:, 1:]
         return Tally(design, sent.ravel(), counted.missing, int(lines[:, 0].sum()))
     numbers = _count_numbers(counted, design.symbol_number, channel.possible, refused)
@@ -59,10 +71,17 @@ def count_categories(design: Design, counted: StageCells, refused: Refused) -> T
     return Tally(design, counts, counted.missing, sum(numbers.values()))
 
 
-def count_cells(responses: int, counted: StageCells, number_of: Callable[[str], int], refused: Refused) -> Counts:
+def count_cells(
+    responses: int,
+    counted: StageCells,
+    number_of: Callable[[str], int],
+    refused: Refused,
+) -> Counts:
     """Return a count for each of so many numbered responses; `number_of` gives the number of a label."""
     counts = np.zeros(responses, np.int64)
-    for number, times in _count_numbers(counted, number_of, lambda number: number < responses, refused).items():
+    for number, times in _count_numbers(
+        counted, number_of, lambda number: number < responses, refused
+    ).items():
         counts[number] = times
     return counts
 
@@ -76,13 +95,18 @@ def count_lines(form: StoredRows, counted: StageCells, lines: int) -> Counts:
     counts = np.zeros(lines * (form.cells + 1), np.int64)
     for cell, times in counted.cells.items():
         if cell >= len(counts):
-            raise UnreadableFile(f"there are counts of a cell {cell:,}; expected at most {len(counts) - 1:,}.")
+            raise UnreadableFile(
+                f"there are counts of a cell {cell:,}; expected at most {len(counts) - 1:,}."
+            )
         counts[cell] += times
     return counts.reshape(lines, -1)
 
 
 def _count_numbers(
-    counted: StageCells, number_of: Callable[[str], int], is_possible: Callable[[int], bool], refused: Refused
+    counted: StageCells,
+    number_of: Callable[[str], int],
+    is_possible: Callable[[int], bool],
+    refused: Refused,
 ) -> Counter[int]:
     """Return how often each response was sent, by its number; what is none is counted as refused."""
     numbers = Counter[int]()

@@ -27,8 +27,13 @@ class Dialect(ABC):
         """
         for part in parts:
             if not isinstance(part, str) or not part or "\0" in part:
-                raise InvalidRequest(f"{quoted(part)} is no name; expected text that is not empty.")
-        return ".".join(self.MARK + part.replace(self.MARK, 2 * self.MARK) + self.MARK for part in parts)
+                raise InvalidRequest(
+                    f"{quoted(part)} is no name; expected text that is not empty."
+                )
+        return ".".join(
+            self.MARK + part.replace(self.MARK, 2 * self.MARK) + self.MARK
+            for part in parts
+        )
 
     @abstractmethod
     def numbers(self, count: int, column: str) -> str:
@@ -179,5 +184,9 @@ class Spark(Dialect):
         return f"hex({packed})"
 
 
-DIALECTS: dict[str, Dialect] = {"duckdb": DuckDB(), "postgres": Postgres(), "spark": Spark()}
+DIALECTS: dict[str, Dialect] = {
+    "duckdb": DuckDB(),
+    "postgres": Postgres(),
+    "spark": Spark(),
+}
 """By name, as `--dialect` takes it."""

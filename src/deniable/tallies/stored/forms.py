@@ -87,8 +87,13 @@ class StoredSets(SingleCell):
 
     def counted(self, dialect: Dialect) -> str:
         content = dialect.content(RESPONSE)
-        values = [dialect.value(dialect.byte(content, str(place))) for place in range(self.width)]
-        return " + ".join(f"{256**place} * {value}" for place, value in enumerate(values))
+        values = [
+            dialect.value(dialect.byte(content, str(place)))
+            for place in range(self.width)
+        ]
+        return " + ".join(
+            f"{256**place} * {value}" for place, value in enumerate(values)
+        )
 
 
 @dataclass(frozen=True)
@@ -122,7 +127,13 @@ class StoredRows(StoredForm):
 
     def line(self, dialect: Dialect) -> str:
         """Return in which line of counts a row is counted."""
-        return f"CAST({COHORT} AS BIGINT)" if self.cohorts else self.ones(dialect) if self.by_size else "0"
+        return (
+            f"CAST({COHORT} AS BIGINT)"
+            if self.cohorts
+            else self.ones(dialect)
+            if self.by_size
+            else "0"
+        )
 
     @abstractmethod
     def right(self, dialect: Dialect) -> list[str]:
@@ -155,7 +166,9 @@ class PackedPlaces(StoredRows):
         if self.unit == 2:
             return [*found, dialect.matches(dialect.digits(RESPONSE), "(0[012])*")]
         if self.cells % 8:
-            last = dialect.value(dialect.byte(dialect.content(RESPONSE), str(self.places - 1)))
+            last = dialect.value(
+                dialect.byte(dialect.content(RESPONSE), str(self.places - 1))
+            )
             found.append(f"{last} < {1 << self.cells % 8}")
         return found
 
@@ -203,7 +216,10 @@ class WrittenPlaces(StoredRows):
         return f"substring({content}, {place} + {len(self._before) + 1}, 1)"
 
     def value(self, dialect: Dialect, piece: str) -> str:  # noqa: ARG002 - one shape for all
-        values = [f"WHEN '{letter}' THEN {value}" for value, letter in enumerate(self._letters)]
+        values = [
+            f"WHEN '{letter}' THEN {value}"
+            for value, letter in enumerate(self._letters)
+        ]
         return f"CASE {piece} {' '.join(values)} END"
 
 
@@ -226,11 +242,18 @@ def category_form(design: Design, *, labels: bool) -> StoredForm:
     if channel.own_cells:
         return StoredSets(channel.coding.width)
     sizes = channel.sizes if len(channel.sizes) <= channel.answers else ()
-    return bit_form(channel.answers, labels=labels, sizes=sizes, by_size=channel.by_size)
+    return bit_form(
+        channel.answers, labels=labels, sizes=sizes, by_size=channel.by_size
+    )
 
 
 def bit_form(
-    bits: int, *, labels: bool, sizes: Sequence[int] = (), by_size: bool = False, cohorts: int = 0
+    bits: int,
+    *,
+    labels: bool,
+    sizes: Sequence[int] = (),
+    by_size: bool = False,
+    cohorts: int = 0,
 ) -> StoredRows:
     """Return the form of rows of bits: packed in bytes, or written as digits."""
     if labels:
@@ -240,7 +263,11 @@ def bit_form(
 
 def _is_code(dialect: Dialect, column: str, count: int) -> list[str]:
     """Return what must hold of a whole number from 0, of which there are so many."""
-    return [dialect.is_number(column), f"{column} BETWEEN 0 AND {count - 1}", f"CAST({column} AS BIGINT) = {column}"]
+    return [
+        dialect.is_number(column),
+        f"{column} BETWEEN 0 AND {count - 1}",
+        f"CAST({column} AS BIGINT) = {column}",
+    ]
 
 
 def _among(number: str, sizes: Sequence[int]) -> str:

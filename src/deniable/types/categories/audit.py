@@ -20,8 +20,13 @@ def response_law(design: Design) -> ResponseLaw | None:
     """Return the probability of each response, or of categories and sizes of sets; None where both are too many."""
     channel = design.channel
     if channel.answers * channel.responses <= MAX_CELLS:
-        return ResponseLaw(tuple(f"the response {symbol!r}" for symbol in design.symbols), list_probabilities(channel))
-    return None if channel.set_valued is None else _law_of_sets(design, channel.set_valued)
+        return ResponseLaw(
+            tuple(f"the response {symbol!r}" for symbol in design.symbols),
+            list_probabilities(channel),
+        )
+    return (
+        None if channel.set_valued is None else _law_of_sets(design, channel.set_valued)
+    )
 
 
 def _law_of_sets(design: Design, channel: Sets) -> ResponseLaw:
@@ -31,5 +36,7 @@ def _law_of_sets(design: Design, channel: Sets) -> ResponseLaw:
     sizes = np.tile(channel.size_law(), (channel.size, 1))
     categories = (f"a set with {category!r}" for category in design.categories)
     return ResponseLaw(
-        (*categories, *(f"a set of {size}" for size in channel.sizes)), np.hstack([rates, sizes]), channel
+        (*categories, *(f"a set of {size}" for size in channel.sizes)),
+        np.hstack([rates, sizes]),
+        channel,
     )

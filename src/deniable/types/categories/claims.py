@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from deniable.claims.statements import ClaimedPart, Claims, Priors, channel_claims, factor_claims
+from deniable.claims.statements import (
+    ClaimedPart,
+    Claims,
+    Priors,
+    channel_claims,
+    factor_claims,
+)
 from deniable.designs import Design
 
 
@@ -29,4 +35,7 @@ def labelled_design(design: Design) -> Design | None:
 
 def claimed_parts(design: Design, claims: Claims) -> list[ClaimedPart]:
     """Return the attributes, each with its claims."""
-    return [ClaimedPart(attribute, part, claims["parts"][attribute]) for attribute, part in design.factors]
+    return [
+        ClaimedPart(attribute, part, claims["parts"][attribute])
+        for attribute, part in design.factors
+    ]

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 from deniable.designs import Design
 from deniable.display.named_designs import device_clause
 from deniable.display.privacy_texts import frequencies, odds, promise
-from deniable.display.sheets import cell_counts, counts_sheet, design_title, parts_sheet, tally_title, view_sheet
+from deniable.display.sheets import (
+    cell_counts,
+    counts_sheet,
+    design_title,
+    parts_sheet,
+    tally_title,
+    view_sheet,
+)
 from deniable.display.views import design_views as views
 from deniable.rendering import Sheet, formats
 from deniable.tallies import Tally
@@ -16,7 +23,16 @@ from deniable.tallies.weighted import WeightedTally
 if TYPE_CHECKING:
     from deniable.estimates.charts import Picture
 
-__all__ = ["device_clause", "parts", "picture_title", "privacy_text", "sheet", "tally_picture", "tally_sheet", "views"]
+__all__ = [
+    "device_clause",
+    "parts",
+    "picture_title",
+    "privacy_text",
+    "sheet",
+    "tally_picture",
+    "tally_sheet",
+    "views",
+]
 
 
 def sheet(design: Design) -> Sheet:
@@ -24,8 +40,14 @@ def sheet(design: Design) -> Sheet:
     (first, *others) = views(design)
     notes = (*promise(design), *((design.caveat,) if design.caveat else ()))
     if others or design.factors:
-        return parts_sheet(f"{design!r}", [(factor.attribute, factor.design) for factor in design.factors], notes)
-    return view_sheet(f"{design!r}", first, notes, complete=first.given == tuple(design.categories))
+        return parts_sheet(
+            f"{design!r}",
+            [(factor.attribute, factor.design) for factor in design.factors],
+            notes,
+        )
+    return view_sheet(
+        f"{design!r}", first, notes, complete=first.given == tuple(design.categories)
+    )
 
 
 def picture_title(design: Design) -> str:
@@ -37,7 +59,9 @@ def picture_title(design: Design) -> str:
 
 def parts(design: Design) -> list[tuple[str, Design]]:
     """Return the designs of the attributes by name; the design itself if it has one attribute."""
-    return [(f"“{factor.attribute}”", factor.design) for factor in design.factors] or [("", design)]
+    return [(f"“{factor.attribute}”", factor.design) for factor in design.factors] or [
+        ("", design)
+    ]
 
 
 def privacy_text(design: Design) -> tuple[str, ...]:
@@ -55,6 +79,10 @@ def tally_picture(tally: Tally | WeightedTally, *, title: str = "") -> Picture:
     from deniable.display.pictures import draw_bars
 
     labels, counts = cell_counts(tally)
-    amounts, axis = (tally.weights, "sum of weights") if isinstance(tally, WeightedTally) else (counts, "times sent")
+    amounts, axis = (
+        (tally.weights, "sum of weights")
+        if isinstance(tally, WeightedTally)
+        else (counts, "times sent")
+    )
     rows = list(zip(labels, map(float, amounts), strict=True))
     return draw_bars(rows, title or tally_title(tally), axis)

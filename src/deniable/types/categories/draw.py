@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 __all__ = ["count_sent", "respond_all", "tally_column"]
 
 
-def count_sent(responses: Responses[Design], *, threads: int = 1, fast: bool | None = None) -> Tally:
+def count_sent(
+    responses: Responses[Design], *, threads: int = 1, fast: bool | None = None
+) -> Tally:
     """Count responses by symbol, on several threads and with compiled kernels where these are installed."""
-    tally = tally_column(responses.design, responses.present()["response"], threads=threads, fast=fast)
+    tally = tally_column(
+        responses.design, responses.present()["response"], threads=threads, fast=fast
+    )
     return add_missing(tally, responses)

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 
 from deniable.designs import Design, k_ary
 
-_TRIAL_CATEGORIES = 4  # categories to try a device with that has too many, or sends codes
+_TRIAL_CATEGORIES = (
+    4  # categories to try a device with that has too many, or sends codes
+)
 
 
 def trial_design(design: Design, labels: Sequence[str]) -> Design | None:
@@ -24,7 +26,12 @@ def trial_design(design: Design, labels: Sequence[str]) -> Design | None:
     same_labels = design.symbols == design.categories
     if size <= len(labels) and (same_labels or design.channel.sizes):
         categories = tuple(labels[:size])
-        return Design("matrix", categories, categories if same_labels else design.symbols, design.channel)
+        return Design(
+            "matrix",
+            categories,
+            categories if same_labels else design.symbols,
+            design.channel,
+        )
     if not 0 < design.epsilon < math.inf:
         return None
     return k_ary(labels[:_TRIAL_CATEGORIES], epsilon=design.epsilon)

@@ -36,7 +36,9 @@ MAX_TALLIES = 50_000
 """Tallies that are summed over, in a hundredth of a second."""
 
 _MAX_CATEGORIES = 1 << 26  # numbers in a vector of half a gigabyte
-_MAX_SEARCHED = 1_000  # categories whose second moments are computed one by one, in a second or two
+_MAX_SEARCHED = (
+    1_000  # categories whose second moments are computed one by one, in a second or two
+)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,9 @@ class DecidingResponse(NamedTuple):
         return self.stray + self.gap * share
 
 
-def variance_curve(design: Design, shares: Shares | None, goal: Goal, inverse: Matrix | None = None) -> VarianceCurve:
+def variance_curve(
+    design: Design, shares: Shares | None, goal: Goal, inverse: Matrix | None = None
+) -> VarianceCurve:
     """Return the variance of the estimate as a function of n and f.
 
     Args:
@@ -105,7 +109,9 @@ def variance_curve(design: Design, shares: Shares | None, goal: Goal, inverse: M
         worst = _worst(design, linear, goal)
         return lambda n, f: worst(f) / n
     true_shares = read_shares(design, shares)
-    device = linear.covariance(linear.expected(true_shares), true_shares, 0.0, 1.0).variances
+    device = linear.covariance(
+        linear.expected(true_shares), true_shares, 0.0, 1.0
+    ).variances
     sampling = true_shares * (1 - true_shares)
     choose = _chooser(design, goal)
     return lambda n, f: choose(f * sampling + device) / n
@@ -122,7 +128,10 @@ def deciding_response(design: Design, category: str) -> DecidingResponse | None:
     if not channel.exchangeable and (channel.answers, channel.responses) != (2, 2):
         return None
     number = design.category_number(category)
-    hit, stray = (float(channel.probability(number, given=answer)) for answer in (number, int(number == 0)))
+    hit, stray = (
+        float(channel.probability(number, given=answer))
+        for answer in (number, int(number == 0))
+    )
     return DecidingResponse(stray, hit)
 
 

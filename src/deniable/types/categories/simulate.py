@@ -24,7 +24,9 @@ _MAX_DEALT = 10**9  # what NumPy's hypergeometric distribution takes
 _MAX_PAIRS = 1 << 24  # probabilities that are written out: 134 MB
 
 
-def simulate_tallies(design: Design, people: Counts, draws: np.random.Generator) -> Counts:
+def simulate_tallies(
+    design: Design, people: Counts, draws: np.random.Generator
+) -> Counts:
     """Return the tally of each repetition, given how many respondents of it have each answer.
 
     Raises:
@@ -36,12 +38,20 @@ def simulate_tallies(design: Design, people: Counts, draws: np.random.Generator)
         if own >= other:
             kept = draws.binomial(people, own - other)
             fresh = (people - kept).sum(axis=1)
-            return np.asarray(kept + draws.multinomial(fresh, np.full(channel.answers, 1 / channel.answers)), np.int64)
+            return np.asarray(
+                kept
+                + draws.multinomial(
+                    fresh, np.full(channel.answers, 1 / channel.answers)
+                ),
+                np.int64,
+            )
     bits = channel.bitwise
     if bits is not None and not bits.by_size and not bits.own_cells:
         others = people.sum(axis=1, keepdims=True) - people
         hits = draws.binomial(people, float(bits.hit_rate))
-        return np.asarray(hits + draws.binomial(others, float(bits.stray_rate)), np.int64)
+        return np.asarray(
+            hits + draws.binomial(others, float(bits.stray_rate)), np.int64
+        )
     sent, table = _written(channel)
     counts = np.zeros((len(people), len(sent)), np.int64)
     for answer in range(channel.answers):
@@ -56,10 +66,16 @@ def tally_inverse(design: Design, method: str) -> Linear:
         NotEstimable: the design cannot tell answers apart.
         InvalidRequest: it has no customary estimate.
     """
-    return customary(design.channel) if method == "customary" else left_inverse(design.channel)
+    return (
+        customary(design.channel)
+        if method == "customary"
+        else left_inverse(design.channel)
+    )
 
 
-def draw_without_replacement(kinds: Counts, number: Counts, draws: np.random.Generator) -> Counts:
+def draw_without_replacement(
+    kinds: Counts, number: Counts, draws: np.random.Generator
+) -> Counts:
     """Draw so many things without replacement in each repetition; return how many of each kind there are.
 
     Why: the first kind follows the hypergeometric law; given how many of it there are, the rest is drawn from the other
@@ -69,7 +85,9 @@ def draw_without_replacement(kinds: Counts, number: Counts, draws: np.random.Gen
         InvalidRequest: more than a thousand million things.
     """
     if kinds.sum(axis=1).max() >= _MAX_DEALT:
-        raise InvalidRequest(f"there are {_MAX_DEALT:,} or more to draw from without replacement; expected fewer.")
+        raise InvalidRequest(
+            f"there are {_MAX_DEALT:,} or more to draw from without replacement; expected fewer."
+        )
     drawn, left = np.empty_like(kinds), number.copy()
     behind = kinds.sum(axis=1)
     for kind in range(kinds.shape[1]):
@@ -79,7 +97,9 @@ def draw_without_replacement(kinds: Counts, number: Counts, draws: np.random.Gen
     return drawn
 
 
-def draw_multinomial(number: Counts, probabilities: NDArray[np.float64], draws: np.random.Generator) -> Counts:
+def draw_multinomial(
+    number: Counts, probabilities: NDArray[np.float64], draws: np.random.Generator
+) -> Counts:
     """Return multinomial counts for each number; the likeliest comes last and takes what rounding leaves."""
     order = np.argsort(probabilities, kind="stable")
     counts = np.empty((len(number), len(probabilities)), np.int64)
@@ -116,7 +136,10 @@ def _written(channel: Channel) -> tuple[Sequence[int], NDArray[np.float64]]:
     sent, rows = [], []
     for ones in channel.sizes:
         # All sets of a size are alike: the first one tells what a category inside and one outside have.
-        inside, outside = (float(channel.probability((1 << ones) - 1, given=answer)) for answer in (0, size - 1))
+        inside, outside = (
+            float(channel.probability((1 << ones) - 1, given=answer))
+            for answer in (0, size - 1)
+        )
         for members in combinations(range(size), ones):
             sent.append(sum(1 << member for member in members))
             row = np.full(size, outside)

@@ -25,11 +25,23 @@ def claims(deck: Deck, prior: Priors = None) -> Claims:
     """
     others = deck.people - 1
     pairs = list(zip(deck.counts, reversed(deck.counts), strict=True))
-    separating = [number for number, (count, _) in enumerate(pairs) if 2 * number + 1 != deck.numbers and count]
-    worst = max(separating, key=lambda number: exact.ratio(pairs[number][0], max(pairs[number][1] - others, 0)))
+    separating = [
+        number
+        for number, (count, _) in enumerate(pairs)
+        if 2 * number + 1 != deck.numbers and count
+    ]
+    worst = max(
+        separating,
+        key=lambda number: exact.ratio(
+            pairs[number][0], max(pairs[number][1] - others, 0)
+        ),
+    )
     remaining = deck.cards - others
     curve = [
-        {"gamma": ratio_text(gamma), "delta": ratio_text(excess(deck.counts, remaining, gamma))}
+        {
+            "gamma": ratio_text(gamma),
+            "delta": ratio_text(excess(deck.counts, remaining, gamma)),
+        }
         for gamma in gamma_grid(deck.parity_collector)
     ]
     return {
@@ -60,4 +72,8 @@ def labelled_design(deck: Deck) -> None:  # noqa: ARG001 - none for any
 
 def claimed_parts(deck: Deck, claims: Claims) -> list[ClaimedPart]:
     """Return the claims about one response that is seen alone."""
-    return [ClaimedPart("one response, seen alone", single_response_design(deck), claims["alone"])]
+    return [
+        ClaimedPart(
+            "one response, seen alone", single_response_design(deck), claims["alone"]
+        )
+    ]

@@ -16,7 +16,9 @@ from deniable.tallies.responses import Responses, add_missing
 __all__ = ["count_sent", "respond_all"]
 
 
-def respond_all(deck: Deck, answers: Any, *, source: Source | None = None) -> Responses[Deck]:
+def respond_all(
+    deck: Deck, answers: Any, *, source: Source | None = None
+) -> Responses[Deck]:
     """Shuffle, deal a card to each person, and return what they send. A person without an answer keeps the card.
 
     Raises:
@@ -25,11 +27,15 @@ def respond_all(deck: Deck, answers: Any, *, source: Source | None = None) -> Re
     """
     values = read_objects(answers)
     if len(values) != deck.people:
-        raise InvalidRequest(f"there are {len(values):,} answers; expected one for each of {deck.people:,} people.")
+        raise InvalidRequest(
+            f"there are {len(values):,} answers; expected one for each of {deck.people:,} people."
+        )
     present = np.array([answer is not None for answer in values], np.bool_)
     if any(answer not in deck.categories for answer in values if answer is not None):
         labels = ", ".join(map(repr, deck.categories))
-        raise InvalidAnswer(f"an answer is not one of the deck's; expected one of {labels}.")
+        raise InvalidAnswer(
+            f"an answer is not one of the deck's; expected one of {labels}."
+        )
     is_member = np.array([answer == deck.categories[1] for answer in values], np.bool_)
     cards = np.array(deck.shuffle(SYSTEM if source is None else source), np.int64)
     codes = np.where(is_member, deck.numbers - cards, cards - 1)
@@ -38,5 +44,7 @@ def respond_all(deck: Deck, answers: Any, *, source: Source | None = None) -> Re
 
 def count_sent(responses: Responses[Deck]) -> DeckTally:
     """Count how often each number was sent."""
-    counts = np.bincount(responses.present()["response"], minlength=responses.design.numbers)
+    counts = np.bincount(
+        responses.present()["response"], minlength=responses.design.numbers
+    )
     return add_missing(DeckTally(responses.design, counts), responses)

@@ -19,11 +19,17 @@ def variance_curve(
     inverse: Matrix | None = None,  # noqa: ARG001 - there is one estimate of a deal
 ) -> VarianceCurve:
     """Return the variance of both shares as a function of n and f; in the worst case that of even shares."""
-    share = 0.5 if shares is None else float(read_shares(deck.with_replacement(), shares)[1])
+    share = (
+        0.5
+        if shares is None
+        else float(read_shares(deck.with_replacement(), shares)[1])
+    )
 
     def curve(n: int, f: float) -> float:
         if n > deck.cards:
-            raise InvalidRequest(f"n is {n:,}; expected at most the {deck.cards:,} cards of the deck.")
+            raise InvalidRequest(
+                f"n is {n:,}; expected at most the {deck.cards:,} cards of the deck."
+            )
         constant, slope = parts(deck, n, Fraction(f))
         return float(constant + slope * Fraction(share * (1 - share))) / n
 
@@ -32,4 +38,9 @@ def variance_curve(
 
 def compared_privacy(deck: Deck) -> ComparedPrivacy:
     """Return a name from the cards, ε against an attacker who sees one response and against a collector."""
-    return ComparedPrivacy(f"deck {deck.counts}", deck.epsilon_alone, deck.epsilon_collector, deck.guarantee)
+    return ComparedPrivacy(
+        f"deck {deck.counts}",
+        deck.epsilon_alone,
+        deck.epsilon_collector,
+        deck.guarantee,
+    )

@@ -26,7 +26,9 @@ def respond(deck: Deck, answer: str, card: int) -> Response:
         '1'
     """
     if isinstance(card, bool) or card not in range(1, deck.numbers + 1):
-        raise InvalidRequest(f"there is no such card in this deck; expected a number from 1 to {deck.numbers}.")
+        raise InvalidRequest(
+            f"there is no such card in this deck; expected a number from 1 to {deck.numbers}."
+        )
     if not isinstance(answer, str) or answer not in deck.categories:
         raise InvalidAnswer(
             f"this answer is not one of the deck's; expected one of {', '.join(map(repr, deck.categories))}."
@@ -35,7 +37,9 @@ def respond(deck: Deck, answer: str, card: int) -> Response:
     return Response(deck.hash, str(deck.numbers + 1 - card if member else card))
 
 
-def deal(deck: Deck, answers: Sequence[str], *, source: Source = SYSTEM) -> tuple[Response, ...]:
+def deal(
+    deck: Deck, answers: Sequence[str], *, source: Source = SYSTEM
+) -> tuple[Response, ...]:
     """Shuffle, give everybody a card, and return what they send, in the order of the answers.
 
     Raises:
@@ -47,6 +51,10 @@ def deal(deck: Deck, answers: Sequence[str], *, source: Source = SYSTEM) -> tupl
         4
     """
     if len(answers) != deck.people:
-        raise InvalidRequest(f"there are {len(answers):,} answers; expected one for each of {deck.people:,} people.")
+        raise InvalidRequest(
+            f"there are {len(answers):,} answers; expected one for each of {deck.people:,} people."
+        )
     cards = deck.shuffle(source)
-    return tuple(respond(deck, answer, card) for answer, card in zip(answers, cards, strict=True))
+    return tuple(
+        respond(deck, answer, card) for answer, card in zip(answers, cards, strict=True)
+    )

@@ -18,8 +18,12 @@ def simulate_tallies(deck: Deck, people: Counts, draws: np.random.Generator) -> 
         InvalidRequest: more respondents than the deck has people.
     """
     if (n := int(people[0].sum())) > deck.people:
-        raise InvalidRequest(f"there are {n:,} respondents; expected at most the {deck.people:,} people of the deck.")
-    cards = np.broadcast_to(np.array(deck.counts, np.int64), (len(people), deck.numbers))
+        raise InvalidRequest(
+            f"there are {n:,} respondents; expected at most the {deck.people:,} people of the deck."
+        )
+    cards = np.broadcast_to(
+        np.array(deck.counts, np.int64), (len(people), deck.numbers)
+    )
     members = draw_without_replacement(cards, people[:, 1], draws)
     others = draw_without_replacement(cards - members, people[:, 0], draws)
     return others + members[:, ::-1]

@@ -22,4 +22,6 @@ def of_cells(deck: Deck, stages: Stages, refused: Refused) -> DeckTally:
         return int(tally(deck, [label]).counts.argmax())
 
     counted = only_stage(stages)
-    return DeckTally(deck, count_cells(deck.numbers, counted, number_of, refused), counted.missing)
+    return DeckTally(
+        deck, count_cells(deck.numbers, counted, number_of, refused), counted.missing
+    )

@@ -27,4 +27,7 @@ def labelled_design(design: DrawnDesign) -> None:  # noqa: ARG001 - none for any
 
 def claimed_parts(design: DrawnDesign, claims: Claims) -> list[ClaimedPart]:
     """Return the attributes, each with its claims."""
-    return [ClaimedPart(attribute, part, claims["parts"][attribute]) for attribute, part in design.factors]
+    return [
+        ClaimedPart(attribute, part, claims["parts"][attribute])
+        for attribute, part in design.factors
+    ]

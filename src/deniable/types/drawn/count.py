@@ -40,7 +40,9 @@ class DrawnTally(AdditiveTally[DrawnDesign]):
     missing: int = 0
 
     def __post_init__(self) -> None:
-        counts = read_only(self.counts, (self.design.responses,), "one for each response")
+        counts = read_only(
+            self.counts, (self.design.responses,), "one for each response"
+        )
         object.__setattr__(self, "counts", counts)
         super().__post_init__()
 
@@ -70,13 +72,22 @@ class DrawnTally(AdditiveTally[DrawnDesign]):
             array([40, 10])
         """
         part = self.design.part(*attributes)
-        hands = [hand for hand in self.design.hands if set(attributes) <= set(hand.attributes)]
-        return sum((self._seen(hand, part, attributes) for hand in hands), start=Tally.empty(part))
+        hands = [
+            hand
+            for hand in self.design.hands
+            if set(attributes) <= set(hand.attributes)
+        ]
+        return sum(
+            (self._seen(hand, part, attributes) for hand in hands),
+            start=Tally.empty(part),
+        )
 
     def _seen(self, hand: Hand, part: Design, attributes: tuple[str, ...]) -> Tally:
         counts = self.counts[hand.start : hand.start + hand.responses]
         if len(hand.factors) == 1:
-            return Tally(part, as_cells(part.channel, counts), respondents=int(counts.sum()))
+            return Tally(
+                part, as_cells(part.channel, counts), respondents=int(counts.sum())
+            )
         together = Design.of_factors("product", hand.factors)
         return marginal(Tally(together, counts), *attributes)
 

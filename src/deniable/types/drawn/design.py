@@ -81,7 +81,9 @@ class DrawnDesign(AnyDesign):
     is_numbered: ClassVar[bool] = True
     needs_attributes: ClassVar[bool] = True
 
-    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+    if (
+        TYPE_CHECKING
+    ):  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -100,7 +102,9 @@ class DrawnDesign(AnyDesign):
     each: int = 1
 
     def __post_init__(self) -> None:
-        names = labels.read([factor.attribute for factor in self.factors], name="attributes")
+        names = labels.read(
+            [factor.attribute for factor in self.factors], name="attributes"
+        )
         if any(NAMED in name or labels.SEPARATOR in f" {name} " for name in names):
             raise InvalidDesign(
                 f"an attribute's name holds {NAMED!r} or {labels.SEPARATOR!r}, which separate what is sent; expected "
@@ -117,7 +121,9 @@ class DrawnDesign(AnyDesign):
                 "Where everybody answers everything, use product().",
             )
         if self.each > 1:
-            labels.Combinations([factor.design.symbols for factor in self.factors])  # refuses what holds the separator
+            labels.Combinations(
+                [factor.design.symbols for factor in self.factors]
+            )  # refuses what holds the separator
         if self.responses > _MOST_RESPONSES:
             raise InvalidDesign(
                 f"there are {exact.shown(self.responses)} responses; expected at most {_MOST_RESPONSES:,}.",
@@ -159,7 +165,11 @@ class DrawnDesign(AnyDesign):
             InvalidRequest: an attribute that this design does not have, one twice, or more than are drawn together.
         """
         named = {factor.attribute: factor for factor in self.factors}
-        if not attributes or len(set(attributes)) < len(attributes) or not set(attributes) <= set(named):
+        if (
+            not attributes
+            or len(set(attributes)) < len(attributes)
+            or not set(attributes) <= set(named)
+        ):
             given = ", ".join(quoted(each) for each in attributes)
             raise InvalidRequest(
                 f"the attributes are {given or 'missing'}; expected some of {labels.format_labels(self.attributes)}, "
@@ -179,8 +189,14 @@ class DrawnDesign(AnyDesign):
     @property
     def parity(self) -> exact.Ratio:
         """The largest factor by which a response can change the odds between two combinations of answers, exactly."""
-        largest = sorted((factor.design.parity for factor in self.factors), reverse=True)[: self.each]
-        return math.inf if math.inf in largest else math.prod((Fraction(one) for one in largest), start=Fraction(1))
+        largest = sorted(
+            (factor.design.parity for factor in self.factors), reverse=True
+        )[: self.each]
+        return (
+            math.inf
+            if math.inf in largest
+            else math.prod((Fraction(one) for one in largest), start=Fraction(1))
+        )
 
     @cached_property
     def epsilon(self) -> float:
@@ -190,7 +206,11 @@ class DrawnDesign(AnyDesign):
     @property
     def caveat(self) -> str:
         """What the guarantee rests on besides the probabilities; empty for most."""
-        return " ".join(f"{name!r}: {design.caveat}" for name, design in self.factors if design.caveat)
+        return " ".join(
+            f"{name!r}: {design.caveat}"
+            for name, design in self.factors
+            if design.caveat
+        )
 
     def hand_of(self, response: int) -> Hand:
         """Return what the respondent was asked who sent a response, by its number."""
@@ -207,7 +227,9 @@ class DrawnDesign(AnyDesign):
         hand = self.hand_of(response)
         digits = split(response - hand.start, hand.sizes)
         sent = zip(hand.factors, digits, strict=True)
-        return labels.SEPARATOR.join(f"{name}{NAMED}{design.symbols[digit]}" for (name, design), digit in sent)
+        return labels.SEPARATOR.join(
+            f"{name}{NAMED}{design.symbols[digit]}" for (name, design), digit in sent
+        )
 
     def response_number(self, symbol: str) -> int:
         """Return the number of a response.
@@ -215,14 +237,21 @@ class DrawnDesign(AnyDesign):
         Raises:
             InvalidResponse: not one that this design sends.
         """
-        pieces = symbol.split(labels.SEPARATOR, self.each - 1) if isinstance(symbol, str) else []
+        pieces = (
+            symbol.split(labels.SEPARATOR, self.each - 1)
+            if isinstance(symbol, str)
+            else []
+        )
         pairs = [piece.partition(NAMED) for piece in pieces]
         hand = self._by_attributes.get(tuple(name for name, _, _ in pairs))
         if hand is None:
             raise InvalidResponse(
                 f"{quoted(symbol)} is not a response of this design; expected one such as {self.symbol(0)!r}."
             )
-        digits = [factor.design.symbol_number(sent) for factor, (_, _, sent) in zip(hand.factors, pairs, strict=True)]
+        digits = [
+            factor.design.symbol_number(sent)
+            for factor, (_, _, sent) in zip(hand.factors, pairs, strict=True)
+        ]
         return hand.start + join(digits, hand.sizes)
 
     def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
@@ -230,12 +259,20 @@ class DrawnDesign(AnyDesign):
 
     def by_attribute(self, rows: Any) -> dict[str, list[object]]:
         """Return what each row says about each attribute; None where it was not drawn."""
-        found: dict[str, list[object]] = {attribute: [] for attribute in self.attributes}
+        found: dict[str, list[object]] = {
+            attribute: [] for attribute in self.attributes
+        }
         for number in rows.tolist():
             hand = self.hand_of(number)
-            digits = dict(zip(hand.attributes, split(number - hand.start, hand.sizes), strict=True))
+            digits = dict(
+                zip(
+                    hand.attributes, split(number - hand.start, hand.sizes), strict=True
+                )
+            )
             for attribute, design in self.factors:
-                found[attribute].append(design.symbols[digits[attribute]] if attribute in digits else None)
+                found[attribute].append(
+                    design.symbols[digits[attribute]] if attribute in digits else None
+                )
         return found
 
     @cached_property
@@ -247,14 +284,28 @@ class DrawnDesign(AnyDesign):
         return {hand.attributes: hand for hand in self.hands}
 
     def to_body(self) -> dict[str, Any]:
-        parts = [{"attribute": attribute, "design": design.to_body()} for attribute, design in self.factors]
+        parts = [
+            {"attribute": attribute, "design": design.to_body()}
+            for attribute, design in self.factors
+        ]
         return {"factors": parts, "each": self.each}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> DrawnDesign:
-        parts = [documents.field({"factor": each}, "factor", dict) for each in documents.field(body, "factors", list)]
-        named = [(documents.field(each, "attribute", str), documents.field(each, "design", dict)) for each in parts]
-        factors = tuple(Factor(attribute, Design.from_body(each)) for attribute, each in named)
+        parts = [
+            documents.field({"factor": each}, "factor", dict)
+            for each in documents.field(body, "factors", list)
+        ]
+        named = [
+            (
+                documents.field(each, "attribute", str),
+                documents.field(each, "design", dict),
+            )
+            for each in parts
+        ]
+        factors = tuple(
+            Factor(attribute, Design.from_body(each)) for attribute, each in named
+        )
         return cls(factors, documents.integer_field(body, "each"))
 
     def __repr__(self) -> str:
@@ -264,7 +315,9 @@ class DrawnDesign(AnyDesign):
         )
 
 
-def drawn_items(designs: Sequence[Design] | Mapping[str, Design], *, each: int = 1) -> DrawnDesign:
+def drawn_items(
+    designs: Sequence[Design] | Mapping[str, Design], *, each: int = 1
+) -> DrawnDesign:
     """Ask every respondent about one of several attributes, drawn at random, with all of ε; or about a few.
 
     Where the share of each attribute is wanted, few people asked with all of ε tell more than all people asked with a
@@ -296,7 +349,9 @@ def drawn_items(designs: Sequence[Design] | Mapping[str, Design], *, each: int =
             "the attributes have something else than designs; expected a design for each.",
             'For example drawn_items({"smokes": warner(1), "age": k_ary(5, 1)}).',
         )
-    return DrawnDesign(tuple(Factor(attribute, design) for attribute, design in given.items()), each)
+    return DrawnDesign(
+        tuple(Factor(attribute, design) for attribute, design in given.items()), each
+    )
 
 
 DESIGN = DrawnDesign
@@ -305,5 +360,8 @@ DESIGN = DrawnDesign
 
 def known_answers(design: DrawnDesign) -> Iterator[dict[str, str]]:
     """Yield all answers: an answer to each attribute."""
-    attributes = [[(name, category) for category in part.categories] for name, part in design.factors]
+    attributes = [
+        [(name, category) for category in part.categories]
+        for name, part in design.factors
+    ]
     return (dict(pairs) for pairs in product(*attributes))

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 def sheet(design: DrawnDesign) -> Sheet:
     """Return a table with a row for each question."""
-    return parts_sheet(f"{design!r}", _factors(design), (*privacy_text(design)[:2], *caveats(design)))
+    return parts_sheet(
+        f"{design!r}", _factors(design), (*privacy_text(design)[:2], *caveats(design))
+    )
 
 
 def views(design: DrawnDesign, *, pictured: bool = False) -> tuple[ChannelView, ...]:
@@ -52,7 +54,11 @@ def privacy_text(design: DrawnDesign) -> tuple[str, ...]:
             "Whatever is sent, the odds between any two combinations of answers change by a factor of at most "
             f"{formats.factor(design.parity)} (ε = {formats.epsilon(design.epsilon)})."
         )
-    return (first, second, *(f"{name}: {promise(part)[0]}" for name, part in design.factors))
+    return (
+        first,
+        second,
+        *(f"{name}: {promise(part)[0]}" for name, part in design.factors),
+    )
 
 
 def tally_sheet(tally: DrawnTally) -> Sheet:

@@ -31,12 +31,18 @@ def respond_all(
 ) -> Responses[DrawnDesign]:
     """Draw the attributes of each respondent, then attribute by attribute the responses of those who hold it."""
     given, present = read_answers(design, answers, codes=codes)
-    return bulk.build_responses(design, present, draw_all(design, given, source=source, threads=threads, fast=fast))
+    return bulk.build_responses(
+        design,
+        present,
+        draw_all(design, given, source=source, threads=threads, fast=fast),
+    )
 
 
 def count_sent(responses: Responses[DrawnDesign]) -> DrawnTally:
     """Count how often each response was sent."""
-    return add_missing(tally(responses.design, responses.present()["response"]), responses)
+    return add_missing(
+        tally(responses.design, responses.present()["response"]), responses
+    )
 
 
 def read_answers(
@@ -63,11 +69,19 @@ def read_answers(
         found, absent = bulk.read_answers(part, answers[attribute], codes=codes)
         if not bulk.in_range(found, part.channel.answers):
             raise bulk.out_of_range(part, found, absent)
-        read[attribute] = found, np.zeros(len(found), np.bool_) if absent is None else absent
+        read[attribute] = (
+            found,
+            np.zeros(len(found), np.bool_) if absent is None else absent,
+        )
     if len({len(absent) for _, absent in read.values()}) > 1:
-        raise InvalidAnswer("the columns differ in length; expected an answer to each attribute in every row.")
+        raise InvalidAnswer(
+            "the columns differ in length; expected an answer to each attribute in every row."
+        )
     present = ~np.logical_or.reduce([absent for _, absent in read.values()])
-    return {attribute: found[present[~absent]] for attribute, (found, absent) in read.items()}, present
+    return {
+        attribute: found[present[~absent]]
+        for attribute, (found, absent) in read.items()
+    }, present
 
 
 def draw_all(
@@ -89,7 +103,14 @@ def draw_all(
     numbers = starts[hands]
     for at, (attribute, part) in enumerate(design.factors):
         holders = np.flatnonzero(strides[hands, at])
-        sent = bulk.draw_all(part, answers[attribute][holders], codes=True, source=source, threads=threads, fast=fast)
+        sent = bulk.draw_all(
+            part,
+            answers[attribute][holders],
+            codes=True,
+            source=source,
+            threads=threads,
+            fast=fast,
+        )
         digits = sent.astype(np.int64) if sent.ndim == 1 else set_numbers(sent)
         numbers[holders] += strides[hands[holders], at] * digits
     return numbers.astype(code_type(design.responses))
@@ -108,14 +129,20 @@ def _places(design: DrawnDesign) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 def _by_attribute(design: DrawnDesign, people: Any) -> dict[str, list[Any]]:
     """Return a column for each attribute out of a mapping for each person."""
-    if not bulk.is_sequence(people) and not (isinstance(people, np.ndarray) and people.ndim == 1):
+    if not bulk.is_sequence(people) and not (
+        isinstance(people, np.ndarray) and people.ndim == 1
+    ):
         raise InvalidAnswer(
             f"the answers are a {type(people).__name__}; expected a column for each attribute, or a list with a "
             "mapping for each person."
         )
     for number, answer in enumerate(people):
-        if answer is not None and not (isinstance(answer, Mapping) and set(answer) == set(design.attributes)):
-            raise InvalidAnswer(f"the answer at index {number:,} is not one to each attribute; expected a mapping.")
+        if answer is not None and not (
+            isinstance(answer, Mapping) and set(answer) == set(design.attributes)
+        ):
+            raise InvalidAnswer(
+                f"the answer at index {number:,} is not one to each attribute; expected a mapping."
+            )
     return {
         attribute: [None if answer is None else answer[attribute] for answer in people]
         for attribute in design.attributes

@@ -39,7 +39,13 @@ from deniable.estimates.sampling import (
     estimate_values,
     row_values,
 )
-from deniable.estimates.shares import Estimate, ShareRow, combined, fitted, sampled_fraction
+from deniable.estimates.shares import (
+    Estimate,
+    ShareRow,
+    combined,
+    fitted,
+    sampled_fraction,
+)
 from deniable.rendering import formats
 from deniable.tallies.reading import packed_rows
 from deniable.tallies.responses import Responses
@@ -98,11 +104,15 @@ class DrawnEstimate(Result):
         population of N people 1/N is taken off that fraction, and N/(N − 1) times as much is left; where nobody is
         asked both that is not known, and 0 stands for it.
         """
-        return self._joined({name: part.cov_params() for name, part in self.parts.items()})
+        return self._joined(
+            {name: part.cov_params() for name, part in self.parts.items()}
+        )
 
     def _possible(self) -> Matrix:
         """Return the same if the nearest shares in the simplex were true."""
-        return self._joined({name: part.basis.possible().matrix() for name, part in self.parts.items()})
+        return self._joined(
+            {name: part.basis.possible().matrix() for name, part in self.parts.items()}
+        )
 
     def _joined(self, blocks: Mapping[str, Matrix]) -> Matrix:
         spans, names = self._spans, list(blocks)
@@ -115,7 +125,11 @@ class DrawnEstimate(Result):
         return found
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for each share, by any method of `Estimate.conf_int`.
 
@@ -125,7 +139,9 @@ class DrawnEstimate(Result):
         level = self._level(level, simultaneous=simultaneous)
         return self._named(
             {
-                name: part.conf_int(level=level, method=method, simultaneous=simultaneous)
+                name: part.conf_int(
+                    level=level, method=method, simultaneous=simultaneous
+                )
                 for name, part in self.parts.items()
             }
         )
@@ -140,11 +156,16 @@ class DrawnEstimate(Result):
 
         def number(name: str) -> int:
             if name not in names:
-                raise InvalidRequest(f"{quoted(name)} was not estimated; expected a name such as {names[-1]!r}.")
+                raise InvalidRequest(
+                    f"{quoted(name)} was not estimated; expected a name such as {names[-1]!r}."
+                )
             return names.index(name)
 
         combination = combined(weights, len(names), number)
-        error, ends = math.sqrt(self._variance(combination)), partial(self._contrast_ends, combination)
+        error, ends = (
+            math.sqrt(self._variance(combination)),
+            partial(self._contrast_ends, combination),
+        )
         return Contrast(dict(weights), float(combination @ values), error, ends)
 
     def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
@@ -171,7 +192,11 @@ class DrawnEstimate(Result):
         )
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> Summary[ShareRow]:
         """Return a table of all shares; what a direct question would have had is for as many as were asked."""
         each = self._level(level, simultaneous=simultaneous)
@@ -179,14 +204,24 @@ class DrawnEstimate(Result):
             name: part.summary(level=each, method=method, simultaneous=simultaneous)
             for name, part in self.parts.items()
         }
-        rows = [replace(row, name=f"{name}{NAMED}{row.name}") for name, part in told.items() for row in part.rows]
-        asked = ", ".join(f"{part.respondents:,} about {name!r}" for name, part in self.parts.items())
+        rows = [
+            replace(row, name=f"{name}{NAMED}{row.name}")
+            for name, part in told.items()
+            for row in part.rows
+        ]
+        asked = ", ".join(
+            f"{part.respondents:,} about {name!r}" for name, part in self.parts.items()
+        )
         design, known = self.design, list(told.values())
         notes = [f"Asked were {asked}; {design.each} drawn for each respondent."]
         if design.each == 1:
-            notes.append("Nobody was asked about two, so that nothing is known about how they hang together.")
+            notes.append(
+                "Nobody was asked about two, so that nothing is known about how they hang together."
+            )
         if self.population is not None:
-            notes.append(f"The respondents are {self.respondents:,} of {self.population:,} people.")
+            notes.append(
+                f"The respondents are {self.respondents:,} of {self.population:,} people."
+            )
         if simultaneous:
             notes.append("The intervals hold all together with this level.")
         return replace(
@@ -207,11 +242,17 @@ class DrawnEstimate(Result):
         return one_of(len(self.parts) if simultaneous else 1, level)
 
     def _named(self, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        return {f"{name}{NAMED}{category}": each for name, part in parts.items() for category, each in part.items()}
+        return {
+            f"{name}{NAMED}{category}": each
+            for name, part in parts.items()
+            for category, each in part.items()
+        }
 
     @cached_property
     def _spans(self) -> dict[str, slice]:
-        ends = np.cumsum([0, *(len(part.value) for part in self.parts.values())]).tolist()
+        ends = np.cumsum(
+            [0, *(len(part.value) for part in self.parts.values())]
+        ).tolist()
         return {name: slice(*ends[at : at + 2]) for at, name in enumerate(self.parts)}
 
     def _between(self, one: str, two: str) -> Matrix:
@@ -221,10 +262,15 @@ class DrawnEstimate(Result):
         if n < 2:  # so few cannot say; what they share is next to nothing
             return np.zeros((len(first.value), len(second.value)))
         joint = fitted(both).value.reshape(len(first.value), len(second.value))
-        down, across = (np.outer(joint.sum(axis=1), second.value), np.outer(first.value, joint.sum(axis=0)))
+        down, across = (
+            np.outer(joint.sum(axis=1), second.value),
+            np.outer(first.value, joint.sum(axis=0)),
+        )
         answers = joint - down - across + np.outer(first.value, second.value)
         sizes = first.respondents * second.respondents
-        people = n / math.sqrt(sizes * (first.respondents - 1) * (second.respondents - 1))
+        people = n / math.sqrt(
+            sizes * (first.respondents - 1) * (second.respondents - 1)
+        )
         if self.population is not None:
             people *= 1 - sizes / (n * self.population)
         return np.asarray(answers * people, np.float64)
@@ -235,11 +281,17 @@ class DrawnEstimate(Result):
         Why: what a population of N takes off a variance is that of the sum among all people, over N. Where nobody is
         asked about two attributes it is not known, and nothing is taken off.
         """
-        moved = {name: combination[span] for name, span in self._spans.items() if combination[span].any()}
+        moved = {
+            name: combination[span]
+            for name, span in self._spans.items()
+            if combination[span].any()
+        }
         parts = self.parts
         if self.population is not None and self.design.each == 1 and len(moved) > 1:
             parts = _parts(self.tally, self.method, None)
-        own = sum(parts[name].basis.variance(weights) for name, weights in moved.items())
+        own = sum(
+            parts[name].basis.variance(weights) for name, weights in moved.items()
+        )
         if self.design.each == 1:
             return float(own)
         blocks = self.cov_params()
@@ -252,12 +304,20 @@ class DrawnEstimate(Result):
         return self.design.hash
 
     def _source(self) -> dict[str, Any]:
-        return {"tally": json.loads(self.tally.to_json()), "method": self.method, "population": self.population}
+        return {
+            "tally": json.loads(self.tally.to_json()),
+            "method": self.method,
+            "population": self.population,
+        }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: DrawnDesign) -> DrawnEstimate:
-        counted = DrawnTally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
-        return _fitted(counted, documents.field(source, "method", str), source.get("population"))
+        counted = DrawnTally.from_json(
+            json.dumps(documents.field(source, "tally", dict)), design
+        )
+        return _fitted(
+            counted, documents.field(source, "method", str), source.get("population")
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,7 +363,9 @@ class DrawnTable(Grid):
             respondents=self.drawn.respondents,
             epsilon=self.drawn.design.epsilon,
             missing=self.drawn.tally.missing,
-            notes=(f"Asked about both were {both.respondents:,}; totals are from all who were asked about one.",),
+            notes=(
+                f"Asked about both were {both.respondents:,}; totals are from all who were asked about one.",
+            ),
         )
 
     @property
@@ -316,7 +378,11 @@ class DrawnTable(Grid):
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: DrawnDesign) -> DrawnTable:
         made = DrawnEstimate._remade(source, design)
-        return calibrated(made, documents.field(source, "rows", str), documents.field(source, "columns", str))
+        return calibrated(
+            made,
+            documents.field(source, "rows", str),
+            documents.field(source, "columns", str),
+        )
 
 
 def calibrated(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnTable:
@@ -328,19 +394,32 @@ def calibrated(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnTable:
     it is unbiased. Of n₁₂ people asked about both and n₁ about the first, J counts in m by n₁₂/n₁, and the rest comes
     from other people; the covariance is that of these independent parts.
     """
-    both, down, across = drawn.tally.of(rows, columns), drawn.parts[rows], drawn.parts[columns]
+    both, down, across = (
+        drawn.tally.of(rows, columns),
+        drawn.parts[rows],
+        drawn.parts[columns],
+    )
     joint, n = fitted(both, method=drawn.method), both.respondents
     sums = _sums(len(down.value), len(across.value))
     pull = _pull(both.design, sums)
     totals = np.concatenate([down.value, across.value])
     value = joint.value - pull @ (sums @ joint.value - totals)
-    alone = [len(down.value) * [1 - n / down.respondents], len(across.value) * [1 - n / across.respondents]]
+    alone = [
+        len(down.value) * [1 - n / down.respondents],
+        len(across.value) * [1 - n / across.respondents],
+    ]
     kept = np.eye(len(value)) - (pull * np.concatenate(alone)) @ sums
     unbiased = fitted(both)
     cells = kept @ unbiased.cov_params() @ kept.T
-    for span, name in zip((slice(0, len(down.value)), slice(len(down.value), None)), (rows, columns), strict=True):
+    for span, name in zip(
+        (slice(0, len(down.value)), slice(len(down.value), None)),
+        (rows, columns),
+        strict=True,
+    ):
         one = fitted(drawn.tally.of(name))
-        cells = cells + pull[:, span] @ one.cov_params() @ pull[:, span].T * (1 - n / one.respondents)
+        cells = cells + pull[:, span] @ one.cov_params() @ pull[:, span].T * (
+            1 - n / one.respondents
+        )
     if drawn.population is not None:
         shares = unbiased.value
         among = np.diag(shares) - np.outer(shares, shares) + unbiased.cov_params()
@@ -364,17 +443,25 @@ def calibrated(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnTable:
 
 def _sums(down: int, across: int) -> Matrix:
     """Return the matrix that sums the cells of each row, then those of each column."""
-    return np.vstack([np.kron(np.eye(down), np.ones(across)), np.kron(np.ones(down), np.eye(across))])
+    return np.vstack(
+        [np.kron(np.eye(down), np.ones(across)), np.kron(np.ones(down), np.eye(across))]
+    )
 
 
 def _pull(both: Design, sums: Matrix) -> Matrix:
     """Return by how much each cell follows each total."""
     linear, even = left_inverse(both.channel), np.full(sums.shape[1], 1 / sums.shape[1])
     spread = linear.covariance(linear.expected(even), even, 1.0, 1.0).matrix()
-    return np.asarray(spread @ sums.T @ np.linalg.pinv(sums @ spread @ sums.T, rcond=1e-9, hermitian=True))
+    return np.asarray(
+        spread
+        @ sums.T
+        @ np.linalg.pinv(sums @ spread @ sums.T, rcond=1e-9, hermitian=True)
+    )
 
 
-def estimate(tally: DrawnTally, *, method: str = "inversion", population: int | None = None) -> DrawnEstimate:
+def estimate(
+    tally: DrawnTally, *, method: str = "inversion", population: int | None = None
+) -> DrawnEstimate:
     """Estimate the shares of every attribute, each from those who were asked about it.
 
     Args:
@@ -428,7 +515,11 @@ def estimate_sampled(
         InvalidRequest: columns that do not fit.
     """
     design = responses.design
-    absent = np.zeros(len(responses), np.bool_) if responses.missing is None else responses.missing
+    absent = (
+        np.zeros(len(responses), np.bool_)
+        if responses.missing is None
+        else responses.missing
+    )
     distinct, places = np.unique(responses.columns["response"], return_inverse=True)
     hands = [design.hand_of(number) for number in distinct.tolist()]
     digits = [
@@ -442,18 +533,32 @@ def estimate_sampled(
         sent = Responses(part, {"response": rows[places]}, absent | ~asked[places])
         values = row_values(sent)
         names = tuple(f"{attribute}{NAMED}{name}" for name in values.names)
-        blocks.append(replace(values, names=names, asked=design.each / len(design.factors)))
+        blocks.append(
+            replace(values, names=names, asked=design.each / len(design.factors))
+        )
 
     def count(part: columns.Mask, population: int | None) -> DrawnEstimate:
-        return _fitted(count_responses(design, responses[part]), "inversion", population)
+        return _fitted(
+            count_responses(design, responses[part]), "inversion", population
+        )
 
     asked_with = Asked(design, f"{design!r}", design.epsilon)
-    return estimate_values(blocks, sampling, asked_with, domain=domain, by=by, denominator=denominator, count=count)
+    return estimate_values(
+        blocks,
+        sampling,
+        asked_with,
+        domain=domain,
+        by=by,
+        denominator=denominator,
+        count=count,
+    )
 
 
 def _fitted(tally: DrawnTally, method: str, population: int | None) -> DrawnEstimate:
     if method not in ("inversion", "likelihood"):
-        raise InvalidRequest(f"the method is {quoted(method)}; expected inversion or likelihood.")
+        raise InvalidRequest(
+            f"the method is {quoted(method)}; expected inversion or likelihood."
+        )
     for attribute in tally.design.attributes:
         asked = tally.of(attribute).respondents
         if asked < 2:
@@ -461,10 +566,17 @@ def _fitted(tally: DrawnTally, method: str, population: int | None) -> DrawnEsti
                 f"{asked} people were asked about {attribute!r}; expected at least 2, to say how sure an estimate is.",
                 "Estimate those that more were asked about: estimate(tally.of('…')).",
             )
-    sampled_fraction(tally.respondents, population)  # refuses a population smaller than all who responded
+    sampled_fraction(
+        tally.respondents, population
+    )  # refuses a population smaller than all who responded
     return DrawnEstimate(tally, method, _parts(tally, method, population), population)
 
 
-def _parts(tally: DrawnTally, method: str, population: int | None) -> dict[str, Estimate]:
+def _parts(
+    tally: DrawnTally, method: str, population: int | None
+) -> dict[str, Estimate]:
     """Return the estimate of each attribute: those who drew it are a random part of the population."""
-    return {name: fitted(tally.of(name), method=method, population=population) for name in tally.design.attributes}
+    return {
+        name: fitted(tally.of(name), method=method, population=population)
+        for name in tally.design.attributes
+    }

@@ -7,13 +7,21 @@ from collections.abc import Callable, Mapping
 from deniable.designs import labels
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.covariances import Matrix
-from deniable.types.categories.plan import Goal, Shares, SharesByAttribute, VarianceCurve
+from deniable.types.categories.plan import (
+    Goal,
+    Shares,
+    SharesByAttribute,
+    VarianceCurve,
+)
 from deniable.types.categories.plan import variance_curve as category_variance_curve
 from deniable.types.drawn.design import NAMED, DrawnDesign
 
 
 def variance_curve(
-    design: DrawnDesign, shares: SharesByAttribute | None, goal: Goal, inverse: Matrix | None = None
+    design: DrawnDesign,
+    shares: SharesByAttribute | None,
+    goal: Goal,
+    inverse: Matrix | None = None,
 ) -> VarianceCurve:
     """Return the variance as a function of n and f, where `each` of m attributes are drawn: that of n·each/m people.
 
@@ -24,13 +32,19 @@ def variance_curve(
         InvalidRequest: an inverse, a category that is none, or shares that are not those of each attribute.
     """
     if inverse is not None:
-        raise InvalidRequest("several attributes have an inverse each; expected none given.")
+        raise InvalidRequest(
+            "several attributes have an inverse each; expected none given."
+        )
     attribute_shares = _read_by_attribute(design, shares)
     chosen, _, category = (goal.category or "").partition(NAMED)
     if goal.category is not None and chosen not in design.attributes:
-        raise InvalidRequest(f"the category is {quoted(goal.category)}; expected a name such as '{design.symbol(0)}'.")
+        raise InvalidRequest(
+            f"the category is {quoted(goal.category)}; expected a name such as '{design.symbol(0)}'."
+        )
     curves = [
-        category_variance_curve(part, attribute_shares[attribute], Goal(category or None, goal.largest))
+        category_variance_curve(
+            part, attribute_shares[attribute], Goal(category or None, goal.largest)
+        )
         for attribute, part in design.factors
         if not chosen or attribute == chosen
     ]
@@ -44,7 +58,9 @@ def variance_curve(
     return curve
 
 
-def _read_by_attribute(design: DrawnDesign, shares: SharesByAttribute | None) -> Mapping[str, Shares | None]:
+def _read_by_attribute(
+    design: DrawnDesign, shares: SharesByAttribute | None
+) -> Mapping[str, Shares | None]:
     if shares is None:
         return dict.fromkeys(design.attributes)
     if not isinstance(shares, Mapping) or set(shares) != set(design.attributes):

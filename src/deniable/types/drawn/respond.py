@@ -16,7 +16,10 @@ __all__ = ["expected_answer", "parse_answer", "respond"]
 
 
 def respond(
-    design: DrawnDesign, answer: Mapping[str, str] | Callable[[str], str], *, source: Source = SYSTEM
+    design: DrawnDesign,
+    answer: Mapping[str, str] | Callable[[str], str],
+    *,
+    source: Source = SYSTEM,
 ) -> Response:
     """Draw the attributes that a respondent is asked about, then the response to their answers.
 
@@ -43,20 +46,30 @@ def respond(
     """
     number_of = _asked(design, answer)
     hand = design.draw_hand(source)
-    drawn = [part.channel.draw(number_of(attribute), source) for attribute, part in hand.factors]
+    drawn = [
+        part.channel.draw(number_of(attribute), source)
+        for attribute, part in hand.factors
+    ]
     return Response(design.hash, design.symbol(hand.start + join(drawn, hand.sizes)))
 
 
-def _asked(design: DrawnDesign, answer: Mapping[str, str] | Callable[[str], str]) -> Callable[[str], int]:
+def _asked(
+    design: DrawnDesign, answer: Mapping[str, str] | Callable[[str], str]
+) -> Callable[[str], int]:
     """Return how the number of the answer to an attribute is found; of answers to all, every one is looked at first."""
     if isinstance(answer, Mapping):
         if set(answer) != set(design.attributes):
             raise InvalidAnswer(
                 f"expected an answer to each of {labels.format_labels(design.attributes)}, and to no other."
             )
-        return {attribute: part.category_number(answer[attribute]) for attribute, part in design.factors}.__getitem__
+        return {
+            attribute: part.category_number(answer[attribute])
+            for attribute, part in design.factors
+        }.__getitem__
     if not callable(answer):
-        raise InvalidAnswer("the answers are neither a mapping nor a function; expected an answer to each attribute.")
+        raise InvalidAnswer(
+            "the answers are neither a mapping nor a function; expected an answer to each attribute."
+        )
     return lambda attribute: design.part(attribute).category_number(answer(attribute))
 
 
@@ -71,7 +84,9 @@ def parse_answer(design: DrawnDesign, text: str) -> dict[str, str]:  # noqa: ARG
     except (ValueError, RecursionError):
         answers = None
     if not isinstance(answers, dict):
-        raise InvalidAnswer("this is no JSON object; expected an answer to each question by its name.")
+        raise InvalidAnswer(
+            "this is no JSON object; expected an answer to each question by its name."
+        )
     return answers
 
 

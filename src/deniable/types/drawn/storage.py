@@ -18,4 +18,8 @@ def forms(design: DrawnDesign, *, labels: bool) -> tuple[StoredForm, ...]:
 def of_cells(design: DrawnDesign, stages: Stages, refused: Refused) -> DrawnTally:
     """Return the tally of the cells that a query counted."""
     counted = only_stage(stages)
-    return DrawnTally(design, count_cells(design.responses, counted, design.response_number, refused), counted.missing)
+    return DrawnTally(
+        design,
+        count_cells(design.responses, counted, design.response_number, refused),
+        counted.missing,
+    )

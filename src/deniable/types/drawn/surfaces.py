@@ -1,6 +1,12 @@
 """The surfaces that refuse attributes of which some are drawn, with their reasons."""
 
-from deniable.types.surfaces import NO_REGRESSION, NO_SCRIPT, NO_STAGES, NOT_BY_HAND, NOT_FIELDED
+from deniable.types.surfaces import (
+    NO_REGRESSION,
+    NO_SCRIPT,
+    NO_STAGES,
+    NOT_BY_HAND,
+    NOT_FIELDED,
+)
 
 __all__ = ["REFUSED"]
 

@@ -46,7 +46,9 @@ class EdgeDesign(ItemDesign):
     answer_form: ClassVar[str] = "weights"
     keeps_order: ClassVar[bool] = False
 
-    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+    if (
+        TYPE_CHECKING
+    ):  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -67,7 +69,10 @@ class EdgeDesign(ItemDesign):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "items", labels.read(self.items, name="items"))
-        if tuple(self.choice.categories) != NAMES or tuple(self.choice.symbols) != NAMES:
+        if (
+            tuple(self.choice.categories) != NAMES
+            or tuple(self.choice.symbols) != NAMES
+        ):
             raise InvalidDesign(
                 f"the design is not about the weights {', '.join(NAMES)}; expected these in this order."
             )
@@ -138,12 +143,18 @@ def one_edge(
         >>> one_edge(["tax", "transport"], 1).epsilon
         1.0
     """
-    if family not in ("k_ary", "rr3_dagger") or (family == "k_ary" and (importance is not None or guess is not None)):
-        raise InvalidRequest("the family does not fit; expected 'k_ary', or 'rr3_dagger' with importance and guess.")
+    if family not in ("k_ary", "rr3_dagger") or (
+        family == "k_ary" and (importance is not None or guess is not None)
+    ):
+        raise InvalidRequest(
+            "the family does not fit; expected 'k_ary', or 'rr3_dagger' with importance and guess."
+        )
     if family == "k_ary":
         choice = k_ary(NAMES, epsilon)
     else:
-        choice = rr3_dagger(epsilon=epsilon, importance=importance, guess=guess, categories=NAMES)
+        choice = rr3_dagger(
+            epsilon=epsilon, importance=importance, guess=guess, categories=NAMES
+        )
     return EdgeDesign(labels.read(items, name="items"), choice)
 
 

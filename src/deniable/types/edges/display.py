@@ -9,7 +9,11 @@ from deniable.rendering import Sheet
 from deniable.types.edges.claims import caveats
 from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.design import EdgeDesign
-from deniable.types.key_value.display import item_design_sheet, item_tally_picture, item_tally_sheet
+from deniable.types.key_value.display import (
+    item_design_sheet,
+    item_tally_picture,
+    item_tally_sheet,
+)
 
 if TYPE_CHECKING:
     from deniable.estimates.charts import Picture
@@ -23,7 +27,8 @@ def sheet(design: EdgeDesign) -> Sheet:
 def views(design: EdgeDesign, *, pictured: bool = False) -> tuple[ChannelView, ...]:
     """Return the response probabilities of the weight of an edge."""
     return tuple(
-        view._replace(title="the weight of an edge") for view in design_views(design.choice, pictured=pictured)
+        view._replace(title="the weight of an edge")
+        for view in design_views(design.choice, pictured=pictured)
     )
 
 

@@ -12,4 +12,6 @@ __all__ = ["count_sent", "respond_all"]
 
 def count_sent(responses: Responses[EdgeDesign]) -> EdgeTally:
     """Count how often each weight was sent for each item."""
-    return add_missing(tally(responses.design, responses.present()["response"]), responses)
+    return add_missing(
+        tally(responses.design, responses.present()["response"]), responses
+    )

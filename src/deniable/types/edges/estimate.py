@@ -81,7 +81,9 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         linear = left_inverse(self.tally.design.choice.channel)
         inverse = np.stack([linear.shares(each) for each in np.eye(3)], axis=1)
         with np.errstate(invalid="ignore"):
-            return np.asarray(self.tally.counts @ inverse.T / self.degree[:, None], np.float64)
+            return np.asarray(
+                self.tally.counts @ inverse.T / self.degree[:, None], np.float64
+            )
 
     @property
     def weight(self) -> Vector:
@@ -114,7 +116,10 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         each = shares @ device + self.f * between
         with np.errstate(divide="ignore", invalid="ignore"):
             one_edge = each / np.maximum(self.degree - 1, 1) * (self.degree > 0)
-            return np.asarray(one_edge * self.degree**2 if what == "weight" else each / self._divisor, np.float64)
+            return np.asarray(
+                one_edge * self.degree**2 if what == "weight" else each / self._divisor,
+                np.float64,
+            )
 
     @property
     def _divisor(self) -> Vector:
@@ -124,12 +129,17 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
     def _between_people(self) -> Matrix:
         """Return the covariance of the shares of people with an edge to each item: no device has a part in it."""
         shares, n = self.frequency, self.respondents
-        return np.asarray(self.f * (np.diag(shares) - np.outer(shares, shares)) / max(n - self.f, 1), np.float64)
+        return np.asarray(
+            self.f * (np.diag(shares) - np.outer(shares, shares)) / max(n - self.f, 1),
+            np.float64,
+        )
 
     def cov_params(self) -> Matrix:
         """Return the covariance matrix: of weights and means a diagonal, as every respondent has one item, known."""
         if self.quantity in ("frequency", "degree"):
-            return self._between_people() * (self.respondents**2 if self.quantity == "degree" else 1)
+            return self._between_people() * (
+                self.respondents**2 if self.quantity == "degree" else 1
+            )
         return np.diag(self.variance(self.quantity))
 
     @property
@@ -155,14 +165,27 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         chosen, value = method or self.about(what).default_interval, self.value(what)
         if what in ("frequency", "degree") and chosen == "exact":
             low, high = clopper_pearson(self.degree, self.respondents, confidence)
-            return (low * self.respondents, high * self.respondents) if what == "degree" else (low, high)
+            return (
+                (low * self.respondents, high * self.respondents)
+                if what == "degree"
+                else (low, high)
+            )
         if what in ("weight", "mean") and chosen in ("wide", "score"):
             low, high = self._tested(confidence, likelihood=chosen == "wide")
-            return (low * self.degree, high * self.degree) if what == "weight" else (low, high)
-        factors = {"normal": quantile(confidence, self.df), "chebyshev": (1 - confidence) ** -0.5}
+            return (
+                (low * self.degree, high * self.degree)
+                if what == "weight"
+                else (low, high)
+            )
+        factors = {
+            "normal": quantile(confidence, self.df),
+            "chebyshev": (1 - confidence) ** -0.5,
+        }
         if chosen not in factors:
             own = "'exact'" if what in ("frequency", "degree") else "'wide', 'score'"
-            raise InvalidRequest(f"the interval method is {quoted(method)}; expected {own}, 'normal' or 'chebyshev'.")
+            raise InvalidRequest(
+                f"the interval method is {quoted(method)}; expected {own}, 'normal' or 'chebyshev'."
+            )
         width = factors[chosen] * self.errors(what)
         return value - width, value + width
 
@@ -174,7 +197,9 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
     def _triples(self) -> tuple[Triples, Scored]:
         channel = self.tally.design.choice.channel
         counts = self.tally.counts.astype(np.float64)
-        return Triples(floats(channel), counts, 1 - self.f, _spread), Scored(_WEIGHTS, response_scores(channel))
+        return Triples(floats(channel), counts, 1 - self.f, _spread), Scored(
+            _WEIGHTS, response_scores(channel)
+        )
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -182,12 +207,18 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         if not empty:
             return ()
         text = (
-            f"no edge leads to {empty:,} of {len(self.degree):,} items: nothing is known about the mean weight there."
+            f"no edge leads to {empty:,} of {len(self.degree):,} items: nothing is "
+            "known about the mean weight there."
         )
         return (Caution("no-edges", text),)
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False, count: int = 20
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+        count: int = 20,
     ) -> Summary[EdgeRow]:
         """Return a table of the items with the most edges."""
         whole = self._whole(level=level, method=method, simultaneous=simultaneous)
@@ -195,15 +226,28 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         rows = tuple(whole.rows[number] for number in order)
         return replace(whole, rows=rows, left_out=len(whole.rows) - len(rows))
 
-    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> Summary[EdgeRow]:
-        design, own = self.tally.design, self._own_numbers(level, method, simultaneous=simultaneous)
-        more = zip(self.degree.tolist(), self.mean.tolist(), self.errors("mean").tolist(), strict=True)
+    def _whole(
+        self, *, level: float, method: str | None, simultaneous: bool
+    ) -> Summary[EdgeRow]:
+        design, own = (
+            self.tally.design,
+            self._own_numbers(level, method, simultaneous=simultaneous),
+        )
+        more = zip(
+            self.degree.tolist(),
+            self.mean.tolist(),
+            self.errors("mean").tolist(),
+            strict=True,
+        )
         average = self.average_weight()
         return Summary(
             title=f"one edge each, ε = {formats.epsilon(design.epsilon)}, {self.tally.respondents:,} respondents",
             quantity=self.quantity,
             rows=tuple(EdgeRow(*one, *two) for one, two in zip(own, more, strict=True)),
-            notes=(f"average weight of an edge: {average.value:.4g} ± {average.error:.2g}", design.caveat),
+            notes=(
+                f"average weight of an edge: {average.value:.4g} ± {average.error:.2g}",
+                design.caveat,
+            ),
             warnings=self.warnings,
             level=level,
             interval=method or self.default_interval,
@@ -215,11 +259,17 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         )
 
     def _source(self) -> dict[str, Any]:
-        return {"tally": json.loads(self.tally.to_json()), "f": self.f, "quantity": self.quantity}
+        return {
+            "tally": json.loads(self.tally.to_json()),
+            "f": self.f,
+            "quantity": self.quantity,
+        }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: EdgeDesign) -> EdgeEstimate:
-        tally = EdgeTally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
+        tally = EdgeTally.from_json(
+            json.dumps(documents.field(source, "tally", dict)), design
+        )
         made = cls(tally, float(documents.field(source, "f", float, int)))
         return made.about(documents.field(source, "quantity", str))
 
@@ -235,7 +285,11 @@ class EdgeEstimate(ItemEstimate[EdgeTally]):
         error = float(self.variance("weight").sum()) ** 0.5
         mean = Quantity(float(self.weight.sum()), error).times(1 / self.respondents)
         mean = replace(mean, tested=self._average)
-        return mean if over == "edges" else mean.times(self.respondents * self._per_vertex(over))
+        return (
+            mean
+            if over == "edges"
+            else mean.times(self.respondents * self._per_vertex(over))
+        )
 
     def _average(self, confidence: float) -> Interval:
         triples, weight = self._triples()
@@ -248,7 +302,12 @@ _WEIGHTS = np.array([float(weight) for weight in WEIGHTS])
 
 def response_scores(channel: Channel, power: int = 1) -> Vector:
     """Return what each response adds to a weight, or to a power of it."""
-    return np.array([float(_WEIGHTS**power @ left_inverse(channel).shares(each)) for each in np.eye(3)])
+    return np.array(
+        [
+            float(_WEIGHTS**power @ left_inverse(channel).shares(each))
+            for each in np.eye(3)
+        ]
+    )
 
 
 def _spread(values: Matrix, shares: Matrix) -> Vector:

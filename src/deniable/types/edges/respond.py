@@ -13,7 +13,9 @@ from deniable.types.edges.design import NAMES, WEIGHTS, EdgeDesign
 __all__ = ["respond"]
 
 
-def respond(design: EdgeDesign, answer: Mapping[str, exact.Rational], *, source: Source = SYSTEM) -> Response:
+def respond(
+    design: EdgeDesign, answer: Mapping[str, exact.Rational], *, source: Source = SYSTEM
+) -> Response:
     """Draw the response to the true weight of somebody's one edge; the item goes along as it is.
 
     Guarantee: the weight is drawn with exactly the integer weights from which the design's ε is derived.
@@ -32,11 +34,18 @@ def respond(design: EdgeDesign, answer: Mapping[str, exact.Rational], *, source:
         'tax'
     """
     if not isinstance(answer, Mapping) or len(answer) != 1:
-        raise InvalidAnswer("an answer is one item with the weight of the edge to it; expected {item: weight}.")
+        raise InvalidAnswer(
+            "an answer is one item with the weight of the edge to it; expected {item: weight}."
+        )
     ((item, weight),) = answer.items()
     number = design.item_number(item)
     try:
         place = WEIGHTS.index(exact.rational(weight))
     except (DeniableError, ValueError):
-        raise InvalidAnswer(f"the weight is none of {', '.join(NAMES)}; expected one of them.") from None
-    return Response(design.hash, design.symbol(3 * number + design.choice.channel.draw(place, source)))
+        raise InvalidAnswer(
+            f"the weight is none of {', '.join(NAMES)}; expected one of them."
+        ) from None
+    return Response(
+        design.hash,
+        design.symbol(3 * number + design.choice.channel.draw(place, source)),
+    )

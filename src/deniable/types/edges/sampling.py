@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.sampling import Asked, OneResponse, SampledEstimate, Sampling, check_room, estimate_values
+from deniable.estimates.sampling import (
+    Asked,
+    OneResponse,
+    SampledEstimate,
+    Sampling,
+    check_room,
+    estimate_values,
+)
 from deniable.tallies.responses import Responses
 from deniable.types.edges.count import tally
 from deniable.types.edges.design import WEIGHTS, EdgeDesign
@@ -20,7 +27,11 @@ _HINT = "Count them, without a sampling: dn.estimate(dn.tally(responses)); or as
 
 
 def estimate_sampled(
-    responses: Responses[EdgeDesign], sampling: Sampling, *, domain: Any = None, by: Any = None
+    responses: Responses[EdgeDesign],
+    sampling: Sampling,
+    *,
+    domain: Any = None,
+    by: Any = None,
 ) -> SampledEstimate:
     """Estimate who of the people that a sample stands for has an edge to each item, and what the edges weigh.
 
@@ -49,7 +60,11 @@ def estimate_sampled(
 
 
 def estimate_numbers(
-    responses: Responses[EdgeDesign], sampling: Sampling, *, domain: Any = None, by: Any = None
+    responses: Responses[EdgeDesign],
+    sampling: Sampling,
+    *,
+    domain: Any = None,
+    by: Any = None,
 ) -> SampledEstimate:
     """Estimate all quantities of edges together: shares, weights and means, with one covariance.
 
@@ -59,10 +74,18 @@ def estimate_numbers(
     """
     design, size = responses.design, len(responses.design.items)
     check_room(len(responses), 6 * size, "numbers about items", _HINT)
-    present = np.ones(len(responses), np.bool_) if responses.missing is None else ~responses.missing
-    item, symbol = np.divmod(responses.columns["response"].astype(np.int64), design.width)
+    present = (
+        np.ones(len(responses), np.bool_)
+        if responses.missing is None
+        else ~responses.missing
+    )
+    item, symbol = np.divmod(
+        responses.columns["response"].astype(np.int64), design.width
+    )
     has = vector(item[:, None] == np.arange(size)) * present[:, None]
-    first, squares = (response_scores(design.choice.channel, power)[symbol] for power in (1, 2))
+    first, squares = (
+        response_scores(design.choice.channel, power)[symbol] for power in (1, 2)
+    )
     weight = has * first[:, None]
     added = has * (first**2 - squares)[:, None]
 
@@ -82,7 +105,9 @@ def estimate_numbers(
         return OneResponse(vector(curve), low, high)
 
     def count(part: Any, population: int | None) -> EdgeEstimate:
-        return estimate(tally(design, responses[part].present()["response"]), population=population)
+        return estimate(
+            tally(design, responses[part].present()["response"]), population=population
+        )
 
     block = item_block(tuple(design.items), has, weight, present, device, spread)
     asked = Asked(design, "one edge each", design.epsilon)

@@ -18,5 +18,7 @@ def forms(design: EdgeDesign, *, labels: bool) -> tuple[StoredForm, ...]:
 def of_cells(design: EdgeDesign, stages: Stages, refused: Refused) -> EdgeTally:
     """Return the tally of the cells that a query counted."""
     counted = only_stage(stages)
-    counts = count_cells(len(design.items) * design.width, counted, design.response_number, refused)
+    counts = count_cells(
+        len(design.items) * design.width, counted, design.response_number, refused
+    )
     return EdgeTally(design, counts.reshape(-1, design.width), counted.missing)

@@ -1,6 +1,13 @@
 """The surfaces that refuse edges, with their reasons."""
 
-from deniable.types.surfaces import NO_PRECISION, NO_REGRESSION, NO_SCRIPT, NO_STAGES, NOT_BY_HAND, NOT_FIELDED
+from deniable.types.surfaces import (
+    NO_PRECISION,
+    NO_REGRESSION,
+    NO_SCRIPT,
+    NO_STAGES,
+    NOT_BY_HAND,
+    NOT_FIELDED,
+)
 
 __all__ = ["REFUSED"]
 

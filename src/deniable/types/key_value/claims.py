@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from deniable.claims.statements import ClaimedPart, Claims, Priors, channel_claims, guarantee, refuse_prior
+from deniable.claims.statements import (
+    ClaimedPart,
+    Claims,
+    Priors,
+    channel_claims,
+    guarantee,
+    refuse_prior,
+)
 from deniable.designs import Design
 from deniable.rendering import formats
 from deniable.types.key_value.design import KeyValueDesign, symbol_design
@@ -20,7 +27,11 @@ def claims(design: KeyValueDesign, prior: Priors = None) -> Claims:
         return channel_claims(symbol, prior)
     refuse_prior(prior)
     marked = len(design.scheme.cells(design.scheme.witness.response))
-    return {"rule": "padded", **guarantee(design.parity, None), "witness": {"marked": str(marked)}}
+    return {
+        "rule": "padded",
+        **guarantee(design.parity, None),
+        "witness": {"marked": str(marked)},
+    }
 
 
 def caveats(design: KeyValueDesign) -> tuple[str, ...]:  # noqa: ARG001 - none for any
@@ -53,5 +64,13 @@ def privacy_sentences(design: KeyValueDesign) -> list[str]:
 def privacy_facts(design: KeyValueDesign) -> dict[str, object]:
     """Return the name of the family, the ε of two devices one after the other, and the channel of one item."""
     symbol = design.scheme.symbol
-    rows = [[str(symbol.probability(i, given=j)) for j in range(3)] for i in range(symbol.responses)]
-    return {"name": design.name, "sequential": design.sequential, "saving": design.saving, "symbol": rows}
+    rows = [
+        [str(symbol.probability(i, given=j)) for j in range(3)]
+        for i in range(symbol.responses)
+    ]
+    return {
+        "name": design.name,
+        "sequential": design.sequential,
+        "saving": design.saving,
+        "symbol": rows,
+    }

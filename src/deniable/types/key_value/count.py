@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest, InvalidResponse
-from deniable.tallies.base import AdditiveTally, Counts, count_codes, read_only, response_numbers
+from deniable.tallies.base import (
+    AdditiveTally,
+    Counts,
+    count_codes,
+    read_only,
+    response_numbers,
+)
 from deniable.types.key_value.design import ItemDesign, KeyValueDesign
 from deniable.types.key_value.schemes import NONE
 
@@ -35,7 +41,9 @@ class ItemTally(AdditiveTally[D]):
 
     def __post_init__(self) -> None:
         shape = (len(self.design.items), self.design.width)
-        object.__setattr__(self, "counts", read_only(self.counts, shape, "items × symbols"))
+        object.__setattr__(
+            self, "counts", read_only(self.counts, shape, "items × symbols")
+        )
         super().__post_init__()
 
     @property
@@ -51,7 +59,9 @@ def zeros(design: ItemDesign) -> Counts:
         InvalidRequest: more items than can be counted.
     """
     if len(design.items) > MOST_ITEMS:
-        raise InvalidRequest(f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} to count them.")
+        raise InvalidRequest(
+            f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} to count them."
+        )
     return np.zeros((len(design.items), design.width), np.int64)
 
 
@@ -90,7 +100,9 @@ class KeyValueTally(ItemTally[KeyValueDesign]):
         return cls(design, zeros(design), 0)
 
     @classmethod
-    def of_marks(cls, design: KeyValueDesign, marked: Counts, respondents: int, missing: int = 0) -> KeyValueTally:
+    def of_marks(
+        cls, design: KeyValueDesign, marked: Counts, respondents: int, missing: int = 0
+    ) -> KeyValueTally:
         """Build from how often each item was marked + and −, where a response says something about every item."""
         counts = np.empty((design.scheme.items, 3), np.int64)
         counts[:, 1:] = marked
@@ -120,7 +132,11 @@ def tally(design: KeyValueDesign, responses: Any) -> KeyValueTally:
         ([[0, 1, 1], [1, 0, 0]], 1)
     """
     if isinstance(responses, np.ndarray):
-        return _vectors(design, responses) if responses.ndim == 2 else _codes(design, responses)
+        return (
+            _vectors(design, responses)
+            if responses.ndim == 2
+            else _codes(design, responses)
+        )
     scheme = design.scheme
     counts = zeros(design)
     respondents = missing = 0
@@ -143,7 +159,9 @@ def _codes(design: KeyValueDesign, codes: NDArray[Any]) -> KeyValueTally:
     counted = count_codes(codes, scheme.responses)
     if scheme.KIND == "index":
         return KeyValueTally(design, counted.reshape(scheme.items, -1), len(codes))
-    return KeyValueTally.of_marks(design, counted[:-1].reshape(scheme.items, 2), len(codes))
+    return KeyValueTally.of_marks(
+        design, counted[:-1].reshape(scheme.items, 2), len(codes)
+    )
 
 
 def _vectors(design: KeyValueDesign, symbols: NDArray[Any]) -> KeyValueTally:
@@ -157,7 +175,9 @@ def _vectors(design: KeyValueDesign, symbols: NDArray[Any]) -> KeyValueTally:
         piece = symbols[start : start + _ROWS]
         wrong = ((piece < 0) | (piece > 2)).any(axis=1)
         if wrong.any():
-            raise InvalidResponse(f"row {start + int(wrong.argmax()) + 1:,} holds no symbols; expected 0, 1 and 2.")
+            raise InvalidResponse(
+                f"row {start + int(wrong.argmax()) + 1:,} holds no symbols; expected 0, 1 and 2."
+            )
         marked[:, 0] += (piece == 1).sum(axis=0)
         marked[:, 1] += (piece == 2).sum(axis=0)
     return KeyValueTally.of_marks(design, marked, len(symbols))
@@ -177,8 +197,12 @@ def count_labels(design: KeyValueDesign, columns: Mapping[str, Any]) -> KeyValue
     """Count a column of responses, written as text, in a file."""
     texts = columns["response"].to_pylist()
     items = len(design.items)
-    if design.scheme.KIND == "unary" and all(isinstance(text, str) and len(text) == items for text in texts):
-        letters = np.frombuffer("".join(texts).encode("latin-1", errors="replace"), np.uint8)
+    if design.scheme.KIND == "unary" and all(
+        isinstance(text, str) and len(text) == items for text in texts
+    ):
+        letters = np.frombuffer(
+            "".join(texts).encode("latin-1", errors="replace"), np.uint8
+        )
         symbols = _LETTERS[letters].reshape(len(texts), items)
         if symbols.max(initial=0) <= 2:
             return tally(design, symbols)

@@ -136,7 +136,10 @@ class ItemDesign(AnyDesign):
     def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
         if rows.ndim == 1:
             return [self.symbol(code) for code in rows.tolist()]
-        return [self.symbol(sum(each * self.width**item for item, each in enumerate(row))) for row in rows.tolist()]
+        return [
+            self.symbol(sum(each * self.width**item for item, each in enumerate(row)))
+            for row in rows.tolist()
+        ]
 
     def response_number(self, symbol: str) -> int:
         """Return the number of a response.
@@ -188,7 +191,9 @@ class KeyValueDesign(ItemDesign):
     answer_form: ClassVar[str] = "weights"
     keeps_order: ClassVar[bool] = False
 
-    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+    if (
+        TYPE_CHECKING
+    ):  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -245,8 +250,13 @@ class KeyValueDesign(ItemDesign):
             InvalidAnswer: an item that is not known, or a weight that does not fit; the message repeats neither.
         """
         if not isinstance(answer, Mapping):
-            raise InvalidAnswer(f"an answer is a mapping from items to weights; a {type(answer).__name__} was given.")
-        return {self.item_number(item): read_weight(weight, self.low, self.high) for item, weight in answer.items()}
+            raise InvalidAnswer(
+                f"an answer is a mapping from items to weights; a {type(answer).__name__} was given."
+            )
+        return {
+            self.item_number(item): read_weight(weight, self.low, self.high)
+            for item, weight in answer.items()
+        }
 
     def symbol(self, response: int) -> str:
         return self.scheme.text(response, self.items.__getitem__)
@@ -260,9 +270,19 @@ class KeyValueDesign(ItemDesign):
         scheme = documents.field(body, "scheme", dict)
         kind = documents.field(scheme, "kind", str)
         if kind not in KINDS:
-            raise UnreadableFile(f"the scheme is of kind {quoted(kind)}; expected one of {sorted(KINDS)}.")
-        ends = [exact.rational(documents.field(body, name, str), name=name) for name in ("low", "high")]
-        return cls(documents.field(body, "name", str), items, KINDS[kind](len(items), scheme), *ends)
+            raise UnreadableFile(
+                f"the scheme is of kind {quoted(kind)}; expected one of {sorted(KINDS)}."
+            )
+        ends = [
+            exact.rational(documents.field(body, name, str), name=name)
+            for name in ("low", "high")
+        ]
+        return cls(
+            documents.field(body, "name", str),
+            items,
+            KINDS[kind](len(items), scheme),
+            *ends,
+        )
 
     def to_body(self) -> dict[str, Any]:
         return {
@@ -311,17 +331,32 @@ class VarianceGoal:
         if D <= 0 or (c <= 0 and (named["weight"] or named["mean"])):
             return math.inf
         f, w = self.frequency, self.frequency * self.mean
-        stray, own = of.none * (1 - of.none) / D**2, ((1 - of.some) * (1 - of.none) ** 2 + of.some * of.none**2) / D**2
-        noise, told, tie = ((1 - of.none) / c**2, of.some / c**2, of.none / D) if c > 0 else (0.0, 0.0, 0.0)
+        stray, own = (
+            of.none * (1 - of.none) / D**2,
+            ((1 - of.some) * (1 - of.none) ** 2 + of.some * of.none**2) / D**2,
+        )
+        noise, told, tie = (
+            ((1 - of.none) / c**2, of.some / c**2, of.none / D)
+            if c > 0
+            else (0.0, 0.0, 0.0)
+        )
         if places is not None:
             extra = places * (places - 1)
             stray, own = places**2 * stray, places * own + extra * stray
-            noise, told, tie = places**2 * noise, places * told + extra * noise, places * tie
+            noise, told, tie = (
+                places**2 * noise,
+                places * told + extra * noise,
+                places * tie,
+            )
         degree = (1 - f) * stray + f * own - f**2
         weight = (1 - f) * noise + f * told - w**2
         both = w * tie - f * w
         mean = (weight - 2 * self.mean * both + self.mean**2 * degree) / f**2
-        return named["frequency"] * degree + named["weight"] * weight + named["mean"] * mean
+        return (
+            named["frequency"] * degree
+            + named["weight"] * weight
+            + named["mean"] * mean
+        )
 
     def told(self, best: EvenChannel) -> EvenChannel:
         """Return the best member; where only the frequency matters, with signs that say nothing at all."""
@@ -346,12 +381,22 @@ class EvenChannel:
     @property
     def columns(self) -> tuple[tuple[float, float, float], ...]:
         """For the answers none, + and − the probabilities of these symbols."""
-        stray, kept, turned = (1 - self.none) / 2, self.some * self.sign, self.some * (1 - self.sign)
-        return (self.none, stray, stray), (1 - self.some, kept, turned), (1 - self.some, turned, kept)
+        stray, kept, turned = (
+            (1 - self.none) / 2,
+            self.some * self.sign,
+            self.some * (1 - self.sign),
+        )
+        return (
+            (self.none, stray, stray),
+            (1 - self.some, kept, turned),
+            (1 - self.some, turned, kept),
+        )
 
 
 def read_goal(
-    importance: str | Mapping[str, exact.Rational] | None, frequency: exact.Rational, mean: exact.Rational
+    importance: str | Mapping[str, exact.Rational] | None,
+    frequency: exact.Rational,
+    mean: exact.Rational,
 ) -> VarianceGoal:
     """Read what is to be small.
 
@@ -364,18 +409,36 @@ def read_goal(
     Raises:
         InvalidRequest: something else.
     """
-    given: Mapping[str, exact.Rational] = {importance: 1} if isinstance(importance, str) else importance or DEFAULT
+    given: Mapping[str, exact.Rational] = (
+        {importance: 1} if isinstance(importance, str) else importance or DEFAULT
+    )
     if not isinstance(given, Mapping):
-        raise InvalidRequest(f"the importance is a {type(given).__name__}; expected a name, or a number for each name.")
-    weights = {name: float(exact.rational(value, name="importance")) for name, value in given.items()}
-    if set(weights) - set(GOALS) or min(weights.values(), default=0) < 0 or not any(weights.values()):
+        raise InvalidRequest(
+            f"the importance is a {type(given).__name__}; expected a name, or a number for each name."
+        )
+    weights = {
+        name: float(exact.rational(value, name="importance"))
+        for name, value in given.items()
+    }
+    if (
+        set(weights) - set(GOALS)
+        or min(weights.values(), default=0) < 0
+        or not any(weights.values())
+    ):
         raise InvalidRequest(
             f"the importance does not fit; expected numbers of 0 or more for some of {', '.join(GOALS)}, not all 0."
         )
-    share, value = exact.rational(frequency, name="frequency"), exact.rational(mean, name="mean")
+    share, value = (
+        exact.rational(frequency, name="frequency"),
+        exact.rational(mean, name="mean"),
+    )
     if not 0 < share <= 1 or not -1 <= value <= 1:
-        raise InvalidRequest("the guess does not fit; expected a frequency above 0 up to 1 and a mean from −1 to 1.")
-    return VarianceGoal({name: weights.get(name, 0.0) for name in GOALS}, float(share), float(value))
+        raise InvalidRequest(
+            "the guess does not fit; expected a frequency above 0 up to 1 and a mean from −1 to 1."
+        )
+    return VarianceGoal(
+        {name: weights.get(name, 0.0) for name in GOALS}, float(share), float(value)
+    )
 
 
 def best_index(family: str, gamma: Fraction, goal: VarianceGoal) -> EvenChannel:
@@ -384,7 +447,9 @@ def best_index(family: str, gamma: Fraction, goal: VarianceGoal) -> EvenChannel:
     Why the edges of the region are enough: see `designs.three_answers_best`; the argument is Blackwell's and holds for
     every risk that a garbling cannot lower, as these variances are.
     """
-    found = [_along(one.point, two.point, goal) for one, two in region_edges(family, gamma)]
+    found = [
+        _along(one.point, two.point, goal) for one, two in region_edges(family, gamma)
+    ]
     return goal.told(min(found, key=goal.risk))
 
 
@@ -401,7 +466,9 @@ def _along(one: Point, two: Point, goal: VarianceGoal) -> EvenChannel:
     return at(lowest(lambda place: goal.risk(at(place)), 0.0, 1.0))
 
 
-def lowest(height: Callable[[float], float], low: float, high: float, *, rough: bool = False) -> float:
+def lowest(
+    height: Callable[[float], float], low: float, high: float, *, rough: bool = False
+) -> float:
     """Return where a function is lowest between two places: a scan, then golden sections around its best place.
 
     Variances are flat around their smallest value, so that `rough` is good enough where a search is inside another.
@@ -436,12 +503,20 @@ def best_unary(items: int, padding: int, gamma: Fraction, goal: VarianceGoal) ->
     def kept(sign: float) -> float:
         return lowest(lambda some: risk(some, sign), 0.02, 0.995, rough=True)
 
-    sign = goal.told(EvenChannel(0, 0, lowest(lambda sign: risk(kept(sign), sign), 0.5, x / (1 + x), rough=True))).sign
+    sign = goal.told(
+        EvenChannel(
+            0,
+            0,
+            lowest(lambda sign: risk(kept(sign), sign), 0.5, x / (1 + x), rough=True),
+        )
+    ).sign
     best = club(kept(sign), sign, _HALVINGS)
     return _private(lambda share: Unary(items, padding, _channel(best, share)), gamma)
 
 
-def _none(some: float, sign: float, items: int, padding: int, x: float, halvings: int) -> float:
+def _none(
+    some: float, sign: float, items: int, padding: int, x: float, halvings: int
+) -> float:
     """Return how often none may stay none."""
     if items >= 2 * padding:
         odds = x * (1 - some) / (2 * some * sign)
@@ -449,19 +524,31 @@ def _none(some: float, sign: float, items: int, padding: int, x: float, halvings
     low, high = 0.0, 1.0
     for _ in range(halvings):
         middle = (low + high) / 2
-        low, high = (middle, high) if _parity(EvenChannel(middle, some, sign), items, padding) <= x else (low, middle)
+        low, high = (
+            (middle, high)
+            if _parity(EvenChannel(middle, some, sign), items, padding) <= x
+            else (low, middle)
+        )
     return low
 
 
 def _parity(club: EvenChannel, items: int, padding: int) -> float:
     none, stray = club.none, (1 - club.none) / 2
-    lost, kept, turned = 1 - club.some, club.some * club.sign, club.some * (1 - club.sign)
+    lost, kept, turned = (
+        1 - club.some,
+        club.some * club.sign,
+        club.some * (1 - club.sign),
+    )
     levels = Levels(none * stray, lost * stray, kept * none, turned * none)
-    pairs = (extremes(levels, items, padding, marked) for marked in marks(items, padding))
+    pairs = (
+        extremes(levels, items, padding, marked) for marked in marks(items, padding)
+    )
     return max(most.total / max(least.total, 1e-300) for most, least in pairs)
 
 
-def best_direct(items: int, padding: int, gamma: Fraction, goal: VarianceGoal) -> Direct:
+def best_direct(
+    items: int, padding: int, gamma: Fraction, goal: VarianceGoal
+) -> Direct:
     """Return the PCKV-GRR design with a parity of at most γ and the smallest risk.
 
     Why: with y = ℓ(γ − 1) + 1, κ the ratio of being kept to being sent in place of another item, and p the share of
@@ -470,7 +557,9 @@ def best_direct(items: int, padding: int, gamma: Fraction, goal: VarianceGoal) -
     these are used up. The paper lets ℓ dummies stand for nothing instead, which wastes part of that row.
     """
     y = padding * float(gamma - 1) + 1
-    part = float((gamma - 1) / gamma)  # 1 − 1/γ, which would lose its digits in floats where γ is near 1
+    part = float(
+        (gamma - 1) / gamma
+    )  # 1 − 1/γ, which would lose its digits in floats where γ is near 1
 
     def parts(sign: float) -> tuple[float, float]:
         kappa = y / (2 * sign)
@@ -480,19 +569,35 @@ def best_direct(items: int, padding: int, gamma: Fraction, goal: VarianceGoal) -
         kappa, other = parts(sign)
         return EvenChannel(1 - other, kappa * other, sign)
 
-    best = goal.told(club(lowest(lambda sign: goal.risk(club(sign), places=padding), 0.5, y / (1 + y))))
+    best = goal.told(
+        club(
+            lowest(lambda sign: goal.risk(club(sign), places=padding), 0.5, y / (1 + y))
+        )
+    )
     kappa, other = parts(best.sign)
-    return _private(lambda share: _direct(items, padding, kappa * other, best.sign, other, share), gamma)
+    return _private(
+        lambda share: _direct(items, padding, kappa * other, best.sign, other, share),
+        gamma,
+    )
 
 
-def _direct(items: int, padding: int, kept: float, sign: float, other: float, share: Fraction) -> Direct:
+def _direct(
+    items: int, padding: int, kept: float, sign: float, other: float, share: Fraction
+) -> Direct:
     each = share / (2 * items + 1)
     same = (1 - share) * Fraction(kept) * Fraction(sign) + each
     turned = (1 - share) * Fraction(kept) * (1 - Fraction(sign)) + each
     stray = (1 - share) * Fraction(other) / 2 + each
-    kept_same, kept_turned, each_other = (int(chance.TOTAL * value) for value in (same, turned, stray))
-    if each_other < 1 or kept_same + kept_turned + 2 * (items - 1) * each_other > chance.TOTAL:
-        raise InvalidDesign(f"{items:,} items are too many for weights that sum to 2^64 at this ε; expected fewer.")
+    kept_same, kept_turned, each_other = (
+        int(chance.TOTAL * value) for value in (same, turned, stray)
+    )
+    if (
+        each_other < 1
+        or kept_same + kept_turned + 2 * (items - 1) * each_other > chance.TOTAL
+    ):
+        raise InvalidDesign(
+            f"{items:,} items are too many for weights that sum to 2^64 at this ε; expected fewer."
+        )
     return Direct(items, padding, kept_same, kept_turned, each_other, chance.TOTAL)
 
 
@@ -501,10 +606,16 @@ def _channel(club: EvenChannel, share: Fraction) -> Dense:
     third = share / 3
     stray, kept, turned = (
         int(chance.TOTAL * ((1 - share) * Fraction(value) + third))
-        for value in ((1 - club.none) / 2, club.some * club.sign, club.some * (1 - club.sign))
+        for value in (
+            (1 - club.none) / 2,
+            club.some * club.sign,
+            club.some * (1 - club.sign),
+        )
     )
     none, lost = chance.TOTAL - 2 * stray, chance.TOTAL - kept - turned
-    return Dense(((none, lost, lost), (stray, kept, turned), (stray, turned, kept)), chance.TOTAL)
+    return Dense(
+        ((none, lost, lost), (stray, kept, turned), (stray, turned, kept)), chance.TOTAL
+    )
 
 
 def _private(build: Callable[[Fraction], _Kind], gamma: Fraction) -> _Kind:
@@ -517,7 +628,8 @@ def _private(build: Callable[[Fraction], _Kind], gamma: Fraction) -> _Kind:
         if 1 < scheme.parity <= gamma:  # at 1 nothing would be told at all
             return scheme
     raise InvalidDesign(
-        "this ε is too fine for weights that sum to 2^64; expected a larger one.", "Or use fewer items."
+        "this ε is too fine for weights that sum to 2^64; expected a larger one.",
+        "Or use fewer items.",
     )
 
 
@@ -530,7 +642,9 @@ def _shares() -> Iterator[Fraction]:
 Importance = str | Mapping[str, exact.Rational] | None
 
 
-def vpp(items: Labels, epsilon: exact.Rational, *, low: Weight = -1, high: Weight = 1) -> KeyValueDesign:
+def vpp(
+    items: Labels, epsilon: exact.Rational, *, low: Weight = -1, high: Weight = 1
+) -> KeyValueDesign:
     """Send the rounded weight of one item, turned around now and then; an item that somebody does not have counts as 0.
 
     For sums of weights alone: the number of edges cannot be estimated.
@@ -563,7 +677,13 @@ def vpp(items: Labels, epsilon: exact.Rational, *, low: Weight = -1, high: Weigh
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     kept = gamma / (gamma + 1)
     half = Fraction(1, 2)
-    return _one_item("vpp", items, realize([(half, half), (kept, 1 - kept), (1 - kept, kept)], gamma), low, high)
+    return _one_item(
+        "vpp",
+        items,
+        realize([(half, half), (kept, 1 - kept), (1 - kept, kept)], gamma),
+        low,
+        high,
+    )
 
 
 def lpp(
@@ -601,9 +721,15 @@ def lpp(
         >>> round(lpp(4, 1, 1).epsilon, 9), round(lpp(4, 1, 1, fake_weight=1).epsilon, 9)
         (1.379885493, 2.0)
     """
-    fake = Fraction(0) if fake_weight is None else exact.rational(fake_weight, name="fake_weight")
+    fake = (
+        Fraction(0)
+        if fake_weight is None
+        else exact.rational(fake_weight, name="fake_weight")
+    )
     if not -1 <= fake <= 1:
-        raise InvalidNumber(f"the fake weight is {exact.shown(fake_weight)}; expected one from −1 to 1.")
+        raise InvalidNumber(
+            f"the fake weight is {exact.shown(fake_weight)}; expected one from −1 to 1."
+        )
     return _one_item("lpp", items, _two_devices(epsilon1, epsilon2, fake), low, high)
 
 
@@ -649,8 +775,13 @@ def lpp_ddagger(
         True
     """
     pair = (epsilon1, epsilon2)
-    if (epsilon is None) != (None not in pair) or (epsilon is not None and pair != (None, None)):
-        raise InvalidRequest("expected either epsilon, or epsilon1 and epsilon2.", "For example epsilon=1.")
+    if (epsilon is None) != (None not in pair) or (
+        epsilon is not None and pair != (None, None)
+    ):
+        raise InvalidRequest(
+            "expected either epsilon, or epsilon1 and epsilon2.",
+            "For example epsilon=1.",
+        )
     if epsilon is None:
         assert epsilon1 is not None
         assert epsilon2 is not None
@@ -696,15 +827,25 @@ def lpp_club(
         >>> lpp_club(["tea", "coffee"], 1).epsilon <= 1
         True
     """
-    return _one_item("lpp_club", items, _best("rr3_club", epsilon, importance, frequency, mean), low, high)
+    return _one_item(
+        "lpp_club",
+        items,
+        _best("rr3_club", epsilon, importance, frequency, mean),
+        low,
+        high,
+    )
 
 
-def _two_devices(epsilon1: exact.Rational, epsilon2: exact.Rational, fake: Fraction) -> Dense:
+def _two_devices(
+    epsilon1: exact.Rational, epsilon2: exact.Rational, fake: Fraction
+) -> Dense:
     """Return the channel of two devices, its parity at most that of the formula with both e^ε rounded down."""
     edge = exact.exp_below(exact.positive_epsilon(epsilon1, name="epsilon1"))
     value = exact.exp_below(exact.positive_epsilon(epsilon2, name="epsilon2"))
     p, q = edge / (edge + 1), value / (value + 1)
-    plus = (1 + fake * (2 * q - 1)) / 2  # how a fake weight comes out of the second device
+    plus = (
+        1 + fake * (2 * q - 1)
+    ) / 2  # how a fake weight comes out of the second device
     gamma = max(value, edge * q / min(plus, 1 - plus))
     columns = (
         (p, (1 - p) * plus, (1 - p) * (1 - plus)),
@@ -715,17 +856,25 @@ def _two_devices(epsilon1: exact.Rational, epsilon2: exact.Rational, fake: Fract
 
 
 def _best(
-    family: str, epsilon: exact.Rational, importance: Importance, frequency: exact.Rational, mean: exact.Rational
+    family: str,
+    epsilon: exact.Rational,
+    importance: Importance,
+    frequency: exact.Rational,
+    mean: exact.Rational,
 ) -> Dense:
     goal = read_goal(importance, frequency, mean)
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     channel = realize(best_index(family, gamma, goal).columns, gamma)
     if channel.parity == 1:
-        raise InvalidDesign("this ε is too fine for weights that sum to 2^64; expected a larger one.")
+        raise InvalidDesign(
+            "this ε is too fine for weights that sum to 2^64; expected a larger one."
+        )
     return channel
 
 
-def _one_item(name: str, items: Labels, channel: Dense, low: Weight, high: Weight) -> KeyValueDesign:
+def _one_item(
+    name: str, items: Labels, channel: Dense, low: Weight, high: Weight
+) -> KeyValueDesign:
     known = read_items(items)
     return _build(name, known, Index(len(known), channel), low, high)
 
@@ -781,15 +930,27 @@ def pckv_ue(
     scheme: Scheme
     if _from_epsilon(epsilon, a, b, p):
         assert epsilon is not None
-        scheme = best_unary(len(known), padding, _gamma(epsilon), read_goal(importance, frequency, mean))
+        scheme = best_unary(
+            len(known), padding, _gamma(epsilon), read_goal(importance, frequency, mean)
+        )
     else:
-        kept, none, sign = _probability(a, "a"), _probability(b, "b"), _probability(p, "p")
+        kept, none, sign = (
+            _probability(a, "a"),
+            _probability(b, "b"),
+            _probability(p, "p"),
+        )
         stray = (1 - none) / 2
         right, wrong = kept * sign, kept * (1 - sign)
         scheme = Unary(
             len(known),
             padding,
-            Dense.from_rows([[none, 1 - kept, 1 - kept], [stray, right, wrong], [stray, wrong, right]]),
+            Dense.from_rows(
+                [
+                    [none, 1 - kept, 1 - kept],
+                    [stray, right, wrong],
+                    [stray, wrong, right],
+                ]
+            ),
         )
     return _build("pckv_ue", known, scheme, low, high)
 
@@ -843,20 +1004,35 @@ def pckv_grr(
     scheme: Scheme
     if _from_epsilon(epsilon, a, p):
         assert epsilon is not None
-        scheme = best_direct(len(known), padding, _gamma(epsilon), read_goal(importance, frequency, mean))
+        scheme = best_direct(
+            len(known), padding, _gamma(epsilon), read_goal(importance, frequency, mean)
+        )
     else:
         kept, sign = _probability(a, "a"), _probability(p, "p")
-        other = (1 - kept) / (2 * (len(known) + padding - 1))  # ℓ dummies and the other items, each with two signs
+        other = (1 - kept) / (
+            2 * (len(known) + padding - 1)
+        )  # ℓ dummies and the other items, each with two signs
         right, wrong = kept * sign, kept * (1 - sign)
         common = right.denominator * wrong.denominator * other.denominator
-        scheme = Direct(len(known), padding, int(right * common), int(wrong * common), int(other * common), common)
+        scheme = Direct(
+            len(known),
+            padding,
+            int(right * common),
+            int(wrong * common),
+            int(other * common),
+            common,
+        )
     return _build("pckv_grr", known, scheme, low, high)
 
 
-def _from_epsilon(epsilon: exact.Rational | None, *given: exact.Rational | None) -> bool:
+def _from_epsilon(
+    epsilon: exact.Rational | None, *given: exact.Rational | None
+) -> bool:
     expected = 0 if epsilon is not None else len(given)
     if sum(each is not None for each in given) != expected:
-        raise InvalidRequest("expected either epsilon, or all probabilities.", "For example epsilon=1.")
+        raise InvalidRequest(
+            "expected either epsilon, or all probabilities.", "For example epsilon=1."
+        )
     return epsilon is not None
 
 
@@ -868,12 +1044,22 @@ def _probability(given: exact.Rational | None, name: str) -> Fraction:
     assert given is not None
     value = exact.probability(given, name=name)
     if value in (0, 1):
-        raise InvalidDesign(f"{name} is {value}; expected a probability between 0 and 1, so that nothing is proved.")
+        raise InvalidDesign(
+            f"{name} is {value}; expected a probability between 0 and 1, so that nothing is proved."
+        )
     return value
 
 
-def _build(name: str, items: Sequence[str], scheme: Scheme, low: Weight, high: Weight) -> KeyValueDesign:
-    return KeyValueDesign(name, items, scheme, exact.rational(low, name="low"), exact.rational(high, name="high"))
+def _build(
+    name: str, items: Sequence[str], scheme: Scheme, low: Weight, high: Weight
+) -> KeyValueDesign:
+    return KeyValueDesign(
+        name,
+        items,
+        scheme,
+        exact.rational(low, name="low"),
+        exact.rational(high, name="high"),
+    )
 
 
 NAMES = ("none", "+", "-")
@@ -913,4 +1099,8 @@ def known_answers(design: KeyValueDesign) -> list[dict[str, float]]:
     """Return answers that differ much: no items, each of the first few at either end of the scale, and all of them."""
     low, high = float(design.low), float(design.high)
     items = list(islice(design.items, _EXAMPLE_ITEMS))
-    return [{}, *({item: weight} for item in items for weight in (low, high)), dict.fromkeys(items, high)]
+    return [
+        {},
+        *({item: weight} for item in items for weight in (low, high)),
+        dict.fromkeys(items, high),
+    ]

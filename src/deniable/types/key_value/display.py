@@ -30,7 +30,8 @@ def views(design: KeyValueDesign, *, pictured: bool = False) -> tuple[ChannelVie
     symbol = design.scheme.symbol
     item_design = Design("symbol", NAMES, NAMES[-symbol.responses :], symbol)
     return tuple(
-        view._replace(title="an item that is looked at") for view in design_views(item_design, pictured=pictured)
+        view._replace(title="an item that is looked at")
+        for view in design_views(item_design, pictured=pictured)
     )
 
 
@@ -44,7 +45,9 @@ def tally_picture(tally: KeyValueTally, *, title: str = "") -> Picture:
     return item_tally_picture(tally, _marks(tally), title=title)
 
 
-def item_design_sheet(design: ItemDesign, view: ChannelView, notes: Sequence[str]) -> Sheet:
+def item_design_sheet(
+    design: ItemDesign, view: ChannelView, notes: Sequence[str]
+) -> Sheet:
     """Return the table of the response probabilities of a design for items."""
     promise = (
         "Whatever is sent, the odds between any two answers change by a factor of at most "
@@ -55,7 +58,10 @@ def item_design_sheet(design: ItemDesign, view: ChannelView, notes: Sequence[str
 
 def item_tally_sheet(tally: ItemTally[Any], marks: Sequence[str]) -> Sheet:
     """Return the table of counts by item and mark; the items with the largest counts come first in a short one."""
-    values = tuple((name, *counts) for name, counts in zip(tally.design.items, tally.counts.tolist(), strict=True))
+    values = tuple(
+        (name, *counts)
+        for name, counts in zip(tally.design.items, tally.counts.tolist(), strict=True)
+    )
     heads = ("item", *marks)
     return Sheet(
         tally_title(tally),
@@ -68,15 +74,21 @@ def item_tally_sheet(tally: ItemTally[Any], marks: Sequence[str]) -> Sheet:
     )
 
 
-def item_tally_picture(tally: ItemTally[Any], marks: Sequence[str], *, title: str = "") -> Picture:
+def item_tally_picture(
+    tally: ItemTally[Any], marks: Sequence[str], *, title: str = ""
+) -> Picture:
     """Draw the counts by item and mark as stacked bars; of very many items the largest."""
     from deniable.display.pictures import draw_grouped_bars
     from deniable.estimates.charts import MOST_BARS
 
-    rows = list(zip(tally.design.items, tally.counts.astype(float).tolist(), strict=True))
+    rows = list(
+        zip(tally.design.items, tally.counts.astype(float).tolist(), strict=True)
+    )
     if len(rows) > MOST_BARS:
         rows.sort(key=lambda row: -sum(row[1][1:]))
-    return draw_grouped_bars(rows, marks, title or tally_title(tally), "times sent", stacked=True)
+    return draw_grouped_bars(
+        rows, marks, title or tally_title(tally), "times sent", stacked=True
+    )
 
 
 def _marks(tally: KeyValueTally) -> tuple[str, ...]:

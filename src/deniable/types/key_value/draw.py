@@ -31,7 +31,16 @@ from deniable.types.key_value.count import tally as tally_key_values
 from deniable.types.key_value.design import KeyValueDesign
 from deniable.types.key_value.schemes import GRID, Direct, Index, Unary
 
-__all__ = ["Edges", "GraphDesign", "GraphTally", "collect", "count_sent", "draw_all", "read_edges", "respond_all"]
+__all__ = [
+    "Edges",
+    "GraphDesign",
+    "GraphTally",
+    "collect",
+    "count_sent",
+    "draw_all",
+    "read_edges",
+    "respond_all",
+]
 
 GraphDesign: TypeAlias = KeyValueDesign | EdgeDesign
 GraphTally: TypeAlias = KeyValueTally | EdgeTally
@@ -60,20 +69,32 @@ def respond_all(
     if is_sequence(answers):
         present = np.array([answer is not None for answer in answers], np.bool_)
         mappings = [answer for answer in answers if answer is not None]
-        return build_responses(design, present, draw(_read_mappings(mappings), people=range(len(mappings))))
+        return build_responses(
+            design, present, draw(_read_mappings(mappings), people=range(len(mappings)))
+        )
     maps = _read_maps(answers)
     if maps is not None:
         edges, present = _read_map_edges(maps)
-        return build_responses(design, present, draw(edges, people=range(int(present.sum()))))
+        return build_responses(
+            design, present, draw(edges, people=range(int(present.sum())))
+        )
     drawn = draw(answers, people=people, columns=columns, weight=weight)
-    in_order = isinstance(answers, Edges) or type(answers).__module__.partition(".")[0] in ("scipy", "networkx")
-    in_order = in_order or (people is not None and not isinstance(people, int | np.integer))
-    return Responses(design, {"response": drawn if in_order else drawn[shuffled(len(drawn))]})
+    in_order = isinstance(answers, Edges) or type(answers).__module__.partition(".")[
+        0
+    ] in ("scipy", "networkx")
+    in_order = in_order or (
+        people is not None and not isinstance(people, int | np.integer)
+    )
+    return Responses(
+        design, {"response": drawn if in_order else drawn[shuffled(len(drawn))]}
+    )
 
 
 def count_sent(responses: Responses[KeyValueDesign]) -> KeyValueTally:
     """Count how often each symbol was sent about each item."""
-    return add_missing(tally_key_values(responses.design, responses.present()["response"]), responses)
+    return add_missing(
+        tally_key_values(responses.design, responses.present()["response"]), responses
+    )
 
 
 def _read_mappings(people: Sequence[Any]) -> dict[str, list[Any]]:
@@ -92,7 +113,9 @@ def _read_maps(answers: Any) -> Any | None:
     """Return a column of Arrow that maps items to weights for each person; None where it is something else."""
     import pyarrow as pa
 
-    if not isinstance(answers, pa.Array | pa.ChunkedArray) or not pa.types.is_map(answers.type):
+    if not isinstance(answers, pa.Array | pa.ChunkedArray) or not pa.types.is_map(
+        answers.type
+    ):
         return None
     return answers.combine_chunks() if isinstance(answers, pa.ChunkedArray) else answers
 
@@ -103,7 +126,10 @@ def _read_map_edges(maps: Any) -> tuple[dict[str, Any], Missing]:
     valid = maps.drop_null()
     offsets = valid.offsets.to_numpy()
     people = np.repeat(np.arange(len(valid)), np.diff(offsets))
-    items, weights = (part.slice(offsets[0], offsets[-1] - offsets[0]) for part in (valid.keys, valid.items))
+    items, weights = (
+        part.slice(offsets[0], offsets[-1] - offsets[0])
+        for part in (valid.keys, valid.items)
+    )
     return dict(zip(COLUMNS, (people, items, weights), strict=True)), present
 
 
@@ -160,14 +186,29 @@ def draw_all(
 
 @overload
 def collect(
-    design: KeyValueDesign, edges: Any, *, source: Source | None = ..., fast: bool | None = ..., **reading: Any
+    design: KeyValueDesign,
+    edges: Any,
+    *,
+    source: Source | None = ...,
+    fast: bool | None = ...,
+    **reading: Any,
 ) -> KeyValueTally: ...
 @overload
 def collect(
-    design: EdgeDesign, edges: Any, *, source: Source | None = ..., fast: bool | None = ..., **reading: Any
+    design: EdgeDesign,
+    edges: Any,
+    *,
+    source: Source | None = ...,
+    fast: bool | None = ...,
+    **reading: Any,
 ) -> EdgeTally: ...
 def collect(
-    design: GraphDesign, edges: Any, *, source: Source | None = None, fast: bool | None = None, **reading: Any
+    design: GraphDesign,
+    edges: Any,
+    *,
+    source: Source | None = None,
+    fast: bool | None = None,
+    **reading: Any,
 ) -> GraphTally:
     """Draw the response of each of many people and count it at once, never holding all responses.
 
@@ -184,14 +225,22 @@ def collect(
         return tally_edges(design, _draw_single_edges(design, known, source, fast))
     pieces = _pieces(design, known, source, fast)
     if not isinstance(design.scheme, Unary):
-        return sum((tally_key_values(design, piece) for piece in pieces), KeyValueTally.empty(design))
-    marked, backend = np.zeros((len(design.items), 2), np.int64), _backend(fast, known, design)
+        return sum(
+            (tally_key_values(design, piece) for piece in pieces),
+            KeyValueTally.empty(design),
+        )
+    marked, backend = (
+        np.zeros((len(design.items), 2), np.int64),
+        _backend(fast, known, design),
+    )
     for piece in pieces:
         backend.count_marks(piece, marked)
     return KeyValueTally.of_marks(design, marked, known.people)
 
 
-def _draw_single_edges(design: EdgeDesign, known: Edges, source: Source | None, fast: bool | None) -> NDArray[Any]:
+def _draw_single_edges(
+    design: EdgeDesign, known: Edges, source: Source | None, fast: bool | None
+) -> NDArray[Any]:
     if (known.sizes != 1).any():
         wrong = int((known.sizes != 1).argmax()) + 1
         raise InvalidAnswer(
@@ -201,13 +250,20 @@ def _draw_single_edges(design: EdgeDesign, known: Edges, source: Source | None, 
     codes = known.weight + 1  # on the scale from −1 to 1
     if not np.isin(codes, (0, 1, 2)).all():
         wrong = int((~np.isin(codes, (0, 1, 2))).argmax()) + 1
-        raise InvalidAnswer(f"the weight of person {wrong:,} is none of 0, 1/2 and 1; expected one of them.")
-    sent = draw_codes(design.choice, codes.astype(np.uint8), codes=True, source=source, fast=fast)
+        raise InvalidAnswer(
+            f"the weight of person {wrong:,} is none of 0, 1/2 and 1; expected one of them."
+        )
+    sent = draw_codes(
+        design.choice, codes.astype(np.uint8), codes=True, source=source, fast=fast
+    )
     return np.asarray(3 * known.item + sent).astype(code_type(3 * len(design.items)))
 
 
 def _backend(fast: bool | None, edges: Edges, design: KeyValueDesign) -> Backend:
-    return choose_backend(fast, edges.people * (len(design.items) if isinstance(design.scheme, Unary) else 3))
+    return choose_backend(
+        fast,
+        edges.people * (len(design.items) if isinstance(design.scheme, Unary) else 3),
+    )
 
 
 def _empty(design: KeyValueDesign) -> NDArray[Any]:
@@ -216,10 +272,14 @@ def _empty(design: KeyValueDesign) -> NDArray[Any]:
     return np.empty(0, code_type(design.scheme.responses))
 
 
-def _pieces(design: KeyValueDesign, edges: Edges, source: Source | None, fast: bool | None) -> Iterator[NDArray[Any]]:
+def _pieces(
+    design: KeyValueDesign, edges: Edges, source: Source | None, fast: bool | None
+) -> Iterator[NDArray[Any]]:
     """Draw for as many people at a time as their words stay in the cache."""
     if len(design.items) > MOST_ITEMS:
-        raise InvalidRequest(f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} in bulk.")
+        raise InvalidRequest(
+            f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} in bulk."
+        )
     words = Words(source)
     draw = _prepare(design, edges, _backend(fast, edges, design))
     step = max(1, CHUNK // draw.width)
@@ -249,7 +309,10 @@ class _PersonByPerson(_PeopleDraw):
         edges, drawn = self.edges, []
         for person in range(first, last):
             own = slice(int(edges.start[person]), int(edges.start[person + 1]))
-            weights = [Fraction(round(Fraction(each) * GRID), GRID) for each in edges.weight[own].tolist()]
+            weights = [
+                Fraction(round(Fraction(each) * GRID), GRID)
+                for each in edges.weight[own].tolist()
+            ]
             row = dict(zip(edges.item[own].tolist(), weights, strict=True))
             drawn.append(self.design.scheme.draw(row, words.source))
         return np.array(drawn, code_type(self.design.scheme.responses))
@@ -258,8 +321,15 @@ class _PersonByPerson(_PeopleDraw):
 class _AskedItems(_PeopleDraw):
     """One item for each respondent."""
 
-    def __init__(self, scheme: Index, edges: Edges, backend: Backend, symbol: EvenDraw) -> None:
-        self.scheme, self.edges, self.backend, self.symbol = scheme, edges, backend, symbol
+    def __init__(
+        self, scheme: Index, edges: Edges, backend: Backend, symbol: EvenDraw
+    ) -> None:
+        self.scheme, self.edges, self.backend, self.symbol = (
+            scheme,
+            edges,
+            backend,
+            symbol,
+        )
         slot = Slot.of(scheme.items)
         self.scale = min(slot.limit // scheme.items, (1 << 64) - 1)
         self.slots = Slots([slot, _WORD, *symbol.slots.slots])
@@ -272,7 +342,9 @@ class _AskedItems(_PeopleDraw):
         self.backend.ask(block, self.edges, first, self.scale, item, answers)
         sent = np.empty(last - first, np.uint8)
         self.symbol.place(answers, block[:, 2:], sent)
-        return (item * self.scheme.symbol.responses + sent).astype(code_type(self.scheme.responses))
+        return (item * self.scheme.symbol.responses + sent).astype(
+            code_type(self.scheme.responses)
+        )
 
 
 class _PlaceSlots(Slots):
@@ -320,15 +392,22 @@ class _PlacedItems(_PeopleDraw):
 class _MarkedItems(_PlacedItems):
     """A symbol for every item."""
 
-    def __init__(self, scheme: Unary, edges: Edges, backend: Backend, symbol: EvenDraw) -> None:
+    def __init__(
+        self, scheme: Unary, edges: Edges, backend: Backend, symbol: EvenDraw
+    ) -> None:
         super().__init__(scheme.padding, edges, list(symbol.slots.slots) * scheme.items)
         self.scheme, self.backend, self.symbol = scheme, backend, symbol
         self.steps: NDArray[np.uint64] | None = None
         table = scheme.symbol
-        if chance.words_for(table.total) == 1 and all(weight for row in table.weights for weight in row):
+        if chance.words_for(table.total) == 1 and all(
+            weight for row in table.weights for weight in row
+        ):
             scale = (1 << 64) // table.total
             # What is left over above the last sum is thrown away before it comes here.
-            self.steps = np.array([[scale * each - 1 for each in sums[:2]] for sums in table.sums], np.uint64)
+            self.steps = np.array(
+                [[scale * each - 1 for each in sums[:2]] for sums in table.sums],
+                np.uint64,
+            )
 
     def send(self, item: Whole, answers: Rows, words: WordArray) -> NDArray[Any]:
         people, items = len(item), self.scheme.items
@@ -339,7 +418,9 @@ class _MarkedItems(_PlacedItems):
         given = np.zeros((people, items), np.uint8)
         rows = np.flatnonzero(item >= 0)
         given[rows, item[rows]] = answers[rows]
-        self.symbol.place(given.reshape(-1), words.reshape(people * items, -1), out.reshape(-1))
+        self.symbol.place(
+            given.reshape(-1), words.reshape(people * items, -1), out.reshape(-1)
+        )
         return out
 
 
@@ -364,7 +445,11 @@ class _ReplacedItems(_PlacedItems):
 def _prepare(design: KeyValueDesign, edges: Edges, backend: Backend) -> _PeopleDraw:
     scheme = design.scheme
     if isinstance(scheme, Direct):
-        return _ReplacedItems(scheme, edges) if chance.words_for(scheme.total) == 1 else _PersonByPerson(design, edges)
+        return (
+            _ReplacedItems(scheme, edges)
+            if chance.words_for(scheme.total) == 1
+            else _PersonByPerson(design, edges)
+        )
     symbol = prepare(scheme.symbol, backend)
     assert isinstance(symbol, EvenDraw)
     if isinstance(scheme, Index):
@@ -384,7 +469,9 @@ def _places(words: WordArray, sizes: Whole, places: WordArray) -> Whole:
 
 def _left_over(places: WordArray) -> WordArray:
     """Return 2^64 modulo each number: how many of the largest words are thrown away."""
-    return np.asarray((np.uint64((1 << 64) - 1) % places + np.uint64(1)) % places, np.uint64)
+    return np.asarray(
+        (np.uint64((1 << 64) - 1) % places + np.uint64(1)) % places, np.uint64
+    )
 
 
 class ReplaceBounds(NamedTuple):
@@ -406,12 +493,19 @@ class ReplaceBounds(NamedTuple):
 
 
 def _replace(
-    words: WordArray, item: Whole, answers: Rows, out: NDArray[Any], bounds: ReplaceBounds, items: int
+    words: WordArray,
+    item: Whole,
+    answers: Rows,
+    out: NDArray[Any],
+    bounds: ReplaceBounds,
+    items: int,
 ) -> None:
     """Keep or replace items, −1 for an empty place, with a word for each."""
     empty = item < 0
     own = 2 * item + (answers == 2)
-    end = np.where(empty, np.uint64(bounds.idle & _HIGHEST), np.uint64(bounds.nothing & _HIGHEST))
+    end = np.where(
+        empty, np.uint64(bounds.idle & _HIGHEST), np.uint64(bounds.nothing & _HIGHEST)
+    )
     other = ((words - end) // np.uint64(bounds.each)).astype(np.int64)
     other += np.where(empty | (other < 2 * item), 0, 2)
     silent = np.where(empty, _below(words, bounds.idle), _below(words, bounds.nothing))

@@ -17,7 +17,14 @@ from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.intervals import Ends, Interval, one_of, quantile, scored, wilson
+from deniable.estimates.intervals import (
+    Ends,
+    Interval,
+    one_of,
+    quantile,
+    scored,
+    wilson,
+)
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.shares import sampled_fraction
 from deniable.estimates.triples import Scored, Triples
@@ -51,7 +58,9 @@ class Quantity:
 
     value: float
     error: float
-    tested: Callable[[float], Interval] | None = field(default=None, repr=False, compare=False)
+    tested: Callable[[float], Interval] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     def interval(self, *, level: float = 0.95, method: str | None = None) -> Interval:
         """Return all numbers that are not rejected (the default), or value ± a multiple of the error.
@@ -61,7 +70,9 @@ class Quantity:
         """
         if method is None and self.tested is not None:
             return self.tested(one_of(1, level))
-        return around({"": self.value}, {"": self.error}, level=level, method=method)[""]
+        return around({"": self.value}, {"": self.error}, level=level, method=method)[
+            ""
+        ]
 
     def times(self, factor: float) -> Quantity:
         """Return the quantity in another unit."""
@@ -89,7 +100,9 @@ def per_vertex(people: int, items: int, over: str) -> float:
         2.0
     """
     if over not in OVER:
-        raise InvalidRequest(f"the average is over {quoted(over)}; expected 'items' or 'all' vertices.")
+        raise InvalidRequest(
+            f"the average is over {quoted(over)}; expected 'items' or 'all' vertices."
+        )
     return 1 / items if over == "items" else 2 / (people + items)
 
 
@@ -116,7 +129,11 @@ def _score(estimate: KeyValueEstimate, confidence: float) -> Ends:
     tilt = np.divide(w, f, out=np.zeros_like(f), where=f > 0)
     own = plus * (1 + tilt) / 2 + minus * (1 - tilt) / 2
     n = estimate.respondents
-    share: Any = 1 - (linear.asked / n) * (1 - linear.f) if linear.scaling == CONDITIONAL else linear.f
+    share: Any = (
+        1 - (linear.asked / n) * (1 - linear.f)
+        if linear.scaling == CONDITIONAL
+        else linear.f
+    )
     asked: Any = linear.asked
     return wilson(linear.frequency, own, others, asked, share, confidence)
 
@@ -142,9 +159,18 @@ class EdgeRates:
         if score is None or len(set(score[1:])) > 1 or estimate.linear.f != 1:
             return None
         factor = 1 if scheme.one_each else scheme.multiplier
-        none, slope = float(factor * score[NONE]), float(factor * (score[1] - score[NONE]))
+        none, slope = (
+            float(factor * score[NONE]),
+            float(factor * (score[1] - score[NONE])),
+        )
         counts = tally.counts.astype(np.float64)
-        return cls(none, slope, counts.sum(axis=1), counts.sum(axis=1) - counts[:, NONE], (1 - none) / slope)
+        return cls(
+            none,
+            slope,
+            counts.sum(axis=1),
+            counts.sum(axis=1) - counts[:, NONE],
+            (1 - none) / slope,
+        )
 
     @property
     def few(self) -> bool:
@@ -159,7 +185,11 @@ class EdgeRates:
         Why: what is sent about them is a sum of independent ones with different rates, or of such of which no two come
         together; a binomial one of the same mean has larger tails [Hoe56].
         """
-        return replace(self, trials=self.trials.sum(keepdims=True), hits=self.hits.sum(keepdims=True))
+        return replace(
+            self,
+            trials=self.trials.sum(keepdims=True),
+            hits=self.hits.sum(keepdims=True),
+        )
 
     def ends(self, confidence: float) -> Ends:
         """Return the Clopper–Pearson intervals of the rates, as frequencies."""
@@ -173,18 +203,36 @@ def _triples(estimate: KeyValueEstimate) -> tuple[Triples, Scored | None, Scored
     With one item each, they are of those who were asked about it, whichever the scaling is; with padding, of everybody,
     and an edge whose place was not drawn sends what none sends.
     """
-    design, linear, counts = estimate.design, estimate.linear, estimate.tally.counts.astype(np.float64)
-    told, sent, places = scores(design.scheme.symbol), design.scheme.symbol.floats(), design.scheme.multiplier
+    design, linear, counts = (
+        estimate.design,
+        estimate.linear,
+        estimate.tally.counts.astype(np.float64),
+    )
+    told, sent, places = (
+        scores(design.scheme.symbol),
+        design.scheme.symbol.floats(),
+        design.scheme.multiplier,
+    )
     if design.scheme.one_each:
         places = 1
     sent = sent / places + (1 - 1 / places) * sent[:, [NONE]]
     middle, half = estimate._scale
-    has = None if told.degree is None else Scored(np.array([0.0, 1.0, 1.0]), _floats(told.degree, places))
+    has = (
+        None
+        if told.degree is None
+        else Scored(np.array([0.0, 1.0, 1.0]), _floats(told.degree, places))
+    )
     values = np.array([0.0, float(design.high), float(design.low)])
-    weight = half * (np.zeros(len(sent)) if told.weight is None else _floats(told.weight, places))
+    weight = half * (
+        np.zeros(len(sent)) if told.weight is None else _floats(told.weight, places)
+    )
     weight += middle * has.responses if has is not None else 0.0
     known = (1 - linear.f) * counts.sum(axis=1) / estimate.respondents
-    return Triples(sent, counts, known, None if linear.f == 1 else _alike), has, Scored(values, weight)
+    return (
+        Triples(sent, counts, known, None if linear.f == 1 else _alike),
+        has,
+        Scored(values, weight),
+    )
 
 
 def _only(ends: Ends) -> Interval:
@@ -199,7 +247,12 @@ def _floats(score: tuple[Fraction, ...], factor: int) -> Vector:
 def _alike(values: Matrix, shares: Matrix) -> Vector:
     """Return how much people differ at least: all who have an item may have the same weight."""
     have = shares[:, 1:].sum(axis=1)
-    mean = np.divide((shares * values)[:, 1:].sum(axis=1), have, out=np.zeros_like(have), where=have > 0)
+    mean = np.divide(
+        (shares * values)[:, 1:].sum(axis=1),
+        have,
+        out=np.zeros_like(have),
+        where=have > 0,
+    )
     return np.asarray(have * mean**2 + (1 - have) * values[:, 0] ** 2, np.float64)
 
 
@@ -234,7 +287,9 @@ class ItemEstimate(Result, Generic[Counted]):
         """
         name = what or self.quantity
         if name not in self.QUANTITIES:
-            raise InvalidRequest(f"{quoted(name)} is not estimated; expected one of {', '.join(self.QUANTITIES)}.")
+            raise InvalidRequest(
+                f"{quoted(name)} is not estimated; expected one of {', '.join(self.QUANTITIES)}."
+            )
         return np.asarray(getattr(self, name), np.float64)
 
     @property
@@ -285,10 +340,16 @@ class ItemEstimate(Result, Generic[Counted]):
         return dict(zip(self.tally.design.items, values.tolist(), strict=True))
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         items = self.tally.design.items
-        low, high = self.ends(self.quantity, one_of(len(items) if simultaneous else 1, level), method)
+        low, high = self.ends(
+            self.quantity, one_of(len(items) if simultaneous else 1, level), method
+        )
         return dict(zip(items, map(Interval, low.tolist(), high.tolist()), strict=True))
 
     def _own_numbers(
@@ -296,8 +357,13 @@ class ItemEstimate(Result, Generic[Counted]):
     ) -> list[tuple[str, float, float, float, float]]:
         """Return for each item its name, the number in question, its error and the two ends of its interval."""
         intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        rows = zip(intervals.items(), self.params.values(), self.bse.values(), strict=True)
-        return [(name, value, error, low, high) for (name, (low, high)), value, error in rows]
+        rows = zip(
+            intervals.items(), self.params.values(), self.bse.values(), strict=True
+        )
+        return [
+            (name, value, error, low, high)
+            for (name, (low, high)), value, error in rows
+        ]
 
     @abstractmethod
     def edges(self) -> Quantity:
@@ -327,7 +393,9 @@ class ItemEstimate(Result, Generic[Counted]):
     def _per_vertex(self, over: str) -> float:
         return per_vertex(self.respondents, len(self.tally.design.items), over)
 
-    def top(self, count: int = 10, by: str | None = None, *, level: float = 0.95) -> tuple[Ranked, ...]:
+    def top(
+        self, count: int = 10, by: str | None = None, *, level: float = 0.95
+    ) -> tuple[Ranked, ...]:
         """Return the items with the largest values, with intervals that hold for all items at once.
 
         Args:
@@ -479,7 +547,9 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         """The mean weight of those who have an item: a ratio, to be read together with `within_noise`."""
         middle, half = self._scale
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(middle + half * self._centred / self.frequency, np.float64)
+            return np.asarray(
+                middle + half * self._centred / self.frequency, np.float64
+            )
 
     @property
     def within_noise(self) -> NDArray[np.bool_]:
@@ -489,7 +559,9 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
 
     @property
     def _scale(self) -> tuple[float, float]:
-        return float(self.design.low + self.design.high) / 2, float(self.design.high - self.design.low) / 2
+        return float(self.design.low + self.design.high) / 2, float(
+            self.design.high - self.design.low
+        ) / 2
 
     def variance(self, what: str | None = None) -> Vector:
         """Return the variance of the degree, frequency, weight or mean of each item; the mean's by the delta method."""
@@ -504,10 +576,19 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
             return np.maximum(total, 0.0) * self.respondents**2
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = self._centred / self.frequency
-            return np.asarray(half**2 * (var_w - 2 * ratio * cov + ratio**2 * var_f) / self.frequency**2, np.float64)
+            return np.asarray(
+                half**2
+                * (var_w - 2 * ratio * cov + ratio**2 * var_f)
+                / self.frequency**2,
+                np.float64,
+            )
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for each item by name.
 
@@ -541,7 +622,11 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         if method in ("normal", "delta"):
             width = quantile(confidence, self.df) * self.errors(what)
             return value - width, value + width
-        low, high = self._tested(what, confidence, likelihood=(method or self.default_interval(what)) == "wide")
+        low, high = self._tested(
+            what,
+            confidence,
+            likelihood=(method or self.default_interval(what)) == "wide",
+        )
         factor = 1 if what == "mean" else self.respondents / self.kept
         return low * factor, high * factor
 
@@ -581,13 +666,20 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
             NotEstimable: the design does not tell edges from none, or not the weights.
         """
         self.value(self.quantity)  # refuses what the design does not tell
-        size, both = len(self.design.items), self._covariance(list(range(len(self.design.items))))
+        size, both = (
+            len(self.design.items),
+            self._covariance(list(range(len(self.design.items)))),
+        )
         if self.quantity in ("degree", "frequency"):
-            return both[:size, :size] / (self.respondents**2 if self.quantity == "frequency" else 1)
+            return both[:size, :size] / (
+                self.respondents**2 if self.quantity == "frequency" else 1
+            )
         if self.quantity == "weight":
             return both[size:, size:]
         with np.errstate(divide="ignore", invalid="ignore"):
-            turn = np.hstack([np.diag(-self.mean / self.degree), np.diag(1 / self.degree)])
+            turn = np.hstack(
+                [np.diag(-self.mean / self.degree), np.diag(1 / self.degree)]
+            )
             return np.asarray(turn @ both @ turn.T, np.float64)
 
     def joint_covariance(self, items: Sequence[str]) -> Matrix:
@@ -618,10 +710,18 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         if over == "edges":
             _ = self.frequency  # refuses where edges are not told
             ratio = w / f if f else math.nan
-            variance = (var_w - 2 * ratio * cov + ratio**2 * var_f) / f**2 if f else math.inf
-            return Quantity(middle + half * ratio, half * max(variance, 0.0) ** 0.5, self._edge_weight)
+            variance = (
+                (var_w - 2 * ratio * cov + ratio**2 * var_f) / f**2 if f else math.inf
+            )
+            return Quantity(
+                middle + half * ratio,
+                half * max(variance, 0.0) ** 0.5,
+                self._edge_weight,
+            )
         variance = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
-        total = Quantity(middle * f + half * w, max(variance, 0.0) ** 0.5, self._total_weight)
+        total = Quantity(
+            middle * f + half * w, max(variance, 0.0) ** 0.5, self._total_weight
+        )
         return total.times(self.respondents / self.kept * self._per_vertex(over))
 
     def _edge_weight(self, confidence: float) -> Interval:
@@ -638,13 +738,18 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
     def edges(self) -> Quantity:
         _ = self.frequency  # refuses where edges are not told
         f, _w, var_f, *_ = self.linear.totals()
-        return Quantity(f, var_f**0.5, self._all_edges).times(self.respondents / self.kept)
+        return Quantity(f, var_f**0.5, self._all_edges).times(
+            self.respondents / self.kept
+        )
 
     def _all_edges(self, confidence: float) -> Interval:
         """Return the ends of the number of edges of a respondent: exact where some symbols are hardly ever sent."""
         total, rates = self.linear.values[0].sum(keepdims=True), EdgeRates.of(self)
         if rates is not None and rates.together().few:
-            low, high = (len(self.design.items) * each for each in rates.together().ends(confidence))
+            low, high = (
+                len(self.design.items) * each
+                for each in rates.together().ends(confidence)
+            )
             return _only((np.minimum(low, total), np.maximum(high, total)))
         return _only(scored(total, self.linear.total_curve()[:, None], confidence))
 
@@ -668,12 +773,19 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         return shrunk(self)
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False, count: int = 20
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+        count: int = 20,
     ) -> KeyValueSummary:
         """Return a table of the most frequent items, with the numbers of the whole graph and warnings."""
         return summarize(self, level, method, count, simultaneous=simultaneous)
 
-    def _whole(self, *, level: float, method: str | None, simultaneous: bool) -> KeyValueSummary:
+    def _whole(
+        self, *, level: float, method: str | None, simultaneous: bool
+    ) -> KeyValueSummary:
         return summarize(self, level, method, None, simultaneous=simultaneous)
 
     def _source(self) -> dict[str, Any]:
@@ -687,38 +799,69 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: KeyValueDesign) -> KeyValueEstimate:
-        tally = KeyValueTally.from_json(json.dumps(documents.field(source, "tally", dict)), design)
-        made = estimate(tally, scaling=documents.field(source, "scaling", str), population=source.get("population"))
+    def _remade(
+        cls, source: Mapping[str, Any], design: KeyValueDesign
+    ) -> KeyValueEstimate:
+        tally = KeyValueTally.from_json(
+            json.dumps(documents.field(source, "tally", dict)), design
+        )
+        made = estimate(
+            tally,
+            scaling=documents.field(source, "scaling", str),
+            population=source.get("population"),
+        )
         made = replace(made, kept=documents.field(source, "kept", float, int))
         if source.get("corrected") is True:
-            made = replace(made, warnings=tuple(each for each in made.warnings if each.code != CROWDED))
+            made = replace(
+                made,
+                warnings=tuple(each for each in made.warnings if each.code != CROWDED),
+            )
         return made.about(documents.field(source, "quantity", str))
 
 
 def summarize(
-    estimate: KeyValueEstimate, level: float, method: str | None, count: int | None, *, simultaneous: bool
+    estimate: KeyValueEstimate,
+    level: float,
+    method: str | None,
+    count: int | None,
+    *,
+    simultaneous: bool,
 ) -> KeyValueSummary:
     """Return the summary of an estimate; of all items in their order, if no count is given.
 
     Raises:
         InvalidRequest: fewer than one item.
     """
-    if count is not None and (isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1):
-        raise InvalidRequest(f"count is {quoted(count)}; expected a whole number of at least 1.")
-    columns = {what: _column(estimate, what, level) for what in ("frequency", "mean", "weight")}
+    if count is not None and (
+        isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1
+    ):
+        raise InvalidRequest(
+            f"count is {quoted(count)}; expected a whole number of at least 1."
+        )
+    columns = {
+        what: _column(estimate, what, level) for what in ("frequency", "mean", "weight")
+    }
     told = "weight" if columns["frequency"] is None else "frequency"
     everything = np.argsort(-np.nan_to_num(estimate.value(told)), kind="stable")
     order = everything[:count].tolist() if count is not None else range(len(everything))
     own = estimate._own_numbers(level, method, simultaneous=simultaneous)
     design, graph = estimate.design, _graph(estimate)
-    whole = {name: Row(name, each.value, each.error, *each.interval(level=level)) for name, each in graph.items()}
+    whole = {
+        name: Row(name, each.value, each.error, *each.interval(level=level))
+        for name, each in graph.items()
+    }
     return KeyValueSummary(
         title=f"{design.name}, ε = {formats.epsilon(design.epsilon)}, {estimate.respondents:,} respondents, "
         f"{len(design.items):,} items, {estimate.scaling} scaling",
         quantity=estimate.quantity,
         rows=tuple(_row(estimate, own[number], columns, number) for number in order),
-        notes=(*(f"{name}: {each.value:.4g} ± {each.error:.2g}" for name, each in graph.items()), *_notes(estimate)),
+        notes=(
+            *(
+                f"{name}: {each.value:.4g} ± {each.error:.2g}"
+                for name, each in graph.items()
+            ),
+            *_notes(estimate),
+        ),
         warnings=estimate.warnings,
         level=level,
         interval=method or estimate.default_interval(),
@@ -740,7 +883,9 @@ def _notes(estimate: KeyValueEstimate) -> list[str]:
         f"devices one after the other would be charged {formats.epsilon(design.sequential)}, {saved} more."
     ]
     if estimate.tally.missing:
-        notes.append(f"{estimate.tally.missing:,} sent no response and take no part in the estimate.")
+        notes.append(
+            f"{estimate.tally.missing:,} sent no response and take no part in the estimate."
+        )
     return notes
 
 
@@ -770,7 +915,11 @@ def _row(
     return kind(
         *own,
         *((None,) * 3 if frequency is None else (each[number] for each in frequency)),
-        *((None,) * 3 if mean is None or not clear else (each[number] for each in mean)),
+        *(
+            (None,) * 3
+            if mean is None or not clear
+            else (each[number] for each in mean)
+        ),
         *((None,) * 2 if weight is None else (weight[0][number], weight[1][number])),
     )
 
@@ -789,7 +938,10 @@ def _graph(estimate: KeyValueEstimate) -> dict[str, Quantity]:
 
 
 def estimate(
-    tally: KeyValueTally, *, scaling: str | None = None, population: int | str | None = None
+    tally: KeyValueTally,
+    *,
+    scaling: str | None = None,
+    population: int | str | None = None,
 ) -> KeyValueEstimate:
     """Estimate how many people have each item, with how much weight, and the mean value of those who have it.
 
@@ -817,8 +969,15 @@ def estimate(
     """
     if tally.respondents == 0:
         raise NotEstimable("there are no responses; expected at least one.")
-    linear = ItemLinear(tally, read_scaling(tally, scaling), _fraction(tally.respondents, population))
-    made = KeyValueEstimate(tally, linear, population, quantity="weight" if linear.frequency is None else "frequency")
+    linear = ItemLinear(
+        tally, read_scaling(tally, scaling), _fraction(tally.respondents, population)
+    )
+    made = KeyValueEstimate(
+        tally,
+        linear,
+        population,
+        quantity="weight" if linear.frequency is None else "frequency",
+    )
     return replace(made, warnings=_warnings(made))
 
 
@@ -826,20 +985,30 @@ def _fraction(n: int, population: int | str | None) -> float:
     if population == "census":
         return 0.0
     if isinstance(population, str):
-        raise InvalidRequest(f'the population is {quoted(population)}; expected a whole number, "census" or None.')
+        raise InvalidRequest(
+            f'the population is {quoted(population)}; expected a whole number, "census" or None.'
+        )
     return sampled_fraction(n, population)
 
 
 def _warnings(made: KeyValueEstimate) -> tuple[Caution, ...]:
     doubts = []
-    if made.linear.frequency is not None and made.linear.weight is not None and made.within_noise.any():
+    if (
+        made.linear.frequency is not None
+        and made.linear.weight is not None
+        and made.within_noise.any()
+    ):
         count, items = int(made.within_noise.sum()), len(made.design.items)
         text = (
             f"the degree of {count:,} of {items:,} items is within noise of 0: nothing is known about the mean value "
             "of those who have them."
         )
         doubts.append(Caution("within-noise", text))
-    if made.linear.frequency is not None and made.linear.weight is not None and edges_within_noise(made):
+    if (
+        made.linear.frequency is not None
+        and made.linear.weight is not None
+        and edges_within_noise(made)
+    ):
         text = "the number of all edges is within noise of 0: nothing is known about their average weight."
         doubts.append(Caution("edges-within-noise", text))
     unseen = int((made.tally.asked == 0).sum())

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 CROWDED = "crowded"
 """The code of the doubt that places are full."""
 
-_MANY_FULL = 0.5  # of all places; then quite some people may well have more items than places
+_MANY_FULL = (
+    0.5  # of all places; then quite some people may well have more items than places
+)
 
 
 def kept_share(estimate: KeyValueEstimate, sizes: Mapping[int, float]) -> float:
@@ -36,7 +38,9 @@ def kept_share(estimate: KeyValueEstimate, sizes: Mapping[int, float]) -> float:
     """
     scheme = estimate.design.scheme
     if scheme.one_each:
-        raise InvalidRequest(f"{estimate.design.name} looks at any item alike; expected a design with padding.")
+        raise InvalidRequest(
+            f"{estimate.design.name} looks at any item alike; expected a design with padding."
+        )
     if (
         not isinstance(sizes, Mapping)
         or not all(map(_fits, sizes, sizes.values()))
@@ -108,10 +112,15 @@ def shrunk(estimate: KeyValueEstimate) -> Shrunk:
     between = _between(excess, noise) / max(float((frequency**2).sum()), 1e-300)
     between = min(between, 1.0)
     weight = frequency**2 * between + noise
-    shift = np.divide(frequency * between * excess, weight, out=np.zeros_like(f), where=weight > 0)
+    shift = np.divide(
+        frequency * between * excess, weight, out=np.zeros_like(f), where=weight > 0
+    )
     low, high = float(estimate.design.low), float(estimate.design.high)
     middle, half = (low + high) / 2, (high - low) / 2
-    return Shrunk(frequency, np.asarray(middle + half * np.clip(common + shift, -1.0, 1.0), np.float64))
+    return Shrunk(
+        frequency,
+        np.asarray(middle + half * np.clip(common + shift, -1.0, 1.0), np.float64),
+    )
 
 
 def _between(excess: Vector, noise: Vector) -> float:
@@ -121,7 +130,11 @@ def _between(excess: Vector, noise: Vector) -> float:
     would make differences between means out of nothing.
     """
     found = float((excess**2 - noise).sum())
-    return max(1 - NOISE**2 * 2 * float((noise**2).sum()) / found**2, 0.0) * found if found > 0 else 0.0
+    return (
+        max(1 - NOISE**2 * 2 * float((noise**2).sum()) / found**2, 0.0) * found
+        if found > 0
+        else 0.0
+    )
 
 
 def _common(estimate: KeyValueEstimate) -> float:
@@ -159,7 +172,9 @@ class Ranked:
     sure: bool
 
 
-def top(estimate: ItemEstimate[Any], count: int, by: str, level: float) -> tuple[Ranked, ...]:
+def top(
+    estimate: ItemEstimate[Any], count: int, by: str, level: float
+) -> tuple[Ranked, ...]:
     """Return the items with the largest values.
 
     Why the intervals hold for what was picked: they hold for all items at once, whichever are looked at. An item surely
@@ -175,23 +190,41 @@ def top(estimate: ItemEstimate[Any], count: int, by: str, level: float) -> tuple
         InvalidRequest: fewer than one.
     """
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InvalidRequest(f"count is {quoted(count)}; expected a whole number of at least 1.")
+        raise InvalidRequest(
+            f"count is {quoted(count)}; expected a whole number of at least 1."
+        )
     values = estimate.value(by)
-    intervals = np.array(list(estimate.about(by).conf_int(level=level, simultaneous=True).values()))
+    intervals = np.array(
+        list(estimate.about(by).conf_int(level=level, simultaneous=True).values())
+    )
     eligible = np.isfinite(values)
     if by == "mean":
         eligible &= ~estimate.within_noise
-    order = [number for number in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable") if eligible[number]]
+    order = [
+        number
+        for number in np.argsort(-np.nan_to_num(values, nan=-np.inf), kind="stable")
+        if eligible[number]
+    ]
     items, highs = estimate.tally.design.items, np.sort(intervals[:, 1])
     picked = []
     for number in order[:count]:
         low, high = intervals[number]
         rivals = len(highs) - int(np.searchsorted(highs, low)) - (high >= low)
-        picked.append(Ranked(items[number], float(values[number]), float(low), float(high), bool(rivals < count)))
+        picked.append(
+            Ranked(
+                items[number],
+                float(values[number]),
+                float(low),
+                float(high),
+                bool(rivals < count),
+            )
+        )
     return tuple(picked)
 
 
-_MIXTURE_STEPS = 2000  # of expectation and maximization, far more than it takes to come to rest
+_MIXTURE_STEPS = (
+    2000  # of expectation and maximization, far more than it takes to come to rest
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,8 +262,14 @@ def degree_distribution(estimate: KeyValueEstimate, points: int) -> DegreeDistri
         InvalidRequest: fewer than two points.
         NotEstimable: the design does not tell degrees.
     """
-    if isinstance(points, bool) or not isinstance(points, int | np.integer) or points < 2:
-        raise InvalidRequest(f"points is {quoted(points)}; expected a whole number of at least 2.")
+    if (
+        isinstance(points, bool)
+        or not isinstance(points, int | np.integer)
+        or points < 2
+    ):
+        raise InvalidRequest(
+            f"points is {quoted(points)}; expected a whole number of at least 2."
+        )
     values, errors = estimate.degree, np.maximum(estimate.errors("degree"), 1e-9)
     top = min(float(estimate.respondents), max(float((values + 2 * errors).max()), 1.0))
     grid = np.linspace(0.0, top, int(points))

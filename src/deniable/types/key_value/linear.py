@@ -53,14 +53,23 @@ class ItemLinear:
         if score is None:
             return None
         each = np.array([float(value) for value in score])  # type: ignore[arg-type]  # Fractions
-        factor = 1 if self.scaling == CONDITIONAL else self.tally.design.scheme.multiplier
+        factor = (
+            1 if self.scaling == CONDITIONAL else self.tally.design.scheme.multiplier
+        )
         return np.asarray(factor * (self.tally.counts @ each) / self.asked, np.float64)
 
     @cached_property
     def second(self) -> Matrix:
         """Second moments of what a respondent adds: rows degree, weight and both; columns none, + and −."""
-        told = second_moments(self.tally.design.scheme, conditional=self.scaling == CONDITIONAL)
-        return np.array([[float(each) for each in row] for row in (told.degree, told.weight, told.both)])
+        told = second_moments(
+            self.tally.design.scheme, conditional=self.scaling == CONDITIONAL
+        )
+        return np.array(
+            [
+                [float(each) for each in row]
+                for row in (told.degree, told.weight, told.both)
+            ]
+        )
 
     @cached_property
     def values(self) -> tuple[Vector, Vector]:
@@ -106,15 +115,21 @@ class ItemLinear:
         known = 1 - self.f
         free = [(dd - f**2) / asked, (vv - w**2) / asked, (dv - f * w) / asked]
         less = [f * (1 - f), np.maximum(squares - w**2, 0.0), w * (1 - f)]
-        var_f, var_w, cov = (one - known * two / n for one, two in zip(free, less, strict=True))
+        var_f, var_w, cov = (
+            one - known * two / n for one, two in zip(free, less, strict=True)
+        )
         return np.maximum(var_f, 0.0), np.maximum(var_w, 0.0), cov
 
     def matrix(self, items: list[int]) -> Matrix:
         """Return the covariance of the frequencies and then the weights of some items, for independent respondents."""
         f, w, dd, vv, dv = (each[items] for each in self.moments)
         asked = self.asked[items]
-        if self.scaling == CONDITIONAL:  # whoever was asked about one item was not asked about another
-            blocks = [np.diag((each) / asked) for each in (dd - f**2, vv - w**2, dv - f * w)]
+        if (
+            self.scaling == CONDITIONAL
+        ):  # whoever was asked about one item was not asked about another
+            blocks = [
+                np.diag((each) / asked) for each in (dd - f**2, vv - w**2, dv - f * w)
+            ]
             return np.block([[blocks[0], blocks[2]], [blocks[2].T, blocks[1]]])
         ff, ww, fw = (np.diag(each) for each in (dd, vv, dv))
         off = 1 - np.eye(len(items))
@@ -122,7 +137,9 @@ class ItemLinear:
         ff = ff + off * (beta * (f[:, None] + f[None, :]) - beta**2)
         fw = fw + off * beta * w[None, :]
         both = np.concatenate([f, w])
-        return (np.block([[ff, fw], [fw.T, ww]]) - np.outer(both, both)) / self.tally.respondents
+        return (
+            np.block([[ff, fw], [fw.T, ww]]) - np.outer(both, both)
+        ) / self.tally.respondents
 
     @property
     def tie(self) -> float:
@@ -132,7 +149,11 @@ class ItemLinear:
         """
         scheme = self.tally.design.scheme
         degree = scores(scheme.symbol).degree
-        return float(scheme.multiplier * degree[NONE]) if scheme.KIND == "direct" and degree is not None else 0.0
+        return (
+            float(scheme.multiplier * degree[NONE])
+            if scheme.KIND == "direct" and degree is not None
+            else 0.0
+        )
 
     def totals(self) -> tuple[float, float, float, float, float]:
         """Return the sums of frequency and weight over all items, their variances and their covariance.
@@ -143,14 +164,24 @@ class ItemLinear:
         values = float(self.values[0].sum()), float(self.values[1].sum())
         f, w, dd, vv, dv = self.moments
         if self.scaling == CONDITIONAL:
-            parts = [float((each / self.asked).sum()) for each in (dd - f**2, vv - w**2, dv - f * w)]
+            parts = [
+                float((each / self.asked).sum())
+                for each in (dd - f**2, vv - w**2, dv - f * w)
+            ]
             return *values, parts[0], parts[1], parts[2]
         total_f, total_w = float(f.sum()), float(w.sum())
         m, beta, n = len(f), self.tie, self.tally.respondents
-        second_f = float(dd.sum()) + 2 * beta * (m - 1) * total_f - m * (m - 1) * beta**2
+        second_f = (
+            float(dd.sum()) + 2 * beta * (m - 1) * total_f - m * (m - 1) * beta**2
+        )
         second_fw = float(dv.sum()) + beta * (m - 1) * total_w
         var_f, var_w = (second_f - total_f**2) / n, (float(vv.sum()) - total_w**2) / n
-        return *values, max(var_f, 0.0), max(var_w, 0.0), (second_fw - total_f * total_w) / n
+        return (
+            *values,
+            max(var_f, 0.0),
+            max(var_w, 0.0),
+            (second_fw - total_f * total_w) / n,
+        )
 
     def total_curve(self) -> Vector:
         """Return the variance of the sum of frequencies as a polynomial in it: its constant, slope and square.
@@ -163,7 +194,16 @@ class ItemLinear:
         nobody = self.second[0] @ _shares(0.0, 0.0)
         rises = self.second[0] @ _shares(f, w) - nobody
         if self.scaling == CONDITIONAL:
-            return np.array([each.sum() for each in (nobody / self.asked, rises / self.asked, -(f**2) / self.asked)])
+            return np.array(
+                [
+                    each.sum()
+                    for each in (
+                        nobody / self.asked,
+                        rises / self.asked,
+                        -(f**2) / self.asked,
+                    )
+                ]
+            )
         constant = m * nobody - m * (m - 1) * beta**2
         return np.array([constant, rises.sum() + 2 * beta * (m - 1), -1.0]) / n
 
@@ -176,7 +216,9 @@ def _shares(f: Vector | float, w: Vector | float) -> Matrix:
 def _drawn(values: Vector, average: float, noise: Vector) -> Vector:
     """Draw values towards their average by as much as noise explains their spread."""
     spread = max(float(((values - average) ** 2 - noise).mean()), 0.0)
-    pull = np.divide(spread, spread + noise, out=np.ones_like(noise), where=spread + noise > 0)
+    pull = np.divide(
+        spread, spread + noise, out=np.ones_like(noise), where=spread + noise > 0
+    )
     return np.asarray(average + pull * (values - average), np.float64)
 
 
@@ -186,7 +228,11 @@ def choose(tally: KeyValueTally) -> str:
     Why: dividing by how many were asked forgives an uneven draw of items, which matters for frequent items; where only
     few were asked about an item it costs more than it forgives, and where nobody was it gives no estimate.
     """
-    if not tally.design.scheme.one_each or not tally.respondents or (tally.asked == 0).any():
+    if (
+        not tally.design.scheme.one_each
+        or not tally.respondents
+        or (tally.asked == 0).any()
+    ):
         return FIXED
     f, w = (float(each.mean()) for each in ItemLinear(tally, FIXED, 1.0).values)
     f = min(1.0, max(0.0, f))
@@ -194,7 +240,9 @@ def choose(tally: KeyValueTally) -> str:
     variance = {}
     for scaling in SCALINGS:
         linear = ItemLinear(tally, scaling, 1.0)
-        second = (linear.second[:2] @ shares - squares) * float((1 / linear.asked).mean())
+        second = (linear.second[:2] @ shares - squares) * float(
+            (1 / linear.asked).mean()
+        )
         variance[scaling] = float(second.sum())
     return min(variance, key=variance.__getitem__)
 
@@ -207,11 +255,15 @@ def read_scaling(tally: KeyValueTally, scaling: str | None) -> str:
     """
     if scaling is None:
         return choose(tally)
-    if scaling not in SCALINGS or (scaling == CONDITIONAL and not tally.design.scheme.one_each):
+    if scaling not in SCALINGS or (
+        scaling == CONDITIONAL and not tally.design.scheme.one_each
+    ):
         raise InvalidRequest(
             f"the scaling is {quoted(scaling)}; expected 'fixed', or 'conditional' where one item of each is looked at."
         )
     unseen = int((tally.asked == 0).sum())
     if scaling == CONDITIONAL and unseen:
-        raise InvalidRequest(f"nobody was asked about {unseen:,} of the items; expected 'fixed' scaling there.")
+        raise InvalidRequest(
+            f"nobody was asked about {unseen:,} of the items; expected 'fixed' scaling there."
+        )
     return scaling

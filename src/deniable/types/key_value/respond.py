@@ -14,12 +14,23 @@ from deniable.channel import Dense
 from deniable.documents import Response
 from deniable.errors import Incompatible
 from deniable.types.key_value.design import NAMES, KeyValueDesign, symbol_design
-from deniable.types.key_value.schemes import MINUS, NONE, PLUS, Row, Unary, Weight, answers, of_weight
+from deniable.types.key_value.schemes import (
+    MINUS,
+    NONE,
+    PLUS,
+    Row,
+    Unary,
+    Weight,
+    answers,
+    of_weight,
+)
 
 __all__ = ["Symbol", "released", "respond", "settle", "symbol_design"]
 
 
-def respond(design: KeyValueDesign, answer: Mapping[str, Weight], *, source: Source = SYSTEM) -> Response:
+def respond(
+    design: KeyValueDesign, answer: Mapping[str, Weight], *, source: Source = SYSTEM
+) -> Response:
     """Draw the one response to somebody's true items and weights; only the response leaves this function.
 
     Guarantee: drawn with exactly the integer weights from which the design's ε is derived. How many items there are,
@@ -39,7 +50,9 @@ def respond(design: KeyValueDesign, answer: Mapping[str, Weight], *, source: Sou
         >>> respond(design, {"tea": 0.5}).symbol[2:] in ("tea", "coffee")
         True
     """
-    return Response(design.hash, design.symbol(design.scheme.draw(design.row(answer), source)))
+    return Response(
+        design.hash, design.symbol(design.scheme.draw(design.row(answer), source))
+    )
 
 
 class Symbol(NamedTuple):
@@ -75,24 +88,36 @@ def settle(
         Incompatible: a response of another design, or of one that is not made of small channels.
     """
     if isinstance(response, Response) and response.design != design.hash:
-        raise Incompatible(f"the response was drawn with another design; expected {design!r}.")
+        raise Incompatible(
+            f"the response was drawn with another design; expected {design!r}."
+        )
     small, row, scheme = symbol_design(design), design.row(answer), design.scheme
-    number = design.response_number(response.symbol if isinstance(response, Response) else response)
+    number = design.response_number(
+        response.symbol if isinstance(response, Response) else response
+    )
     if isinstance(scheme, Unary):
         sent = list(enumerate(scheme.vector(number)))
         drawn: int | None = _place(scheme, row, [each for _, each in sent], source)
     else:
         item, symbol = divmod(number, scheme.symbol.responses)
         sent, drawn = [(item, symbol)], item
-    weight, seen = (None, NONE) if drawn is None else (row.get(drawn), dict(sent)[drawn])
+    weight, seen = (
+        (None, NONE) if drawn is None else (row.get(drawn), dict(sent)[drawn])
+    )
     rounded = _rounded(scheme.symbol, weight, seen, source)
     return tuple(
-        Symbol(design.items[item], NAMES[rounded if item == drawn else NONE], Response(small.hash, small.symbols[each]))
+        Symbol(
+            design.items[item],
+            NAMES[rounded if item == drawn else NONE],
+            Response(small.hash, small.symbols[each]),
+        )
         for item, each in sent
     )
 
 
-def released(design: KeyValueDesign, symbols: Iterable[tuple[str, Response]]) -> Response:
+def released(
+    design: KeyValueDesign, symbols: Iterable[tuple[str, Response]]
+) -> Response:
     """Return the response of a finer design, given the new response to each symbol with its item.
 
     Raises:
@@ -103,7 +128,9 @@ def released(design: KeyValueDesign, symbols: Iterable[tuple[str, Response]]) ->
     parts = []
     for item, response in symbols:
         if response.design != small.hash:
-            raise Incompatible(f"a symbol was drawn with another design; expected the small design of {design!r}.")
+            raise Incompatible(
+                f"a symbol was drawn with another design; expected the small design of {design!r}."
+            )
         parts.append((design.item_number(item), small.symbol_number(response.symbol)))
     if isinstance(scheme, Unary):
         number = sum(symbol * 3**item for item, symbol in parts)
@@ -113,20 +140,31 @@ def released(design: KeyValueDesign, symbols: Iterable[tuple[str, Response]]) ->
     return Response(design.hash, design.symbol(number))
 
 
-def _rounded(symbol: Dense, weight: Fraction | None, sent: int, source: chance.Source) -> int:
+def _rounded(
+    symbol: Dense, weight: Fraction | None, sent: int, source: chance.Source
+) -> int:
     """Draw how a weight was rounded, given the symbol that was sent."""
     if weight is None:
         chance.spare(1, source)
         return NONE
     plus, minus = answers(weight)
-    odds = [plus * symbol.probability(sent, given=PLUS), minus * symbol.probability(sent, given=MINUS)]
+    odds = [
+        plus * symbol.probability(sent, given=PLUS),
+        minus * symbol.probability(sent, given=MINUS),
+    ]
     return (PLUS, MINUS)[_drawn(odds, source)]
 
 
-def _place(scheme: Unary, row: Row, sent: Sequence[int], source: chance.Source) -> int | None:
+def _place(
+    scheme: Unary, row: Row, sent: Sequence[int], source: chance.Source
+) -> int | None:
     """Draw which item stood in the place that was drawn, given the vector that was sent; None for an empty place."""
     own, symbol = sorted(row), scheme.symbol
-    odds = [of_weight(symbol, sent[item], row[item]) / symbol.probability(sent[item], given=NONE) for item in own]
+    odds = [
+        of_weight(symbol, sent[item], row[item])
+        / symbol.probability(sent[item], given=NONE)
+        for item in own
+    ]
     place = _drawn([*odds, Fraction(max(scheme.padding - len(own), 0))], source)
     return own[place] if place < len(own) else None
 

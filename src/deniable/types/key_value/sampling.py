@@ -69,7 +69,9 @@ def estimate_sampled(
         >>> list(found.params), round(found.params["tea"], 3)
         (['tea', 'coffee'], 1.931)
     """
-    return by_quantity(estimate_numbers(responses, sampling, scaling=scaling, domain=domain, by=by))
+    return by_quantity(
+        estimate_numbers(responses, sampling, scaling=scaling, domain=domain, by=by)
+    )
 
 
 def estimate_numbers(
@@ -99,7 +101,9 @@ def estimate_numbers(
         return estimate(counts, scaling=chosen) if population is None else None
 
     asked = Asked(design, design.name, design.epsilon)
-    return estimate_values([rows.block()], sampling, asked, domain=domain, by=by, count=count)
+    return estimate_values(
+        [rows.block()], sampling, asked, domain=domain, by=by, count=count
+    )
 
 
 def by_quantity(numbers: SampledEstimate) -> SampledEstimate:
@@ -118,9 +122,15 @@ def by_quantity(numbers: SampledEstimate) -> SampledEstimate:
     quantities: dict[str, SampledEstimate] = {}
     for name, start in starts.items():
         within = range(start, start + size)
-        totals = None if numbers.totals is None else numbers.totals.select(items, within, "total")
+        totals = (
+            None
+            if numbers.totals is None
+            else numbers.totals.select(items, within, "total")
+        )
         if name == "frequency":
-            quantities[name] = replace(numbers.select(items, within, name), totals=totals)
+            quantities[name] = replace(
+                numbers.select(items, within, name), totals=totals
+            )
         if totals is not None:
             quantities["degree" if name == "frequency" else name] = replace(
                 totals, quantity="degree" if name == "frequency" else name
@@ -128,7 +138,9 @@ def by_quantity(numbers: SampledEstimate) -> SampledEstimate:
     if has and weight:
         quantities["mean"] = numbers.select(items, range(2 * size, 3 * size), "mean")
     told = {
-        name: each.with_evidence(tuple(counts.about(name) for counts in numbers.evidence))
+        name: each.with_evidence(
+            tuple(counts.about(name) for counts in numbers.evidence)
+        )
         for name, each in quantities.items()
     }
     first = next(iter(told))
@@ -213,21 +225,31 @@ class _ItemRows:
     asked: Matrix | None
 
     @classmethod
-    def of(cls, responses: Responses[KeyValueDesign], *, conditional: bool) -> _ItemRows:
+    def of(
+        cls, responses: Responses[KeyValueDesign], *, conditional: bool
+    ) -> _ItemRows:
         """Read rows; those without a response hold zeros.
 
         Raises:
             NotEstimable: symbols tell neither who has an item nor its weight.
         """
         design, told = responses.design, scores(responses.design.scheme.symbol)
-        present = np.ones(len(responses), np.bool_) if responses.missing is None else ~responses.missing
+        present = (
+            np.ones(len(responses), np.bool_)
+            if responses.missing is None
+            else ~responses.missing
+        )
         symbols = np.full((len(responses), len(design.items)), -1, np.int8)
         symbols[present] = _symbols(design, responses.present()["response"])
         factor = 1 if conditional else design.scheme.multiplier
 
         def read(score: tuple[Any, ...] | None) -> Matrix | None:
             # The last one is for whoever was not asked about an item.
-            return None if score is None else factor * vector([*map(float, score), 0.0])[symbols]
+            return (
+                None
+                if score is None
+                else factor * vector([*map(float, score), 0.0])[symbols]
+            )
 
         middle, half = _scale(design)
         has, centred = read(told.degree), read(told.weight)
@@ -238,12 +260,20 @@ class _ItemRows:
             raise NotEstimable(
                 f"{design.name} does not tell who has an item; expected a design such as lpp_club() or pckv_ue()."
             )
-        return cls(design, present, has, weight, vector(symbols >= 0) if conditional else None)
+        return cls(
+            design, present, has, weight, vector(symbols >= 0) if conditional else None
+        )
 
     def block(self) -> RowValues:
         """Return the numbers that are told of each item."""
         return item_block(
-            tuple(self.design.items), self.has, self.weight, self.present, self.device, self.spread, asked=self.asked
+            tuple(self.design.items),
+            self.has,
+            self.weight,
+            self.present,
+            self.device,
+            self.spread,
+            asked=self.asked,
         )
 
     def device(self, factors: Vector, means: Vector) -> Matrix:
@@ -260,11 +290,18 @@ class _ItemRows:
         if not people:
             return vector(second)
         F, W, Q = self._sums(factors)
-        sums = np.concatenate([each.has * F + each.weight * W + each.known * people for each in kinds])
+        sums = np.concatenate(
+            [each.has * F + each.weight * W + each.known * people for each in kinds]
+        )
         squares, items = np.outer(sums, sums) / people, np.arange(len(F))
         for one, (_, a, b, c) in enumerate(kinds):
             for two, (_, d, e, f) in enumerate(kinds):
-                own = (a * d + a * f + c * d) * F + (a * e + b * d + b * f + c * e) * W + b * e * Q + c * f * people
+                own = (
+                    (a * d + a * f + c * d) * F
+                    + (a * e + b * d + b * f + c * e) * W
+                    + b * e * Q
+                    + c * f * people
+                )
                 squares[one * len(F) + items, two * len(F) + items] = own
         return vector(second - squares)
 
@@ -278,10 +315,16 @@ class _ItemRows:
             if rows is not None and self.asked is None:
                 kinds.append(_ItemTerms(rows, has, weight, none))
             elif rows is not None and self.asked is not None:
-                kinds.append(_ItemTerms(rows - mean * self.asked, has, weight, -part * mean))
+                kinds.append(
+                    _ItemTerms(rows - mean * self.asked, has, weight, -part * mean)
+                )
         if self.has is not None and self.weight is not None:
             mean = means[2 * len(none) :]
-            kinds.append(_ItemTerms(self.weight - mean * self.has, -part * mean, none + part, none))
+            kinds.append(
+                _ItemTerms(
+                    self.weight - mean * self.has, -part * mean, none + part, none
+                )
+            )
         return kinds
 
     @property
@@ -300,23 +343,42 @@ class _ItemRows:
     def spread(self, _: Vector, means: Vector) -> OneResponse:
         """Return how what one response says about having an item varies, and the ends of the scale of means."""
         items, size = len(self.design.items), len(means)
-        curve, low, high = np.full((3, size), np.nan), np.full(size, np.nan), np.full(size, np.nan)
+        curve, low, high = (
+            np.full((3, size), np.nan),
+            np.full(size, np.nan),
+            np.full(size, np.nan),
+        )
         if self.has is None:
             return OneResponse(curve, low, high)
         scheme, conditional = self.design.scheme, self.asked is not None
-        others, plus, minus = map(float, second_moments(scheme, conditional=conditional).degree)
+        others, plus, minus = map(
+            float, second_moments(scheme, conditional=conditional).degree
+        )
         tilt = np.zeros(items)
         if self.weight is not None:
             middle, half = _scale(self.design)
-            tilt = np.clip((np.nan_to_num(means[2 * items :], nan=middle) - middle) / half, -1.0, 1.0)
-            low[2 * items :], high[2 * items :] = float(self.design.low), float(self.design.high)
+            tilt = np.clip(
+                (np.nan_to_num(means[2 * items :], nan=middle) - middle) / half,
+                -1.0,
+                1.0,
+            )
+            low[2 * items :], high[2 * items :] = (
+                float(self.design.low),
+                float(self.design.high),
+            )
         own = plus * (1 + tilt) / 2 + minus * (1 - tilt) / 2
-        curve[:, :items] = np.broadcast_to(others, items), own - others, np.full(items, -1.0)
+        curve[:, :items] = (
+            np.broadcast_to(others, items),
+            own - others,
+            np.full(items, -1.0),
+        )
         score = scores(scheme.symbol).degree
         assert score is not None
         factor = 1 if conditional else scheme.multiplier
         if len(set(score[PLUS:])) == 1 and (conditional or not scheme.one_each):
-            low[:items], high[:items] = sorted(float(factor * score[at]) for at in (NONE, PLUS))
+            low[:items], high[:items] = sorted(
+                float(factor * score[at]) for at in (NONE, PLUS)
+            )
         return OneResponse(vector(curve), low, high)
 
 

@@ -25,7 +25,10 @@ NONE, PLUS, MINUS = 0, 1, 2
 GRID = 1 << 63
 """A float is read as the nearest multiple of 1/GRID; from 2^-10 up every float is such a multiple."""
 
-_FARTHEST, _FINEST = 10**100, 10**6  # ends whose squares, and weights between which, floats still tell apart
+_FARTHEST, _FINEST = (
+    10**100,
+    10**6,
+)  # ends whose squares, and weights between which, floats still tell apart
 
 
 def read_scale(low: Weight, high: Weight) -> tuple[Fraction, Fraction]:
@@ -36,8 +39,13 @@ def read_scale(low: Weight, high: Weight) -> tuple[Fraction, Fraction]:
     """
     ends = exact.rational(low, name="low"), exact.rational(high, name="high")
     if not ends[0] < ends[1]:
-        raise InvalidDesign(f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected low < high.")
-    if max(map(abs, ends)) > _FARTHEST or ends[1] - ends[0] < max(map(abs, ends)) / _FINEST:
+        raise InvalidDesign(
+            f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected low < high."
+        )
+    if (
+        max(map(abs, ends)) > _FARTHEST
+        or ends[1] - ends[0] < max(map(abs, ends)) / _FINEST
+    ):
         raise InvalidDesign(
             f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected ends that floats tell well apart.",
             "Shift the weights, or measure them in another unit.",
@@ -45,7 +53,9 @@ def read_scale(low: Weight, high: Weight) -> tuple[Fraction, Fraction]:
     return ends
 
 
-def read_weight(weight: Weight, low: Fraction = Fraction(-1), high: Fraction = Fraction(1)) -> Fraction:
+def read_weight(
+    weight: Weight, low: Fraction = Fraction(-1), high: Fraction = Fraction(1)
+) -> Fraction:
     """Return a weight between low and high as an exact number between −1 and 1.
 
     Text, fractions and decimals are scaled exactly. A float or an integer is scaled in floating point, as bulk draws
@@ -119,7 +129,9 @@ class Scheme(ABC):
     """
 
     KIND: ClassVar[str]
-    one_each: ClassVar[bool]  # whether a response is about one item, drawn evenly, or says something about every item
+    one_each: ClassVar[
+        bool
+    ]  # whether a response is about one item, drawn evenly, or says something about every item
     items: int
     symbol: Dense
 
@@ -151,7 +163,9 @@ class Scheme(ABC):
     def parity(self) -> exact.Ratio:
         """The largest ratio of the probabilities of one response given two rows; ε is its logarithm."""
         response, likely, unlikely = self.witness
-        return exact.ratio(self.probability(response, likely), self.probability(response, unlikely))
+        return exact.ratio(
+            self.probability(response, likely), self.probability(response, unlikely)
+        )
 
     @property
     @abstractmethod
@@ -189,7 +203,9 @@ def of_weight(symbol: Dense, response: int, weight: Fraction | None) -> Fraction
     if weight is None:
         return symbol.probability(response, given=NONE)
     plus, minus = answers(weight)
-    return plus * symbol.probability(response, given=PLUS) + minus * symbol.probability(response, given=MINUS)
+    return plus * symbol.probability(response, given=PLUS) + minus * symbol.probability(
+        response, given=MINUS
+    )
 
 
 def check_symbol(symbol: Dense, *, even: bool) -> None:
@@ -202,17 +218,27 @@ def check_symbol(symbol: Dense, *, even: bool) -> None:
     Raises:
         InvalidDesign: another shape.
     """
-    if symbol.answers != 3 or symbol.responses not in (2, 3) or (even and symbol.responses != 3):
+    if (
+        symbol.answers != 3
+        or symbol.responses not in (2, 3)
+        or (even and symbol.responses != 3)
+    ):
         raise InvalidDesign(
             f"the channel of an item has {symbol.answers} answers and {symbol.responses} responses; expected the "
             "answers none, + and −, and as many responses or only + and −."
         )
     if even:
-        (none, lost, gone), (stray, kept, turned), (other, wrong, right) = symbol.weights
+        (none, lost, gone), (stray, kept, turned), (other, wrong, right) = (
+            symbol.weights
+        )
         if lost != gone or stray != other or kept != right or turned != wrong:
-            raise InvalidDesign("the channel of an item treats + and − differently; expected mirror images.")
+            raise InvalidDesign(
+                "the channel of an item treats + and − differently; expected mirror images."
+            )
         if 0 in (none, stray):
-            raise InvalidDesign("some response never comes without an edge; expected every response to stay possible.")
+            raise InvalidDesign(
+                "some response never comes without an edge; expected every response to stay possible."
+            )
 
 
 def sign_parity(symbol: Dense) -> exact.Ratio:
@@ -232,7 +258,9 @@ class FilledPlaces(NamedTuple, Generic[Number]):
     taken: tuple[int, ...]
 
 
-def extreme(kinds: Sequence[tuple[Number, int]], empty: Number, places: int, *, largest: bool) -> FilledPlaces[Number]:
+def extreme(
+    kinds: Sequence[tuple[Number, int]], empty: Number, places: int, *, largest: bool
+) -> FilledPlaces[Number]:
     """Return ℓ times the largest (or smallest) average that any choice of items can reach, and the choice.
 
     Args:
@@ -249,7 +277,9 @@ def extreme(kinds: Sequence[tuple[Number, int]], empty: Number, places: int, *, 
         (FilledPlaces(total=12, taken=(0, 1)), FilledPlaces(total=4, taken=(2, 0)))
     """
     total, left, taken = empty * 0, places, [0] * len(kinds)
-    for kind in sorted(range(len(kinds)), key=lambda kind: kinds[kind][0], reverse=largest):
+    for kind in sorted(
+        range(len(kinds)), key=lambda kind: kinds[kind][0], reverse=largest
+    ):
         value, count = kinds[kind]
         if value <= empty if largest else value >= empty:
             break
@@ -265,14 +295,22 @@ def check_padding(items: int, padding: int) -> None:
     Raises:
         InvalidDesign: fewer than one, or more than there are items.
     """
-    if isinstance(padding, bool) or not isinstance(padding, int) or not 1 <= padding <= items:
+    if (
+        isinstance(padding, bool)
+        or not isinstance(padding, int)
+        or not 1 <= padding <= items
+    ):
         raise InvalidDesign(
             f"padding is {quoted(padding)}; expected a whole number from 1 to {items:,}, the number of items.",
             "Take about as many as most people have: fewer cuts off those who have more, more adds noise for all.",
         )
 
 
-_ROWS: dict[int, dict[int, Fraction]] = {NONE: {}, PLUS: {0: Fraction(1)}, MINUS: {0: Fraction(-1)}}
+_ROWS: dict[int, dict[int, Fraction]] = {
+    NONE: {},
+    PLUS: {0: Fraction(1)},
+    MINUS: {0: Fraction(-1)},
+}
 
 
 @dataclass(frozen=True)
@@ -360,7 +398,9 @@ def read_symbol(body: Mapping[str, Any]) -> Dense:
     return Dense.from_body(documents.field(body, "symbol", dict), _no_channels)
 
 
-def _no_channels(body: Mapping[str, Any]) -> Dense:  # pragma: no cover - a table holds no channels
+def _no_channels(
+    body: Mapping[str, Any],
+) -> Dense:  # pragma: no cover - a table holds no channels
     raise AssertionError(body)
 
 
@@ -432,14 +472,20 @@ class Unary(Padded):
     def levels(self) -> Levels[int]:
         """The factors by which items multiply the probability of a vector."""
         (none, lost, _), (stray, kept, turned), _ = self.symbol.weights
-        return Levels(none * stray, lost * stray, max(kept, turned) * none, min(kept, turned) * none)
+        return Levels(
+            none * stray,
+            lost * stray,
+            max(kept, turned) * none,
+            min(kept, turned) * none,
+        )
 
     def probability(self, response: int, given: Row) -> Fraction:
         sent = self.vector(response)
         symbol = self.symbol
         base = math.prod(symbol.probability(each, given=NONE) for each in sent)
         factors = (
-            of_weight(symbol, sent[item], weight) / symbol.probability(sent[item], given=NONE)
+            of_weight(symbol, sent[item], weight)
+            / symbol.probability(sent[item], given=NONE)
             for item, weight in given.items()
         )
         places = max(len(given), self.padding)
@@ -464,7 +510,11 @@ class Unary(Padded):
         most, least = extremes(self.levels, self.items, self.padding, best)
         kept, turned = self.symbol.weights[PLUS][1:]
         own = Fraction(1 if kept >= turned else -1)
-        return RowWitness((3**best - 1) // 2, _row(most.taken, best, own), _row(least.taken, best, -own))
+        return RowWitness(
+            (3**best - 1) // 2,
+            _row(most.taken, best, own),
+            _row(least.taken, best, -own),
+        )
 
     @property
     def parts(self) -> tuple[exact.Ratio, exact.Ratio]:
@@ -480,7 +530,9 @@ class Unary(Padded):
         item, answer = self.drawn(given, source)
         number = 0
         for place in range(self.items):
-            number += self.symbol.draw(answer if place == item else NONE, source) * 3**place
+            number += (
+                self.symbol.draw(answer if place == item else NONE, source) * 3**place
+            )
         return number
 
     def vector(self, response: int) -> list[int]:
@@ -493,7 +545,11 @@ class Unary(Padded):
 
     def cells(self, response: int) -> list[tuple[int, int]]:
         """Return the items that are marked, with their symbols."""
-        return [(item, symbol) for item, symbol in enumerate(self.vector(response)) if symbol != NONE]
+        return [
+            (item, symbol)
+            for item, symbol in enumerate(self.vector(response))
+            if symbol != NONE
+        ]
 
     def text(self, response: int, names: Callable[[int], str]) -> str:  # noqa: ARG002 - items stand in their order
         """Write a vector as a mark for each item."""
@@ -505,7 +561,11 @@ class Unary(Padded):
         return sum(self.marks.index(mark) * 3**place for place, mark in enumerate(text))
 
     def to_body(self) -> dict[str, Any]:
-        return {"kind": self.KIND, "padding": self.padding, "symbol": self.symbol.to_body()}
+        return {
+            "kind": self.KIND,
+            "padding": self.padding,
+            "symbol": self.symbol.to_body(),
+        }
 
     @classmethod
     def from_body(cls, items: int, body: Mapping[str, Any]) -> Unary:
@@ -519,7 +579,11 @@ def marks(items: int, padding: int) -> tuple[int, ...]:
     Why: between 0, m − ℓ, ℓ and m both the largest and the smallest sum are linear in the number of marked items, and a
     ratio of linear functions is largest at an end. With m ≥ 2ℓ items, ℓ marked ones leave both rows all they can use.
     """
-    return (padding,) if items >= 2 * padding else tuple(sorted({0, items - padding, padding, items}))
+    return (
+        (padding,)
+        if items >= 2 * padding
+        else tuple(sorted({0, items - padding, padding, items}))
+    )
 
 
 def extremes(
@@ -527,8 +591,18 @@ def extremes(
 ) -> tuple[FilledPlaces[Number], FilledPlaces[Number]]:
     """Return the likeliest and the least likely row for a vector with so many items marked."""
     plain = items - marked
-    high = extreme([(levels.high, marked), (levels.unmarked, plain)], levels.empty, padding, largest=True)
-    low = extreme([(levels.low, marked), (levels.unmarked, plain)], levels.empty, padding, largest=False)
+    high = extreme(
+        [(levels.high, marked), (levels.unmarked, plain)],
+        levels.empty,
+        padding,
+        largest=True,
+    )
+    low = extreme(
+        [(levels.low, marked), (levels.unmarked, plain)],
+        levels.empty,
+        padding,
+        largest=False,
+    )
     return high, low
 
 
@@ -565,9 +639,13 @@ class Direct(Padded):
         check_padding(self.items, self.padding)
         check_total(self.total)
         if min(self.same, self.turned, self.other) < 0 or self.other == 0:
-            raise InvalidDesign("a weight is negative, or other items are never sent; expected positive weights.")
+            raise InvalidDesign(
+                "a weight is negative, or other items are never sent; expected positive weights."
+            )
         if min(self.nothing, self.idle) < 0:
-            raise InvalidDesign("the weights of a response add up to more than their total; expected at most that.")
+            raise InvalidDesign(
+                "the weights of a response add up to more than their total; expected at most that."
+            )
         common = math.gcd(*(getattr(self, name) for name in _FIELDS))
         for name in _FIELDS:
             object.__setattr__(self, name, getattr(self, name) // common)
@@ -603,7 +681,9 @@ class Direct(Padded):
     def probability(self, response: int, given: Row) -> Fraction:
         places = max(len(given), self.padding)
         if response == 2 * self.items:
-            total: Fraction | int = len(given) * self.nothing + (places - len(given)) * self.idle
+            total: Fraction | int = (
+                len(given) * self.nothing + (places - len(given)) * self.idle
+            )
         elif (item := response // 2) not in given:
             total = places * self.other
         else:
@@ -618,7 +698,10 @@ class Direct(Padded):
         return max((self._of_item, self._of_nothing), key=self._ratio)
 
     def _ratio(self, each: RowWitness) -> exact.Ratio:
-        return exact.ratio(self.probability(each.response, each.likely), self.probability(each.response, each.unlikely))
+        return exact.ratio(
+            self.probability(each.response, each.likely),
+            self.probability(each.response, each.unlikely),
+        )
 
     @property
     def _of_item(self) -> RowWitness:
@@ -629,22 +712,33 @@ class Direct(Padded):
     @property
     def _of_nothing(self) -> RowWitness:
         ends = [
-            extreme([(self.nothing, self.items)], self.idle, self.padding, largest=largest) for largest in (True, False)
+            extreme(
+                [(self.nothing, self.items)], self.idle, self.padding, largest=largest
+            )
+            for largest in (True, False)
         ]
-        most, least = ({item: Fraction(1) for item in range(taken)} for _, (taken,) in ends)
+        most, least = (
+            {item: Fraction(1) for item in range(taken)} for _, (taken,) in ends
+        )
         return RowWitness(2 * self.items, most, least)
 
     @property
     def parts(self) -> tuple[exact.Ratio, exact.Ratio]:
         """The parities of the key without its sign, for one item each, and of the sign."""
         rows = ((self.same + self.turned, 2 * self.other), (self.idle, self.nothing))
-        return max(exact.ratio(max(row), min(row)) for row in rows), sign_parity(self.symbol)
+        return max(exact.ratio(max(row), min(row)) for row in rows), sign_parity(
+            self.symbol
+        )
 
     def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
         item, answer = self.drawn(given, source)
         position = chance.below(self.total, source)
         if item is None:
-            return 2 * self.items if position < self.idle else (position - self.idle) // self.other
+            return (
+                2 * self.items
+                if position < self.idle
+                else (position - self.idle) // self.other
+            )
         own = 2 * item + (answer != PLUS)
         if position < self.same + self.turned:
             return own if position < self.same else own ^ 1
@@ -660,7 +754,11 @@ class Direct(Padded):
 
     def text(self, response: int, names: Callable[[int], str]) -> str:
         """Write a response: its mark, then the item; a bare 0 for nothing."""
-        return MARKS[0] if response == 2 * self.items else f"{MARKS[1 + response % 2]} {names(response // 2)}"
+        return (
+            MARKS[0]
+            if response == 2 * self.items
+            else f"{MARKS[1 + response % 2]} {names(response // 2)}"
+        )
 
     def number(self, text: str, numbers: Callable[[str], int]) -> int:
         if text == MARKS[0]:
@@ -670,10 +768,16 @@ class Direct(Padded):
         return 2 * numbers(text[2:]) + (text[0] == "-")
 
     def to_body(self) -> dict[str, Any]:
-        return {"kind": self.KIND, "padding": self.padding, **{name: str(getattr(self, name)) for name in _FIELDS}}
+        return {
+            "kind": self.KIND,
+            "padding": self.padding,
+            **{name: str(getattr(self, name)) for name in _FIELDS},
+        }
 
     @classmethod
     def from_body(cls, items: int, body: Mapping[str, Any]) -> Direct:
         """Read what `to_body` wrote."""
-        padding, same, turned, other, total = (documents.integer_field(body, name) for name in ("padding", *_FIELDS))
+        padding, same, turned, other, total = (
+            documents.integer_field(body, name) for name in ("padding", *_FIELDS)
+        )
         return cls(items, padding, same, turned, other, total)

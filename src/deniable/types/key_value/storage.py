@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
-from deniable.tallies.stored.cells import Refused, Stages, count_cells, count_lines, only_stage
-from deniable.tallies.stored.forms import PackedPlaces, StoredForm, StoredRows, WrittenPlaces, code_form
+from deniable.tallies.stored.cells import (
+    Refused,
+    Stages,
+    count_cells,
+    count_lines,
+    only_stage,
+)
+from deniable.tallies.stored.forms import (
+    PackedPlaces,
+    StoredForm,
+    StoredRows,
+    WrittenPlaces,
+    code_form,
+)
 from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.design import KeyValueDesign
 
@@ -19,7 +31,11 @@ def forms(design: KeyValueDesign, *, labels: bool) -> tuple[StoredForm, ...]:
 
 def _symbol_rows(items: int, *, labels: bool) -> StoredRows:
     """Return the form of rows with a symbol for each item."""
-    return WrittenPlaces(items, 2, 2 * items) if labels else PackedPlaces(items, 2, 2 * items)
+    return (
+        WrittenPlaces(items, 2, 2 * items)
+        if labels
+        else PackedPlaces(items, 2, 2 * items)
+    )
 
 
 def of_cells(design: KeyValueDesign, stages: Stages, refused: Refused) -> KeyValueTally:
@@ -27,9 +43,15 @@ def of_cells(design: KeyValueDesign, stages: Stages, refused: Refused) -> KeyVal
     scheme, counted = design.scheme, only_stage(stages)
     if scheme.KIND == "unary":
         (line,) = count_lines(_symbol_rows(scheme.items, labels=False), counted, 1)
-        return KeyValueTally.of_marks(design, line[1:].reshape(-1, 2), int(line[0]), counted.missing)
+        return KeyValueTally.of_marks(
+            design, line[1:].reshape(-1, 2), int(line[0]), counted.missing
+        )
     counts = count_cells(scheme.responses, counted, design.response_number, refused)
     respondents = int(counts.sum())
     if scheme.KIND == "index":
-        return KeyValueTally(design, counts.reshape(scheme.items, -1), respondents, counted.missing)
-    return KeyValueTally.of_marks(design, counts[:-1].reshape(-1, 2), respondents, counted.missing)
+        return KeyValueTally(
+            design, counts.reshape(scheme.items, -1), respondents, counted.missing
+        )
+    return KeyValueTally.of_marks(
+        design, counts[:-1].reshape(-1, 2), respondents, counted.missing
+    )

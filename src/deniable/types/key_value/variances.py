@@ -16,7 +16,15 @@ from deniable.channel import Dense
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.order.programs import solve
 from deniable.types.key_value.design import KeyValueDesign
-from deniable.types.key_value.schemes import MINUS, NONE, PLUS, Scheme, Weight, answers, read_weight
+from deniable.types.key_value.schemes import (
+    MINUS,
+    NONE,
+    PLUS,
+    Scheme,
+    Weight,
+    answers,
+    read_weight,
+)
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,9 @@ class ItemMoments:
             self.degree,
             middle * self.degree + half * self.weight,
             self.var_degree,
-            middle**2 * self.var_degree + 2 * middle * half * self.cov + half**2 * self.var_weight,
+            middle**2 * self.var_degree
+            + 2 * middle * half * self.cov
+            + half**2 * self.var_weight,
             middle * self.var_degree + half * self.cov,
         )
 
@@ -81,17 +91,29 @@ def second_moments(scheme: Scheme, *, conditional: bool = False) -> SecondMoment
     M = scheme.multiplier
     if scheme.one_each:
         return SecondMoments(
-            *(_times(1 if conditional else M, each) for each in (told.squares, told.weight_squares, told.products))
+            *(
+                _times(1 if conditional else M, each)
+                for each in (told.squares, told.weight_squares, told.products)
+            )
         )
-    return SecondMoments(*(_padded(M, each) for each in (told.squares, told.weight_squares, told.products)))
+    return SecondMoments(
+        *(
+            _padded(M, each)
+            for each in (told.squares, told.weight_squares, told.products)
+        )
+    )
 
 
-def _times(factor: int, moments: Sequence[Fraction]) -> tuple[Fraction, Fraction, Fraction]:
+def _times(
+    factor: int, moments: Sequence[Fraction]
+) -> tuple[Fraction, Fraction, Fraction]:
     none, plus, minus = moments
     return factor * none, factor * plus, factor * minus
 
 
-def _padded(places: int, moments: Sequence[Fraction]) -> tuple[Fraction, Fraction, Fraction]:
+def _padded(
+    places: int, moments: Sequence[Fraction]
+) -> tuple[Fraction, Fraction, Fraction]:
     none, plus, minus = moments
     rest = places * (places - 1) * none
     return places**2 * none, places * plus + rest, places * minus + rest
@@ -122,20 +144,26 @@ def moments(design: KeyValueDesign, edges: Sequence[Weight | None]) -> ItemMomen
     """
     check_told(design)
     scatter = second_moments(design.scheme)
-    rows = [None if edge is None else read_weight(edge, design.low, design.high) for edge in edges]
+    rows = [
+        None if edge is None else read_weight(edge, design.low, design.high)
+        for edge in edges
+    ]
     there = [weight for weight in rows if weight is not None]
     degree, weight = Fraction(len(there)), sum(there, Fraction(0))
     found = ItemMoments(
         degree,
         weight,
         sum((_mean(scatter.degree, row) for row in rows), Fraction(0)) - degree,
-        sum((_mean(scatter.weight, row) for row in rows), Fraction(0)) - sum((w * w for w in there), Fraction(0)),
+        sum((_mean(scatter.weight, row) for row in rows), Fraction(0))
+        - sum((w * w for w in there), Fraction(0)),
         sum((_mean(scatter.both, row) for row in rows), Fraction(0)) - weight,
     )
     return found.on_scale(design.low, design.high)
 
 
-def conditional_moments(design: KeyValueDesign, edges: Sequence[Weight | None], asked: int) -> ItemMoments:
+def conditional_moments(
+    design: KeyValueDesign, edges: Sequence[Weight | None], asked: int
+) -> ItemMoments:
     """Return the same for the estimate that divides by how many were asked about the item, given that number.
 
     Implements: F15: Var = n²·[(1/n_j − 1/n)·S² + v/n_j], with S² the variance in the population (divisor n − 1) and v
@@ -152,11 +180,19 @@ def conditional_moments(design: KeyValueDesign, edges: Sequence[Weight | None], 
             f"asked is {asked}; expected 1 to {n} respondents of a design that asks about one item each."
         )
     scatter = second_moments(design.scheme, conditional=True)
-    rows = [None if edge is None else read_weight(edge, design.low, design.high) for edge in edges]
-    pairs = [(Fraction(0), Fraction(0)) if row is None else (Fraction(1), row) for row in rows]
+    rows = [
+        None if edge is None else read_weight(edge, design.low, design.high)
+        for edge in edges
+    ]
+    pairs = [
+        (Fraction(0), Fraction(0)) if row is None else (Fraction(1), row)
+        for row in rows
+    ]
     degree, weight = (sum(each, Fraction(0)) for each in zip(*pairs, strict=True))
 
-    def variance(second: tuple[Fraction, Fraction, Fraction], one: int, two: int) -> Fraction:
+    def variance(
+        second: tuple[Fraction, Fraction, Fraction], one: int, two: int
+    ) -> Fraction:
         product = sum((pair[one] * pair[two] for pair in pairs), Fraction(0))
         sums = [degree, weight]
         between = (product - sums[one] * sums[two] / n) / (n - 1)
@@ -164,7 +200,11 @@ def conditional_moments(design: KeyValueDesign, edges: Sequence[Weight | None], 
         return n**2 * ((Fraction(1, asked) - Fraction(1, n)) * between + device / asked)
 
     found = ItemMoments(
-        degree, weight, variance(scatter.degree, 0, 0), variance(scatter.weight, 1, 1), variance(scatter.both, 0, 1)
+        degree,
+        weight,
+        variance(scatter.degree, 0, 0),
+        variance(scatter.weight, 1, 1),
+        variance(scatter.both, 0, 1),
     )
     return found.on_scale(design.low, design.high)
 
@@ -178,10 +218,14 @@ def check_told(design: KeyValueDesign) -> None:
     told = scores(design.scheme.symbol)
     if told.degree is None or told.weight is None:
         lost = "edges from no edges" if told.degree is None else "the signs of weights"
-        raise NotEstimable(f"the symbols of {design.name} do not tell {lost}; expected a design that does.")
+        raise NotEstimable(
+            f"the symbols of {design.name} do not tell {lost}; expected a design that does."
+        )
 
 
-def _mean(moments: tuple[Fraction, Fraction, Fraction], weight: Fraction | None) -> Fraction:
+def _mean(
+    moments: tuple[Fraction, Fraction, Fraction], weight: Fraction | None
+) -> Fraction:
     if weight is None:
         return moments[NONE]
     plus, minus = answers(weight)
@@ -239,23 +283,40 @@ def _solve(symbol: Dense, wanted: Sequence[Fraction]) -> tuple[Fraction, ...] | 
     """Return s with Σ s(symbol)·P(symbol | answer) = wanted(answer) for all three answers, or None."""
     groups: dict[tuple[int, ...], list[int]] = {}
     for number, row in enumerate(symbol.weights):
-        groups.setdefault(tuple(weight // (math.gcd(*row) or 1) for weight in row), []).append(number)
+        groups.setdefault(
+            tuple(weight // (math.gcd(*row) or 1) for weight in row), []
+        ).append(number)
     table = [
-        [sum((symbol.probability(i, given=answer) for i in group), Fraction(0)) for group in groups.values()]
+        [
+            sum((symbol.probability(i, given=answer) for i in group), Fraction(0))
+            for group in groups.values()
+        ]
         for answer in (NONE, PLUS, MINUS)
     ]
     found = solve(table, wanted)
     if found is None:
         return None
-    values = {i: value for group, value in zip(groups.values(), found, strict=True) for i in group}
+    values = {
+        i: value
+        for group, value in zip(groups.values(), found, strict=True)
+        for i in group
+    }
     return tuple(values[i] for i in range(symbol.responses))
 
 
-def _means(symbol: Dense, one: tuple[Fraction, ...] | None, two: tuple[Fraction, ...] | None) -> tuple[Fraction, ...]:
+def _means(
+    symbol: Dense, one: tuple[Fraction, ...] | None, two: tuple[Fraction, ...] | None
+) -> tuple[Fraction, ...]:
     if one is None or two is None:
         return (Fraction(0),) * 3
     products = [a * b for a, b in zip(one, two, strict=True)]
     return tuple(
-        sum((product * symbol.probability(i, given=answer) for i, product in enumerate(products)), Fraction(0))
+        sum(
+            (
+                product * symbol.probability(i, given=answer)
+                for i, product in enumerate(products)
+            ),
+            Fraction(0),
+        )
         for answer in (NONE, PLUS, MINUS)
     )

@@ -6,7 +6,13 @@ from fractions import Fraction
 
 from deniable import types
 from deniable.channel import Dense
-from deniable.claims.statements import UNLISTED_KINDS, ClaimedPart, Claims, Priors, ratio_text
+from deniable.claims.statements import (
+    UNLISTED_KINDS,
+    ClaimedPart,
+    Claims,
+    Priors,
+    ratio_text,
+)
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
 from deniable.order.bits import BitByBit
@@ -23,11 +29,17 @@ def claims(ladder: Ladder, prior: Priors = None) -> Claims:
     """
     if not all(isinstance(stage, Design) for stage in ladder.designs):
         raise InvalidRequest(
-            "the stages are those of one cohort; expected designs.", "Certify the string design of each stage."
+            "the stages are those of one cohort; expected designs.",
+            "Certify the string design of each stage.",
         )
     parts = [types.operation(stage, "claims")(stage, prior) for stage in ladder.designs]
     last = {name: parts[-1][name] for name in ("parity", "epsilon", "delta")}
-    return {"rule": "last", **last, "parts": parts, "garblings": [_garbling(step) for step in ladder.steps]}
+    return {
+        "rule": "last",
+        **last,
+        "parts": parts,
+        "garblings": [_garbling(step) for step in ladder.steps],
+    }
 
 
 def caveats(ladder: Ladder) -> tuple[str, ...]:
@@ -45,7 +57,10 @@ def labelled_design(ladder: Ladder) -> None:  # noqa: ARG001 - none for any
 def claimed_parts(ladder: Ladder, claims: Claims) -> list[ClaimedPart]:
     """Return the stages, each with its claims."""
     stages = zip(ladder.designs, claims["parts"], strict=True)
-    return [ClaimedPart(f"stage {number}", stage, part) for number, (stage, part) in enumerate(stages, 1)]
+    return [
+        ClaimedPart(f"stage {number}", stage, part)
+        for number, (stage, part) in enumerate(stages, 1)
+    ]
 
 
 def _garbling(step: Step) -> Claims:
@@ -53,12 +68,21 @@ def _garbling(step: Step) -> Claims:
     if isinstance(step, Recoded):
         return _garbling(step.step)
     if isinstance(step, Factors):
-        return {"kind": "factors", "steps": [_garbling(factor) for factor in step.steps]}
+        return {
+            "kind": "factors",
+            "steps": [_garbling(factor) for factor in step.steps],
+        }
     if isinstance(step, BitByBit):
-        return {"kind": "bits", "hit": ratio_text(step.each.hit), "stray": ratio_text(step.each.stray)}
+        return {
+            "kind": "bits",
+            "hit": ratio_text(step.each.hit),
+            "stray": ratio_text(step.each.stray),
+        }
     shares = _set_shares(step)
     if shares:
-        rows = [[share.coarse, share.fine, *map(ratio_text, share[2:])] for share in shares]
+        rows = [
+            [share.coarse, share.fine, *map(ratio_text, share[2:])] for share in shares
+        ]
         return {"kind": "sets", "shares": rows}
     if isinstance(step, KeepOrFresh):
         return {"kind": "keep", "share": ratio_text(step.share)}
@@ -81,7 +105,10 @@ def _set_shares(step: Step) -> tuple[SetShare, ...]:
 def _table(step: Step) -> Dense:
     """Return a garbling written out, of stages that the checker can write out too."""
     written = step.written()
-    if written is None or any(channel.sizes or channel.KIND in UNLISTED_KINDS for channel in (step.old, step.new)):
+    if written is None or any(
+        channel.sizes or channel.KIND in UNLISTED_KINDS
+        for channel in (step.old, step.new)
+    ):
         raise InvalidRequest(
             f"a step of this ladder leads from {step.old.KIND} to {step.new.KIND}, which a checker cannot follow; "
             "expected stages of one kind, or tables.",

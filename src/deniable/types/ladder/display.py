@@ -30,7 +30,9 @@ def views(ladder: Ladder, *, pictured: bool = False) -> tuple[ChannelView, ...]:
 
 def parts(ladder: Ladder) -> list[tuple[str, Design]]:
     """Return the designs of the stages by name."""
-    return [(f"stage {number}", design) for number, design in enumerate(ladder.designs, 1)]
+    return [
+        (f"stage {number}", design) for number, design in enumerate(ladder.designs, 1)
+    ]
 
 
 def methods_notes(ladder: Ladder) -> tuple[str, ...]:  # noqa: ARG001 - the same for all
@@ -48,7 +50,12 @@ def tally_sheet(tallies: StageTallies) -> Sheet:
     return Sheet(
         tally_title(tallies),
         heads=("", "ε", "have sent it", "stopped there"),
-        cells=columns_of([(name, formats.epsilon(epsilon), *counts) for name, epsilon, *counts in values]),
+        cells=columns_of(
+            [
+                (name, formats.epsilon(epsilon), *counts)
+                for name, epsilon, *counts in values
+            ]
+        ),
         notes=(COUNTED_ONCE,),
         names=("stage", "epsilon", "seen", "finest"),
         values=values,
@@ -61,6 +68,13 @@ def tally_picture(tallies: StageTallies, *, title: str = "") -> Picture:
 
     rows = [
         (f"stage {number}", [float(seen.respondents), float(finest.respondents)])
-        for number, (seen, finest) in enumerate(zip(tallies.seen, tallies.finest, strict=True), 1)
+        for number, (seen, finest) in enumerate(
+            zip(tallies.seen, tallies.finest, strict=True), 1
+        )
     ]
-    return draw_grouped_bars(rows, ("have sent it", "stopped there"), title or tally_title(tallies), "respondents")
+    return draw_grouped_bars(
+        rows,
+        ("have sent it", "stopped there"),
+        title or tally_title(tallies),
+        "respondents",
+    )

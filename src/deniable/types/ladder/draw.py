@@ -25,10 +25,22 @@ def respond_all(
     fast: bool | None = None,
 ) -> Responses[Ladder]:
     """Draw the responses of all stages to each answer, the finest first."""
-    stages = release_planned(ladder, answers, codes=codes, source=source, threads=threads, fast=fast)
-    masks = [np.ma.getmaskarray(rows) for rows in stages if isinstance(rows, np.ma.MaskedArray)]
-    missing: Missing | None = np.asarray(masks[0].reshape(len(masks[0]), -1).any(axis=1)) if masks else None
-    return Responses(ladder, dict(zip(ladder.columns, map(np.ma.getdata, stages), strict=True)), missing)
+    stages = release_planned(
+        ladder, answers, codes=codes, source=source, threads=threads, fast=fast
+    )
+    masks = [
+        np.ma.getmaskarray(rows)
+        for rows in stages
+        if isinstance(rows, np.ma.MaskedArray)
+    ]
+    missing: Missing | None = (
+        np.asarray(masks[0].reshape(len(masks[0]), -1).any(axis=1)) if masks else None
+    )
+    return Responses(
+        ladder,
+        dict(zip(ladder.columns, map(np.ma.getdata, stages), strict=True)),
+        missing,
+    )
 
 
 def count_sent(responses: Responses[Ladder], *, reached: Any = None) -> StageTallies:
@@ -38,4 +50,8 @@ def count_sent(responses: Responses[Ladder], *, reached: Any = None) -> StageTal
         last = last[~responses.missing]
     tallies = count_stages(responses.design, list(responses.present().values()), last)
     finest = (*tallies.finest[:-1], add_missing(tallies.finest[-1], responses))
-    return StageTallies(responses.design, tuple(add_missing(tally, responses) for tally in tallies.seen), finest)
+    return StageTallies(
+        responses.design,
+        tuple(add_missing(tally, responses) for tally in tallies.seen),
+        finest,
+    )

@@ -19,7 +19,9 @@ from deniable.order.ladders import Ladder, Relaxation
 __all__ = ["degrade", "respond", "upgrade"]
 
 
-def respond(ladder: Ladder, answer: str | Mapping[str, str], *, source: Source = SYSTEM) -> tuple[Response, ...]:
+def respond(
+    ladder: Ladder, answer: str | Mapping[str, str], *, source: Source = SYSTEM
+) -> tuple[Response, ...]:
     """Draw a response for every stage, the finest first; return them in the order of the stages.
 
     Guarantee: all of them together reveal exactly what the last one does, and each is a response of its own design.
@@ -43,11 +45,17 @@ def respond(ladder: Ladder, answer: str | Mapping[str, str], *, source: Source =
     numbers = [last.channel.draw(last.category_number(answer), source)]
     for step in reversed(ladder.steps):
         numbers.append(step.degrade(numbers[-1], source))
-    return tuple(_response(*each) for each in zip(ladder.designs, reversed(numbers), strict=True))
+    return tuple(
+        _response(*each) for each in zip(ladder.designs, reversed(numbers), strict=True)
+    )
 
 
 def upgrade(
-    relaxation: Relaxation, previous: Response, answer: str | Mapping[str, str], *, source: Source = SYSTEM
+    relaxation: Relaxation,
+    previous: Response,
+    answer: str | Mapping[str, str],
+    *,
+    source: Source = SYSTEM,
 ) -> Response:
     """Raise a response that is out to the finer design.
 
@@ -78,7 +86,9 @@ def upgrade(
     return _response(relaxation.new, relaxation.step.upgrade(number, given, source))
 
 
-def degrade(relaxation: Relaxation, response: Response, *, source: Source = SYSTEM) -> Response:
+def degrade(
+    relaxation: Relaxation, response: Response, *, source: Source = SYSTEM
+) -> Response:
     """Draw a coarser response from a finer one. The answer is not needed, and nothing is spent.
 
     Raises:
@@ -104,7 +114,9 @@ def _number(design: Design, response: Response) -> int:
         )
     number = design.symbol_number(response.symbol)
     if not design.channel.possible(number):
-        raise InvalidResponse(f"{quoted(response.symbol)} is a response that this design never sends.")
+        raise InvalidResponse(
+            f"{quoted(response.symbol)} is a response that this design never sends."
+        )
     return number
 
 

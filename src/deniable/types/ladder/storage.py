@@ -33,7 +33,9 @@ def of_cells(ladder: Ladder, stages: Stages, refused: Refused) -> StageTallies:
     return StageTallies(ladder, tuple(map(operator.add, last, raised)), tuple(last))
 
 
-def _count_stages(ladder: Ladder, stages: Stages, raised: int, refused: Refused) -> list[Tally]:
+def _count_stages(
+    ladder: Ladder, stages: Stages, raised: int, refused: Refused
+) -> list[Tally]:
     """Return the tally of each stage, of respondents who were raised to a later one (1) or were not (0)."""
     return [
         count_categories(design, stages.get((stage, raised), StageCells()), refused)

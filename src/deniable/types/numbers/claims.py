@@ -10,4 +10,6 @@ __all__ = ["caveats", "claimed_parts", "claims", "labelled_design"]
 
 def caveats(design: NumberDesign) -> tuple[str, ...]:  # noqa: ARG001 - the same for all
     """Return the assumptions and limits of the guarantee, in sentences."""
-    return ("A number is first rounded to a level of its range, which tells no more than the number.",)
+    return (
+        "A number is first rounded to a level of its range, which tells no more than the number.",
+    )

@@ -27,7 +27,9 @@ class NumberTally(Tally):
 TALLY = NumberTally
 
 
-def tally(design: NumberDesign, responses: Any, *, codes: bool | None = None) -> NumberTally:
+def tally(
+    design: NumberDesign, responses: Any, *, codes: bool | None = None
+) -> NumberTally:
     """Count responses, in any form in which those to categories are counted.
 
     Args:

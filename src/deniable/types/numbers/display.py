@@ -5,7 +5,11 @@ from __future__ import annotations
 from fractions import Fraction
 
 from deniable.designs import NumberDesign
-from deniable.display.named_designs import MOST_LISTED, exchangeable_clause, print_probability
+from deniable.display.named_designs import (
+    MOST_LISTED,
+    exchangeable_clause,
+    print_probability,
+)
 from deniable.types.categories.display import (
     parts,
     picture_title,
@@ -38,9 +42,17 @@ def device_clause(design: NumberDesign) -> str | None:
     """Describe the device in a clause: rounding, and how often a response holds the level."""
     channel, levels = design.channel, design.scale.values
     responses = range(channel.responses)
-    columns = [[print_probability(channel.probability(y, given=x)) for y in responses] for x in range(channel.answers)]
-    probabilities = sorted({text for column in columns for text in column}, key=Fraction)
-    if len(probabilities) != 2 or len({column.count(probabilities[1]) for column in columns}) != 1:
+    columns = [
+        [print_probability(channel.probability(y, given=x)) for y in responses]
+        for x in range(channel.answers)
+    ]
+    probabilities = sorted(
+        {text for column in columns for text in column}, key=Fraction
+    )
+    if (
+        len(probabilities) != 2
+        or len({column.count(probabilities[1]) for column in columns}) != 1
+    ):
         return exchangeable_clause(design)
     rare, frequent = probabilities
     n_holding = columns[0].count(frequent)
@@ -48,9 +60,13 @@ def device_clause(design: NumberDesign) -> str | None:
     listed = ", ".join(f"{float(level):g}" for level in some[:-1])
     dots = ", …" if len(some) < len(levels) else ""
     stretches = (
-        f"{channel.responses} stretches of neighbouring levels" if n_holding > 1 else f"the {channel.responses} levels"
+        f"{channel.responses} stretches of neighbouring levels"
+        if n_holding > 1
+        else f"the {channel.responses} levels"
     )
-    holding = f"each of the {n_holding} that hold it" if n_holding > 1 else "the level itself"
+    holding = (
+        f"each of the {n_holding} that hold it" if n_holding > 1 else "the level itself"
+    )
     return (
         f"a number from {float(design.range.low):g} to {float(design.range.high):g} was rounded at random, without "
         f"bias, to one of {len(levels)} levels ({listed}{dots} and {float(some[-1]):g}); of {stretches} one was sent: "

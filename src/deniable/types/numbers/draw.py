@@ -26,19 +26,34 @@ _SURE = 1e-9
 
 
 def respond_all(
-    design: NumberDesign, answers: Any, *, source: Source | None = None, threads: int = 1, fast: bool | None = None
+    design: NumberDesign,
+    answers: Any,
+    *,
+    source: Source | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
 ) -> Responses[NumberDesign]:
     """Round each number to a level, and draw a response to the level."""
     values, present = _read_numbers(answers)
     levels = round_values(design, values, source=source)
-    sent = draw_all(design, levels, codes=True, source=source, threads=threads, fast=fast)
+    sent = draw_all(
+        design, levels, codes=True, source=source, threads=threads, fast=fast
+    )
     return build_responses(design, present, sent)
 
 
 def _read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
     """Return the numbers that are present, and which rows they stand in."""
-    if isinstance(answers, np.ndarray) and answers.dtype.kind in "iuf" and not isinstance(answers, np.ma.MaskedArray):
-        present = ~np.isnan(answers) if answers.dtype.kind == "f" else np.ones(answers.shape, np.bool_)
+    if (
+        isinstance(answers, np.ndarray)
+        and answers.dtype.kind in "iuf"
+        and not isinstance(answers, np.ma.MaskedArray)
+    ):
+        present = (
+            ~np.isnan(answers)
+            if answers.dtype.kind == "f"
+            else np.ones(answers.shape, np.bool_)
+        )
         return (answers if present.all() else answers[present]), present
     if isinstance(answers, np.ma.MaskedArray):
         return answers.compressed(), ~np.ma.getmaskarray(answers)
@@ -49,7 +64,9 @@ def _read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
         return numbers, present
     values = read_objects(answers)
     present = np.array([value is not None for value in values], np.bool_)
-    return np.array([value for value in values if value is not None] or np.empty(0)), present
+    return np.array(
+        [value for value in values if value is not None] or np.empty(0)
+    ), present
 
 
 def _is_number(kind: Any) -> bool:
@@ -58,21 +75,32 @@ def _is_number(kind: Any) -> bool:
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
-def count_sent(responses: Responses[NumberDesign], *, threads: int = 1, fast: bool | None = None) -> NumberTally:
+def count_sent(
+    responses: Responses[NumberDesign], *, threads: int = 1, fast: bool | None = None
+) -> NumberTally:
     """Count responses by stretch of levels."""
-    tally = tally_column(responses.design, responses.present()["response"], threads=threads, fast=fast)
+    tally = tally_column(
+        responses.design, responses.present()["response"], threads=threads, fast=fast
+    )
     return add_missing(tally, responses)
 
 
 def tally_column(
-    design: NumberDesign, responses: Any, *, codes: bool | None = None, threads: int = 1, fast: bool | None = None
+    design: NumberDesign,
+    responses: Any,
+    *,
+    codes: bool | None = None,
+    threads: int = 1,
+    fast: bool | None = None,
 ) -> NumberTally:
     """Count a column of labels or codes, as `bulk.columns.tally` does for categories."""
     tally = tally_levels(design, responses, codes=codes, threads=threads, fast=fast)
     return NumberTally(design, tally.counts, tally.missing)
 
 
-def round_values(design: NumberDesign, values: Any, *, source: Source | None = None) -> NDArray[np.uint8]:
+def round_values(
+    design: NumberDesign, values: Any, *, source: Source | None = None
+) -> NDArray[np.uint8]:
     """Round each value to one of the two levels around it at random; keep the levels, and respond to them.
 
     Guarantee: the upper one with probability exactly (x − lower) / step, each value read as the decimal it shows; from
@@ -110,16 +138,28 @@ def round_values(design: NumberDesign, values: Any, *, source: Source | None = N
 def _read(values: Any) -> NDArray[Any]:
     column = np.asarray(values)
     if column.ndim != 1 or column.dtype.kind not in "iuf":
-        raise InvalidAnswer("the values are not one column of numbers; expected whole numbers or floats.")
+        raise InvalidAnswer(
+            "the values are not one column of numbers; expected whole numbers or floats."
+        )
     return column
 
 
-def _round_into(design: NumberDesign, values: NDArray[Any], words: Words, out: NDArray[np.uint8], start: int) -> None:
+def _round_into(
+    design: NumberDesign,
+    values: NDArray[Any],
+    words: Words,
+    out: NDArray[np.uint8],
+    start: int,
+) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
-        places = (values.astype(np.float64) - float(design.range.low)) / float(design.scale.step)
+        places = (values.astype(np.float64) - float(design.range.low)) / float(
+            design.scale.step
+        )
     sure = _sure(design, values.dtype)
     # Also NaN, which compares with nothing; and those so near to an end of the range that only exact numbers tell.
-    doubtful = np.flatnonzero(~((places > sure) & (places < design.scale.levels - 1 - sure)))
+    doubtful = np.flatnonzero(
+        ~((places > sure) & (places < design.scale.levels - 1 - sure))
+    )
     for first in np.unique(values[doubtful], return_index=True)[1].tolist():
         _check(design, values[doubtful[first]], start + int(doubtful[first]))
     buffer = words.room(len(values))
@@ -148,7 +188,10 @@ def _sure(design: NumberDesign, kind: np.dtype[Any]) -> float:
     """
     off = max(2.0**-52, float(np.finfo(kind).eps)) if kind.kind == "f" else 2.0**-52
     range_ = design.range
-    return max(_SURE, 16 * off * float(max(abs(range_.low), abs(range_.high)) / design.scale.step))
+    return max(
+        _SURE,
+        16 * off * float(max(abs(range_.low), abs(range_.high)) / design.scale.step),
+    )
 
 
 def _level(word: np.uint64, place: Fraction) -> bool:
@@ -158,7 +201,10 @@ def _level(word: np.uint64, place: Fraction) -> bool:
 
 
 def _one_by_one(
-    design: NumberDesign, values: NDArray[Any], taken: tuple[NDArray[np.uint64], Words], out: NDArray[np.uint8]
+    design: NumberDesign,
+    values: NDArray[Any],
+    taken: tuple[NDArray[np.uint64], Words],
+    out: NDArray[np.uint8],
 ) -> None:
     """Draw value by value, from the words that were taken and then from the source."""
     replay = Replay(taken[0], taken[1].source)
@@ -170,4 +216,6 @@ def _check(design: NumberDesign, value: Any, row: int) -> None:
     try:
         place_of(design, value)
     except InvalidAnswer as error:
-        raise InvalidAnswer(f"the value at index {row:,} cannot be used: {error.problem}", error.hint) from None
+        raise InvalidAnswer(
+            f"the value at index {row:,} cannot be used: {error.problem}", error.hint
+        ) from None

@@ -138,7 +138,10 @@ class Mean(_OneNumber):
         It holds for a sample of people. Where all people are asked it is an upper bound: see `census_variance`.
         """
         shares = projection(vector(self.shares.value))
-        return float(self._levels**2 @ shares - (self._levels @ shares) ** 2) / self.respondents
+        return (
+            float(self._levels**2 @ shares - (self._levels @ shares) ** 2)
+            / self.respondents
+        )
 
     @property
     def variance(self) -> float:
@@ -161,14 +164,22 @@ class Mean(_OneNumber):
             Incompatible: the second range is not that of the squares of the first.
         """
         _check_squares(self, second)
-        low, high, step = float(self.range.low), float(self.range.high), float(self.scale.step)
+        low, high, step = (
+            float(self.range.low),
+            float(self.range.high),
+            float(self.scale.step),
+        )
         inside = step**2 / 4
         if self.scale.levels == 2:
             inside = max((low + high) * self.value - low * high - second.value, 0.0)
         return min(self.device_variance + inside / self.respondents, self.variance)
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for the mean.
 
@@ -182,29 +193,49 @@ class Mean(_OneNumber):
             InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
         """
         if self.scale.levels > 2:
-            return around(self.params, self.bse, level=level, method=method, degrees=self.shares.df)
-        ends = list(self.shares.conf_int(level=level, method=method, simultaneous=simultaneous).values())[1]
+            return around(
+                self.params,
+                self.bse,
+                level=level,
+                method=method,
+                degrees=self.shares.df,
+            )
+        ends = list(
+            self.shares.conf_int(
+                level=level, method=method, simultaneous=simultaneous
+            ).values()
+        )[1]
         low, width = float(self.range.low), float(self.range.width)
         return {self.type: Interval(*(low + width * end for end in ends))}
 
     def _inside(self, *, level: float) -> Interval:
         """Return the interval, cut to the range."""
         low, high = float(self.range.low), float(self.range.high)
-        return Interval(*(min(max(end, low), high) for end in self.interval("mean", level=level)))
+        return Interval(
+            *(min(max(end, low), high) for end in self.interval("mean", level=level))
+        )
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """What looks wrong about the responses; that single levels are not known is of no importance to a mean."""
         return tuple(each for each in self.shares.warnings if each.code != FEW)
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+    def summary(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+    ) -> Summary[Row]:
         """Return the mean with its interval, and what the device and rounding add to its variance."""
         row = self._row(self.conf_int(level=level, method=method)[self.type])
         notes = (
             f"{_where(self.scale)} Of the error the device adds {math.sqrt(self.device_variance):.4g}; people and "
             f"rounding add {math.sqrt(self.rounding_variance):.4g}, at every ε.",
         )
-        about: Summary[Row] = self.shares.summary(level=level, simultaneous=simultaneous)
+        about: Summary[Row] = self.shares.summary(
+            level=level, simultaneous=simultaneous
+        )
         return replace(
             about,
             title=f"mean, {about.title}",
@@ -247,9 +278,13 @@ class NumberEstimate(Result):
     rounding: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "quantiles", tuple(sorted({float(each) for each in self.quantiles})))
+        object.__setattr__(
+            self, "quantiles", tuple(sorted({float(each) for each in self.quantiles}))
+        )
         if not all(0 < each < 1 for each in self.quantiles):
-            raise InvalidRequest("a quantile lies outside (0, 1); expected numbers such as 0.5 for the median.")
+            raise InvalidRequest(
+                "a quantile lies outside (0, 1); expected numbers such as 0.5 for the median."
+            )
 
     @cached_property
     def mean(self) -> Mean:
@@ -270,7 +305,10 @@ class NumberEstimate(Result):
     def warnings(self) -> tuple[Caution, ...]:
         whole = tuple(map(float, (self.scale.range.low, self.scale.range.high)))
         empty = [name for name, ends in self.conf_int().items() if tuple(ends) == whole]
-        return (*self.mean.warnings, *((_tells_nothing(self.respondents, empty),) if empty else ()))
+        return (
+            *self.mean.warnings,
+            *((_tells_nothing(self.respondents, empty),) if empty else ()),
+        )
 
     @cached_property
     def _levels(self) -> Vector:
@@ -287,7 +325,11 @@ class NumberEstimate(Result):
         Rounding adds the mean of (x − lower)(upper − x), which is a sixth of the squared step where numbers lie evenly
         between levels. It may be negative, as an unbiased estimate may.
         """
-        spread = float(self._levels**2 @ self.shares.value) - self.mean.value**2 + self.mean.variance
+        spread = (
+            float(self._levels**2 @ self.shares.value)
+            - self.mean.value**2
+            + self.mean.variance
+        )
         return spread - self._step**2 / 6
 
     @cached_property
@@ -301,12 +343,22 @@ class NumberEstimate(Result):
 
     @property
     def params(self) -> dict[str, float]:
-        values = [self.mean.value, math.sqrt(max(self.variance, 0.0)), *(self._quantile(q)[0] for q in self.quantiles)]
+        values = [
+            self.mean.value,
+            math.sqrt(max(self.variance, 0.0)),
+            *(self._quantile(q)[0] for q in self.quantiles),
+        ]
         return dict(zip(self._names, values, strict=True))
 
     @property
     def bse(self) -> dict[str, float]:
-        return dict(zip(self._names, np.sqrt(np.maximum(np.diagonal(self.cov_params()), 0.0)).tolist(), strict=True))
+        return dict(
+            zip(
+                self._names,
+                np.sqrt(np.maximum(np.diagonal(self.cov_params()), 0.0)).tolist(),
+                strict=True,
+            )
+        )
 
     def cov_params(self) -> Matrix:
         """Return the covariance matrix, to first order; a quantile's is that between the levels around it."""
@@ -320,7 +372,13 @@ class NumberEstimate(Result):
     @property
     def slopes(self) -> Matrix:
         """The derivative of each number by each share of a level."""
-        return vector([self._levels, self._sd_weights, *(self._quantile(q)[1] for q in self.quantiles)])
+        return vector(
+            [
+                self._levels,
+                self._sd_weights,
+                *(self._quantile(q)[1] for q in self.quantiles),
+            ]
+        )
 
     @property
     def _names(self) -> list[str]:
@@ -329,7 +387,10 @@ class NumberEstimate(Result):
     @property
     def _sd_weights(self) -> Vector:
         # Where the variance is small next to its error, the root of the error stands for the deviation.
-        return vector(self._spread_weights / (2 * math.sqrt(max(self.variance, self._variance_error, 1e-300))))
+        return vector(
+            self._spread_weights
+            / (2 * math.sqrt(max(self.variance, self._variance_error, 1e-300)))
+        )
 
     @cached_property
     def _cumulated(self) -> Vector:
@@ -341,7 +402,13 @@ class NumberEstimate(Result):
 
         Why: whoever is rounded to the level l or below lies, on average, below the middle between l and the next one.
         """
-        middles = np.concatenate([self._levels[:1], (self._levels[1:] + self._levels[:-1]) / 2, self._levels[-1:]])
+        middles = np.concatenate(
+            [
+                self._levels[:1],
+                (self._levels[1:] + self._levels[:-1]) / 2,
+                self._levels[-1:],
+            ]
+        )
         below = self._cumulated
         after = max(int(np.searchsorted(below, share, side="left")), 1)
         gap = below[after] - below[after - 1]
@@ -349,10 +416,16 @@ class NumberEstimate(Result):
         length = middles[after] - middles[after - 1]
         at = np.arange(len(self._levels))
         weights = (1 - part) * (at < after - 1) + part * (at < after)
-        return float(middles[after - 1] + part * length), vector(-length / gap * weights)
+        return float(middles[after - 1] + part * length), vector(
+            -length / gap * weights
+        )
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for each number by name.
 
@@ -367,7 +440,14 @@ class NumberEstimate(Result):
         """
         events = len(self._names) if simultaneous else 1
         if method not in (None, "bracket"):
-            return around(self.params, self.bse, level=level, method=method, events=events, degrees=self.shares.df)
+            return around(
+                self.params,
+                self.bse,
+                level=level,
+                method=method,
+                events=events,
+                degrees=self.shares.df,
+            )
         each = one_of(events, level)
         ends = [self.mean.interval("mean", level=each), self._sd_interval(each)]
         ends += [self._bracket(share, each) for share in self.quantiles]
@@ -397,19 +477,30 @@ class NumberEstimate(Result):
             [_error(self.shares, np.arange(last + 1) <= at) for at in range(last)]
         )
         below, above = cumulated + margins < share, cumulated - margins > share
-        low = int(np.argmin(np.append(below, False)))  # how many levels from below it is surely above
+        low = int(
+            np.argmin(np.append(below, False))
+        )  # how many levels from below it is surely above
         high = last - int(np.argmin(np.append(above[::-1], False)))
         own = self._quantile(share)[0]
         lower = self._levels[max(low - 1, 0)]
         upper = self._levels[min(high + 1, last)]
         return Interval(min(float(lower), own), max(float(upper), own))
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+    def summary(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+    ) -> Summary[Row]:
         """Return a table of mean, deviation and quantiles."""
         about, own = self.shares.summary(level=level), self.mean.summary(level=level)
         ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         errors = self.bse
-        rows = tuple(Row(name, value, errors[name], *ends[name]) for name, value in self.params.items())
+        rows = tuple(
+            Row(name, value, errors[name], *ends[name])
+            for name, value in self.params.items()
+        )
         return replace(
             own,
             title=f"numbers, {about.title}",
@@ -426,14 +517,20 @@ class NumberEstimate(Result):
         return self.shares._design_hash
 
     def _source(self) -> dict[str, Any]:
-        return {"shares": self.shares._source(), "quantiles": list(self.quantiles), "rounding": self.rounding}
+        return {
+            "shares": self.shares._source(),
+            "quantiles": list(self.quantiles),
+            "rounding": self.rounding,
+        }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: NumberDesign) -> NumberEstimate:
         shares = _remade_shares(source, design)
         assert not isinstance(shares, Combined)  # no ladder has been asked
         quantiles = tuple(documents.field(source, "quantiles", list))
-        return cls(shares, quantiles, float(documents.field(source, "rounding", float, int)))
+        return cls(
+            shares, quantiles, float(documents.field(source, "rounding", float, int))
+        )
 
 
 def _remade_shares(source: Mapping[str, Any], design: NumberDesign | Ladder) -> Shares:
@@ -441,7 +538,11 @@ def _remade_shares(source: Mapping[str, Any], design: NumberDesign | Ladder) -> 
     held = documents.field(source, "shares", dict)
     if isinstance(design, Ladder):
         return Combined._remade(held, design)
-    return Estimate._remade(held, design) if "tally" in held else SampledEstimate._remade(held, design)
+    return (
+        Estimate._remade(held, design)
+        if "tally" in held
+        else SampledEstimate._remade(held, design)
+    )
 
 
 def quantile_name(share: float) -> str:
@@ -483,7 +584,9 @@ def estimate(
         >>> round(found.mean.value, 2), found.interval("median")
         (3.86, Interval(low=0.0, high=7.5))
     """
-    shares = estimate_shares(tally, method=method, population=population, guess=guess, inverse=inverse)
+    shares = estimate_shares(
+        tally, method=method, population=population, guess=guess, inverse=inverse
+    )
     return NumberEstimate(shares, tuple(quantiles), mean(shares).rounding)
 
 
@@ -516,13 +619,24 @@ def estimate_sampled(
         InvalidRequest: columns that do not fit.
     """
     if denominator is not None:
-        return sampling_estimate(responses, sampling, domain=domain, by=by, denominator=denominator, inverse=inverse)
+        return sampling_estimate(
+            responses,
+            sampling,
+            domain=domain,
+            by=by,
+            denominator=denominator,
+            inverse=inverse,
+        )
     design = responses.design
     check_same_people(responses=responses, sampling=sampling, domain=domain, groups=by)
     rows, asked = category_values(responses, inverse), Asked.of(design)
 
     def count(part: Any, population: int | None) -> Estimate:
-        return fitted(count_categories(design, responses[part]), population=population, inverse=inverse)
+        return fitted(
+            count_categories(design, responses[part]),
+            population=population,
+            inverse=inverse,
+        )
 
     levels = estimate_values([rows], sampling, asked, domain=domain, by=by, count=count)
     numbers: list[NumberEstimate] = []
@@ -532,9 +646,19 @@ def estimate_sampled(
         for at, part in enumerate(parts):
             here = part & rows.present
             left = float(factors[here].sum() / sampling.weights[here].sum() ** 2)
-            numbers.append(NumberEstimate(levels.of_group(at), tuple(quantiles), left * _most_rounding(design.scale)))
+            numbers.append(
+                NumberEstimate(
+                    levels.of_group(at),
+                    tuple(quantiles),
+                    left * _most_rounding(design.scale),
+                )
+            )
         groups = [
-            (part, vector(list(each.params.values())) - each.slopes @ each.shares.value, each.slopes)
+            (
+                part,
+                vector(list(each.params.values())) - each.slopes @ each.shares.value,
+                each.slopes,
+            )
             for part, each in zip(parts, numbers, strict=True)
         ]
         return [linear_values(rows, tuple(numbers[0].params), groups, design)]
@@ -559,7 +683,10 @@ def mean(shares: Shares) -> Mean:
         >>> round(found.value, 3), round(found.error, 3)
         (7.164, 0.335)
     """
-    scale, population = _scale(shares), shares.population if isinstance(shares, Estimate) else None
+    scale, population = (
+        _scale(shares),
+        shares.population if isinstance(shares, Estimate) else None,
+    )
     return Mean(shares, _most_rounding(scale) / population if population else 0.0)
 
 
@@ -604,17 +731,23 @@ def moments(range_: Range, values: Iterable[exact.Rational], design: Design) -> 
     """
     shares = [range_.share(exact.rational(value)) for value in values]
     if not shares or not 0 <= min(shares) <= max(shares) <= 1:
-        raise InvalidRequest("there are no values, or some lie outside the range; expected values inside.")
+        raise InvalidRequest(
+            "there are no values, or some lie outside the range; expected values inside."
+        )
     n = len(shares)
     zero, gap = _ends(design)
     at = [share * gap + zero for share in shares]
     # The device's part: the variance of a response, given the end.
     ends = (zero * (1 - zero), (zero + gap) * (1 - zero - gap))
-    device = sum((ends[0] * (1 - share) + ends[1] * share for share in shares), Fraction(0)) / (n * n * gap * gap)
+    device = sum(
+        (ends[0] * (1 - share) + ends[1] * share for share in shares), Fraction(0)
+    ) / (n * n * gap * gap)
     expected = (sum(at, Fraction(0)) / n - zero) / gap
     rounding = sum((share * (1 - share) for share in shares), Fraction(0)) / (n * n)
     scale = range_.width**2
-    return Moments(range_.low + range_.width * expected, scale * rounding, scale * device)
+    return Moments(
+        range_.low + range_.width * expected, scale * rounding, scale * device
+    )
 
 
 def from_share(range_: Range, design: Design, share: exact.Rational) -> Fraction:
@@ -629,7 +762,10 @@ def from_share(range_: Range, design: Design, share: exact.Rational) -> Fraction
         Fraction(5, 1)
     """
     zero, gap = _ends(design)
-    return range_.low + range_.width * (exact.probability(share, name="share") - zero) / gap
+    return (
+        range_.low
+        + range_.width * (exact.probability(share, name="share") - zero) / gap
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -682,11 +818,15 @@ class Spread(_OneNumber):
 
     def _together(self, level: float) -> Interval:
         each = one_of(2, level) if self.same_people else math.sqrt(one_of(1, level))
-        (low, high), (least, most) = (mean._inside(level=each) for mean in (self.first, self.second))
+        (low, high), (least, most) = (
+            mean._inside(level=each) for mean in (self.first, self.second)
+        )
         bottom, top = float(self.first.range.low), float(self.first.range.high)
         nearest = min(max(0.0, low), high)  # to 0, of the means
         middle = min(max((bottom + top) / 2, low), high)
-        largest = min(most - nearest**2, (top - middle) * (middle - bottom))  # with all values at the ends of the range
+        largest = min(
+            most - nearest**2, (top - middle) * (middle - bottom)
+        )  # with all values at the ends of the range
         smallest = least - max(low**2, high**2)
         return Interval(max(min(smallest, largest), 0.0), max(largest, 0.0))
 
@@ -694,12 +834,22 @@ class Spread(_OneNumber):
     def warnings(self) -> tuple[Caution, ...]:
         return (*self.first.warnings, *self.second.warnings)
 
-    def summary(self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False) -> Summary[Row]:
+    def summary(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+    ) -> Summary[Row]:
         """Return the variance with its interval."""
         about = self.first.summary(level=level)
         row = self._row(self.conf_int(level=level, method=method)[self.type])
         notes = (
-            ("The error is the largest there can be: both means are of the same people.",) if self.same_people else ()
+            (
+                "The error is the largest there can be: both means are of the same people.",
+            )
+            if self.same_people
+            else ()
         )
         return replace(
             about,
@@ -717,11 +867,19 @@ class Spread(_OneNumber):
         return self.first._design_hash
 
     def _source(self) -> dict[str, Any]:
-        return {"first": self.first._source(), "second": self.second._source(), "same_people": self.same_people}
+        return {
+            "first": self.first._source(),
+            "second": self.second._source(),
+            "same_people": self.same_people,
+        }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: NumberDesign | Ladder) -> Spread:
-        squared = _squared_stages(design) if isinstance(design, Ladder) else design.squared
+    def _remade(
+        cls, source: Mapping[str, Any], design: NumberDesign | Ladder
+    ) -> Spread:
+        squared = (
+            _squared_stages(design) if isinstance(design, Ladder) else design.squared
+        )
         first = Mean._remade(documents.field(source, "first", dict), design)
         second = Mean._remade(documents.field(source, "second", dict), squared)
         return spread(first, second, same_people=source.get("same_people") is True)
@@ -749,7 +907,11 @@ def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
     _check_squares(first, second)
     value = second.value - first.value**2 + first.variance
     slope = 2 * abs(first.value)
-    together = second.error + slope * first.error if same_people else math.hypot(second.error, slope * first.error)
+    together = (
+        second.error + slope * first.error
+        if same_people
+        else math.hypot(second.error, slope * first.error)
+    )
     return Spread(value, together, first, second, same_people)
 
 
@@ -769,7 +931,11 @@ def _scale(shares: Shares) -> Scale:
         "what the mean is of",
         "an estimate, as estimate() returns",
     )
-    design = shares.tallies.design.designs[0] if isinstance(shares, Combined) else shares.design
+    design = (
+        shares.tallies.design.designs[0]
+        if isinstance(shares, Combined)
+        else shares.design
+    )
     if isinstance(design, NumberDesign):
         return design.scale
     raise Incompatible(
@@ -787,7 +953,12 @@ def _tells_nothing(respondents: int, names: Sequence[str]) -> Caution:
 
 
 def _squared_stages(ladder: Ladder) -> Ladder:
-    return Ladder(tuple(each.squared for each in ladder.designs if isinstance(each, NumberDesign)), ladder.steps)
+    return Ladder(
+        tuple(
+            each.squared for each in ladder.designs if isinstance(each, NumberDesign)
+        ),
+        ladder.steps,
+    )
 
 
 def _error(shares: Shares, chosen: Any) -> float:
@@ -803,9 +974,13 @@ def _ends(design: Design) -> tuple[Fraction, Fraction]:
     """Return how often "high" is sent by the low end, and how much more often by the high end."""
     channel = design.channel
     if channel.answers != 2 or channel.responses != 2:
-        raise InvalidRequest("the design has more than two answers or responses; expected one about two ends.")
+        raise InvalidRequest(
+            "the design has more than two answers or responses; expected one about two ends."
+        )
     zero = channel.probability(1, given=0)
     gap = channel.probability(1, given=1) - zero
     if not gap:
-        raise NotEstimable("the design sends the same for both ends; expected one that tells them apart.")
+        raise NotEstimable(
+            "the design sends the same for both ends; expected one that tells them apart."
+        )
     return zero, gap

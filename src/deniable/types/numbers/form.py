@@ -19,5 +19,9 @@ def trial_design(design: NumberDesign, labels: Sequence[str] = ()) -> NumberDesi
     levels, responses = design.channel.answers, design.channel.responses
     scale = Scale(Range.of(0, 2 * (levels - 1)), levels)
     return NumberDesign(
-        design.name, scale.names, window_labels(scale.names, responses - levels + 1), design.channel, scale=scale
+        design.name,
+        scale.names,
+        window_labels(scale.names, responses - levels + 1),
+        design.channel,
+        scale=scale,
     )

@@ -10,7 +10,12 @@ import numpy as np
 from deniable.designs import NumberDesign
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import covariance
-from deniable.types.categories.plan import compared_privacy, deciding_response, has_few_tallies, variance_curve
+from deniable.types.categories.plan import (
+    compared_privacy,
+    deciding_response,
+    has_few_tallies,
+    variance_curve,
+)
 
 __all__ = [
     "compared_privacy",
@@ -45,17 +50,23 @@ def mean_variance(design: NumberDesign, deviation: float | None = None) -> float
     levels = np.array([float(value) for value in design.scale.values])
     certain = np.eye(len(levels))
     moments = [
-        float(levels @ covariance(design, certain[number].tolist(), 1) @ levels) + level**2
+        float(levels @ covariance(design, certain[number].tolist(), 1) @ levels)
+        + level**2
         for number, level in enumerate(levels.tolist())
     ]
     points = list(zip(levels.tolist(), moments, strict=True))
     worst = _largest_excess(combinations(points, 2))
     if deviation is None:
         return worst
-    return min(worst, largest_deviation(design, deviation) ** 2 + _largest_excess(pairwise(points)))
+    return min(
+        worst,
+        largest_deviation(design, deviation) ** 2 + _largest_excess(pairwise(points)),
+    )
 
 
-def _largest_excess(lines: Iterable[tuple[tuple[float, float], tuple[float, float]]]) -> float:
+def _largest_excess(
+    lines: Iterable[tuple[tuple[float, float], tuple[float, float]]],
+) -> float:
     """Return the largest difference between one of these lines and the square, between its ends."""
     largest = 0.0
     for (start, low), (stop, high) in lines:

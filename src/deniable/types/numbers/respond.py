@@ -10,10 +10,23 @@ from deniable.designs import Design, NumberDesign
 from deniable.documents import Response
 from deniable.errors import InvalidAnswer, InvalidNumber
 
-__all__ = ["category_of", "expected_answer", "level_of", "parse_answer", "place_of", "respond", "rounded"]
+__all__ = [
+    "category_of",
+    "expected_answer",
+    "level_of",
+    "parse_answer",
+    "place_of",
+    "respond",
+    "rounded",
+]
 
 
-def respond(design: NumberDesign, answer: exact.Rational, *, source: chance.Source = chance.SYSTEM) -> Response:
+def respond(
+    design: NumberDesign,
+    answer: exact.Rational,
+    *,
+    source: chance.Source = chance.SYSTEM,
+) -> Response:
     """Round a number to a level of its range and draw the response to it; only the response leaves this function.
 
     Where finer responses are to follow, take `rounded` first and keep the level: stages are released from it.
@@ -31,7 +44,12 @@ def respond(design: NumberDesign, answer: exact.Rational, *, source: chance.Sour
     return Response(design.hash, design.symbols[design.channel.draw(level, source)])
 
 
-def rounded(design: NumberDesign, answer: exact.Rational, *, source: chance.Source = chance.SYSTEM) -> str:
+def rounded(
+    design: NumberDesign,
+    answer: exact.Rational,
+    *,
+    source: chance.Source = chance.SYSTEM,
+) -> str:
     """Round a number to one of the two levels around it at random, so that it is right on average: a category.
 
     Keep the level: it is the answer to every later question about this number, and stages are released from it. To
@@ -54,7 +72,10 @@ def rounded(design: NumberDesign, answer: exact.Rational, *, source: chance.Sour
 
 
 def category_of(
-    design: Design, answer: str | Mapping[str, str] | exact.Rational, *, source: chance.Source = chance.SYSTEM
+    design: Design,
+    answer: str | Mapping[str, str] | exact.Rational,
+    *,
+    source: chance.Source = chance.SYSTEM,
 ) -> str | Mapping[str, str]:
     """Return the category that an answer has: a number is rounded to its level, any other answer is one.
 
@@ -71,7 +92,12 @@ def category_of(
     return answer  # type: ignore[return-value]  # what is no category is refused where it is looked up
 
 
-def level_of(design: NumberDesign, answer: exact.Rational, *, source: chance.Source = chance.SYSTEM) -> int:
+def level_of(
+    design: NumberDesign,
+    answer: exact.Rational,
+    *,
+    source: chance.Source = chance.SYSTEM,
+) -> int:
     """Return the number of the level to which `rounded` rounds. One word of randomness, whatever the number is.
 
     Raises:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import math
 
 from deniable.claims.losses import bit_losses
-from deniable.claims.statements import ClaimedPart, Claims, Priors, guarantee, index_text, refuse_prior
+from deniable.claims.statements import (
+    ClaimedPart,
+    Claims,
+    Priors,
+    guarantee,
+    index_text,
+    refuse_prior,
+)
 from deniable.types.strings.design import StringDesign
 
 
@@ -19,18 +26,30 @@ def claims(design: StringDesign, prior: Priors = None) -> Claims:
     hit, stray = design.bit
     bits, hashes = design.bloom.bits, design.bloom.hashes
     # How many bits are true for the first string alone, and at most for the second.
-    pairs = [(first, min(hashes, bits - first)) for first in range(1, min(hashes, bits - 1) + 1)]
+    pairs = [
+        (first, min(hashes, bits - first))
+        for first in range(1, min(hashes, bits - 1) + 1)
+    ]
     losses = frozenset(bit_losses(hit, stray, *pair) for pair in pairs)
     one_ratio, zero_ratio = design.ratios
-    first, second = max(pairs, key=lambda pair: math.prod((one_ratio,) * pair[0] + (zero_ratio,) * pair[1]))
+    first, second = max(
+        pairs,
+        key=lambda pair: math.prod((one_ratio,) * pair[0] + (zero_ratio,) * pair[1]),
+    )
     likely, unlikely = (1 << first) - 1, ((1 << second) - 1) << first
-    witness = {"response": index_text(likely), "likely": index_text(likely), "unlikely": index_text(unlikely)}
+    witness = {
+        "response": index_text(likely),
+        "likely": index_text(likely),
+        "unlikely": index_text(unlikely),
+    }
     return {"rule": "bits", **guarantee(design.parity, losses), "witness": witness}
 
 
 def caveats(design: StringDesign) -> tuple[str, ...]:  # noqa: ARG001 - the same for all
     """Return the assumptions and limits of the guarantee, in sentences."""
-    return ("The cohort is sent along; it is drawn before anything is known of the string.",)
+    return (
+        "The cohort is sent along; it is drawn before anything is known of the string.",
+    )
 
 
 def labelled_design(design: StringDesign) -> None:  # noqa: ARG001 - none for any

@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidResponse, kind_of
 from deniable.rendering import Rendered
 from deniable.tallies.base import AdditiveTally, Counts, read_only
-from deniable.types.strings.design import Bloom, NoisySampling, StringDesign, StringResponse
+from deniable.types.strings.design import (
+    Bloom,
+    NoisySampling,
+    StringDesign,
+    StringResponse,
+)
 
 if TYPE_CHECKING:
     from deniable.types.strings import estimate as _estimate
@@ -74,10 +79,16 @@ class StringTally(AdditiveTally[StringDesign]):
 
     def to_body(self) -> dict[str, Any]:
         body = super().to_body()
-        return body if self.missing else {name: part for name, part in body.items() if name != "missing"}
+        return (
+            body
+            if self.missing
+            else {name: part for name, part in body.items() if name != "missing"}
+        )
 
     @classmethod
-    def _read_parts(cls, body: Mapping[str, Any], design: StringDesign) -> dict[str, Any]:
+    def _read_parts(
+        cls, body: Mapping[str, Any], design: StringDesign
+    ) -> dict[str, Any]:
         return super()._read_parts({"missing": 0, **body}, design)
 
 
@@ -117,11 +128,15 @@ class NoisyTally(Rendered):
         """Return how many ones the samples of a bit have on average, where its truth is 1 and where it is 0."""
         p, q, alpha = self.noisy.p, self.noisy.q, self.noisy.alpha
         hit = alpha * p + (1 - alpha) * q
-        return self.samples * float(hit), self.samples * float((1 - alpha) * p + alpha * q)
+        return self.samples * float(hit), self.samples * float(
+            (1 - alpha) * p + alpha * q
+        )
 
     def spread(self, ones: Floats) -> Floats:
         """Return the variance of one respondent's ones at a bit, of which such a share is truly 1."""
-        one, zero = (float(self.noisy.sum_variance(self.samples, bit=bit)) for bit in (1, 0))
+        one, zero = (
+            float(self.noisy.sum_variance(self.samples, bit=bit)) for bit in (1, 0)
+        )
         gap = self.rates()[0] - self.rates()[1]
         return ones * one + (1 - ones) * zero + ones * (1 - ones) * gap**2
 
@@ -129,7 +144,9 @@ class NoisyTally(Rendered):
 TALLY = StringTally
 
 
-def tally(design: StringDesign, responses: Iterable[StringResponse | None]) -> StringTally:
+def tally(
+    design: StringDesign, responses: Iterable[StringResponse | None]
+) -> StringTally:
     """Count responses.
 
     Args:
@@ -148,22 +165,32 @@ def tally(design: StringDesign, responses: Iterable[StringResponse | None]) -> S
     """
     ones, sizes = _zeros(design.bloom)
     missing = 0
-    if isinstance(responses, str | bytes | Mapping) or not isinstance(responses, Iterable):
-        raise InvalidResponse(f"the responses are a {type(responses).__name__}; expected one for each respondent.")
+    if isinstance(responses, str | bytes | Mapping) or not isinstance(
+        responses, Iterable
+    ):
+        raise InvalidResponse(
+            f"the responses are a {type(responses).__name__}; expected one for each respondent."
+        )
     for row, response in enumerate(responses, start=1):
         if response is None:
             missing += 1
             continue
         if not isinstance(response, StringResponse):
-            raise InvalidResponse(f"row {row + 1:,} is {kind_of(response)}; expected a StringResponse.")
+            raise InvalidResponse(
+                f"row {row + 1:,} is {kind_of(response)}; expected a StringResponse."
+            )
         bits = response.bits(design)
         sizes[response.cohort] += 1
-        ones[response.cohort] += [bits >> place & 1 for place in range(design.bloom.bits)]
+        ones[response.cohort] += [
+            bits >> place & 1 for place in range(design.bloom.bits)
+        ]
     return StringTally(design, ones, sizes, missing)
 
 
 def _zeros(bloom: Bloom) -> tuple[Counts, Counts]:
-    return np.zeros((bloom.cohorts, bloom.bits), np.int64), np.zeros(bloom.cohorts, np.int64)
+    return np.zeros((bloom.cohorts, bloom.bits), np.int64), np.zeros(
+        bloom.cohorts, np.int64
+    )
 
 
 def _freeze(tally: Any, bloom: Bloom, *, most: int) -> None:
@@ -171,16 +198,23 @@ def _freeze(tally: Any, bloom: Bloom, *, most: int) -> None:
     ones = read_only(tally.ones, (bloom.cohorts, bloom.bits), "cohorts × bits")
     sizes = read_only(tally.sizes, (bloom.cohorts,), "one for each cohort")
     if (ones / most > sizes[:, None]).any():
-        raise InvalidResponse("a count is larger than the number of responses; expected at most that.")
+        raise InvalidResponse(
+            "a count is larger than the number of responses; expected at most that."
+        )
     object.__setattr__(tally, "ones", ones)
     object.__setattr__(tally, "sizes", sizes)
 
 
 def count_labels(design: StringDesign, columns: Mapping[str, Any]) -> StringTally:
     """Count columns of cohorts and of bits, written as text, in a file."""
-    rows = zip(columns["cohort"].to_pylist(), columns["response"].to_pylist(), strict=True)
+    rows = zip(
+        columns["cohort"].to_pylist(), columns["response"].to_pylist(), strict=True
+    )
     sent = (
-        None if bits is None else StringResponse(design.hash, _read_cohort(cohort), str(bits)) for cohort, bits in rows
+        None
+        if bits is None
+        else StringResponse(design.hash, _read_cohort(cohort), str(bits))
+        for cohort, bits in rows
     )
     return tally(design, sent)
 
@@ -189,4 +223,6 @@ def _read_cohort(text: object) -> int:
     try:
         return int(str(text))
     except ValueError:
-        raise InvalidResponse("a cohort is no whole number; expected one beside each response.") from None
+        raise InvalidResponse(
+            "a cohort is no whole number; expected one beside each response."
+        ) from None

@@ -105,10 +105,19 @@ class Bloom:
     cohorts: int = 64
 
     def __post_init__(self) -> None:
-        limits = (("bits", 2, _MOST_BITS), ("hashes", 1, _MOST_HASHES), ("cohorts", 1, _MOST_COHORTS))
+        limits = (
+            ("bits", 2, _MOST_BITS),
+            ("hashes", 1, _MOST_HASHES),
+            ("cohorts", 1, _MOST_COHORTS),
+        )
         for name, least, most in limits:
-            if type(getattr(self, name)) is not int or not least <= getattr(self, name) <= most:
-                raise InvalidDesign(f"{name} is {quoted(getattr(self, name))}; expected {least} to {most:,}.")
+            if (
+                type(getattr(self, name)) is not int
+                or not least <= getattr(self, name) <= most
+            ):
+                raise InvalidDesign(
+                    f"{name} is {quoted(getattr(self, name))}; expected {least} to {most:,}."
+                )
 
     def places(self, text: str, cohort: int) -> tuple[int, ...]:
         """Return the place that each hash sets; two of them may be equal.
@@ -118,9 +127,14 @@ class Bloom:
             InvalidAnswer: no text. The message does not repeat it.
         """
         if not 0 <= cohort < self.cohorts:
-            raise InvalidRequest(f"there is no cohort {cohort}; expected 0 to {self.cohorts - 1}.")
+            raise InvalidRequest(
+                f"there is no cohort {cohort}; expected 0 to {self.cohorts - 1}."
+            )
         seed = seed_of(self.part(text, cohort))
-        words = (_mixed(seed, int(cohort) * self.hashes + number) for number in range(self.hashes))
+        words = (
+            _mixed(seed, int(cohort) * self.hashes + number)
+            for number in range(self.hashes)
+        )
         return tuple((word >> 32) * self.bits >> 32 for word in words)
 
     def part(self, text: str, cohort: int) -> str:  # noqa: ARG002 - `Prefixes` asks
@@ -150,18 +164,30 @@ class Bloom:
 
     def to_body(self) -> dict[str, Any]:
         """Return the filter for JSON."""
-        return {"hash": "blake2b+splitmix64", "bits": self.bits, "hashes": self.hashes, "cohorts": self.cohorts}
+        return {
+            "hash": "blake2b+splitmix64",
+            "bits": self.bits,
+            "hashes": self.hashes,
+            "cohorts": self.cohorts,
+        }
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Bloom:
         """Read what `to_body` wrote."""
         if documents.field(body, "hash", str) != "blake2b+splitmix64":
-            raise InvalidDesign(f"the hash is {quoted(body['hash'])}; expected 'blake2b+splitmix64'.")
-        sizes = [documents.integer_field(body, name) for name in ("bits", "hashes", "cohorts")]
+            raise InvalidDesign(
+                f"the hash is {quoted(body['hash'])}; expected 'blake2b+splitmix64'."
+            )
+        sizes = [
+            documents.integer_field(body, name)
+            for name in ("bits", "hashes", "cohorts")
+        ]
         if "alphabet" not in body:
             return Bloom(*sizes)
         lengths = tuple(documents.field(body, "lengths", list))
-        return Prefixes(*sizes, alphabet=documents.field(body, "alphabet", str), lengths=lengths)
+        return Prefixes(
+            *sizes, alphabet=documents.field(body, "alphabet", str), lengths=lengths
+        )
 
 
 @dataclass(frozen=True)
@@ -196,16 +222,25 @@ class Prefixes(Bloom):
             raise InvalidDesign(
                 f"the alphabet has {len(letters):,} letters; expected 2 to {_MOST_LETTERS:,}, all of them different."
             )
-        if any(unicodedata.normalize("NFC", one + two) != one + two for one in letters for two in letters):
+        if any(
+            unicodedata.normalize("NFC", one + two) != one + two
+            for one in letters
+            for two in letters
+        ):
             raise InvalidDesign(
                 "two letters of the alphabet melt into one; expected letters that stay apart in Unicode's NFC.",
                 "Write a letter and its accent as one character.",
             )
-        if not self.lengths or any(type(each) is not int or each < 1 for each in self.steps):
+        if not self.lengths or any(
+            type(each) is not int or each < 1 for each in self.steps
+        ):
             raise InvalidDesign(
                 "the lengths of the prefixes are not whole numbers that rise; expected some, from 1 up."
             )
-        if self.endings(self.lengths[0]) > MOST_PREFIXES or self.most_kept < _FEWEST_KEPT:
+        if (
+            self.endings(self.lengths[0]) > MOST_PREFIXES
+            or self.most_kept < _FEWEST_KEPT
+        ):
             raise InvalidDesign(
                 f"the lengths rise by {max(self.steps)}, which is more prefixes than can be looked for; expected fewer "
                 "letters at a time.",
@@ -217,7 +252,15 @@ class Prefixes(Bloom):
             )
 
     @classmethod
-    def of(cls, alphabet: str, length: int, *, bits: int = 256, hashes: int = 1, cohorts: int = 256) -> Prefixes:
+    def of(
+        cls,
+        alphabet: str,
+        length: int,
+        *,
+        bits: int = 256,
+        hashes: int = 1,
+        cohorts: int = 256,
+    ) -> Prefixes:
         """Choose the lengths of the prefixes: as few as can be looked for, as each costs respondents.
 
         Args:
@@ -231,13 +274,31 @@ class Prefixes(Bloom):
             InvalidDesign: an alphabet or numbers that make no filter.
         """
         if type(length) is not int or not 1 <= length <= _MOST_LENGTH:
-            raise InvalidDesign(f"the length is {quoted(length)}; expected 1 to {_MOST_LENGTH} letters.")
+            raise InvalidDesign(
+                f"the length is {quoted(length)}; expected 1 to {_MOST_LENGTH} letters."
+            )
         letters = max(len(alphabet), 2)
         fits = range(1, length + 1)
-        first = max((each for each in fits if _endings(letters, each) <= MOST_PREFIXES), default=1)
-        step = max((each for each in fits if _endings(letters, each) * _USUAL_KEPT <= MOST_PREFIXES), default=1)
+        first = max(
+            (each for each in fits if _endings(letters, each) <= MOST_PREFIXES),
+            default=1,
+        )
+        step = max(
+            (
+                each
+                for each in fits
+                if _endings(letters, each) * _USUAL_KEPT <= MOST_PREFIXES
+            ),
+            default=1,
+        )
         lengths = (*range(first, length, step), length)
-        return cls(bits, hashes, cohorts * (len(lengths) + 1), alphabet=alphabet, lengths=lengths)
+        return cls(
+            bits,
+            hashes,
+            cohorts * (len(lengths) + 1),
+            alphabet=alphabet,
+            lengths=lengths,
+        )
 
     @property
     def levels(self) -> int:
@@ -247,12 +308,16 @@ class Prefixes(Bloom):
     @property
     def steps(self) -> tuple[int, ...]:
         """By how many letters each length is longer than the one before."""
-        return tuple(longer - shorter for shorter, longer in pairwise((0, *self.lengths)))
+        return tuple(
+            longer - shorter for shorter, longer in pairwise((0, *self.lengths))
+        )
 
     @property
     def most_kept(self) -> int:
         """How many prefixes of one length are extended at most."""
-        return min(_USUAL_KEPT * 2, MOST_PREFIXES // self.endings(max((1, *self.steps[1:]))))
+        return min(
+            _USUAL_KEPT * 2, MOST_PREFIXES // self.endings(max((1, *self.steps[1:])))
+        )
 
     def endings(self, letters: int) -> int:
         """Return how many strings there are of up to so many letters."""
@@ -261,10 +326,16 @@ class Prefixes(Bloom):
     def part(self, text: str, cohort: int) -> str:
         """Return what of a string is hashed in a cohort: its first letters, or all of it in the last cohorts."""
         level = cohort // (self.cohorts // self.levels)
-        return text if level == len(self.lengths) else _normal(text)[: self.lengths[level]]
+        return (
+            text if level == len(self.lengths) else _normal(text)[: self.lengths[level]]
+        )
 
     def to_body(self) -> dict[str, Any]:
-        return {**super().to_body(), "alphabet": self.alphabet, "lengths": list(self.lengths)}
+        return {
+            **super().to_body(),
+            "alphabet": self.alphabet,
+            "lengths": list(self.lengths),
+        }
 
 
 def _endings(alphabet: int, letters: int) -> int:
@@ -329,18 +400,25 @@ class NoisySampling:
             )
 
     @classmethod
-    def of(cls, alpha: exact.Rational, p: exact.Rational, q: exact.Rational) -> NoisySampling:
+    def of(
+        cls, alpha: exact.Rational, p: exact.Rational, q: exact.Rational
+    ) -> NoisySampling:
         """Read the three probabilities exactly.
 
         Raises:
             InvalidDesign: they are not in order.
             InvalidNumber: not probabilities.
         """
-        read = (exact.probability(each, name=name) for each, name in ((alpha, "alpha"), (p, "p"), (q, "q")))
+        read = (
+            exact.probability(each, name=name)
+            for each, name in ((alpha, "alpha"), (p, "p"), (q, "q"))
+        )
         return cls(*read)
 
     @classmethod
-    def symmetric(cls, permanent: exact.Rational, sample: exact.Rational) -> NoisySampling:
+    def symmetric(
+        cls, permanent: exact.Rational, sample: exact.Rational
+    ) -> NoisySampling:
         """Build from the ε of the permanent bit and the ε of one sample of it, with p = 1 − q; rounded towards privacy.
 
         Raises:
@@ -350,7 +428,10 @@ class NoisySampling:
             >>> NoisySampling.symmetric(1, 0.5).epsilon(1) < 0.2273363
             True
         """
-        alpha, p = (_kept(exact.exp_below(exact.positive_epsilon(each))) for each in (permanent, sample))
+        alpha, p = (
+            _kept(exact.exp_below(exact.positive_epsilon(each)))
+            for each in (permanent, sample)
+        )
         return cls(alpha, p, 1 - p)
 
     @staticmethod
@@ -361,7 +442,9 @@ class NoisySampling:
             InvalidRequest: fewer than the least, or no whole number.
         """
         if type(samples) is not int or samples < least:
-            raise InvalidRequest(f"there are {quoted(samples)} samples; expected {least} or more.")
+            raise InvalidRequest(
+                f"there are {quoted(samples)} samples; expected {least} or more."
+            )
 
     def ratios(self, samples: int) -> tuple[exact.Ratio, exact.Ratio]:
         """Return by how much K samples can favour a true 1 against a 0, and a true 0 against a 1.
@@ -415,7 +498,10 @@ class NoisySampling:
             InvalidRequest: fewer than one sample.
         """
         self.check_samples(samples)
-        return self.sum_variance(samples, bit=bit) / (samples * (self.p - self.q) * (2 * self.alpha - 1)) ** 2
+        return (
+            self.sum_variance(samples, bit=bit)
+            / (samples * (self.p - self.q) * (2 * self.alpha - 1)) ** 2
+        )
 
     def share(self, ones: exact.Rational, samples: int) -> Fraction:
         """Return the unbiased estimate of the share of true ones, from the mean number of ones among K samples.
@@ -431,7 +517,9 @@ class NoisySampling:
         if base == math.inf and samples:
             return exact.ratio(self.alpha, 1 - self.alpha)
         factor = Fraction(base) ** samples if samples else Fraction(1)
-        return exact.ratio(self.alpha * factor + 1 - self.alpha, (1 - self.alpha) * factor + self.alpha)
+        return exact.ratio(
+            self.alpha * factor + 1 - self.alpha, (1 - self.alpha) * factor + self.alpha
+        )
 
 
 def _kept(ratio: Fraction) -> Fraction:
@@ -503,7 +591,9 @@ class StringDesign(AnyDesign):
     asks: ClassVar[str] = "strings"
     answer_form: ClassVar[str] = "text"
 
-    if TYPE_CHECKING:  # signatures of the verbs; a design must not load what takes an answer
+    if (
+        TYPE_CHECKING
+    ):  # signatures of the verbs; a design must not load what takes an answer
         respond = _respond.respond
         respond_all = _draw.respond_all
         tally = _count.tally
@@ -524,9 +614,13 @@ class StringDesign(AnyDesign):
 
     def __post_init__(self) -> None:
         if self.channel.size != self.bloom.bits or self.channel.sized:
-            raise InvalidDesign("the channel does not have the filter's bits; expected one bit for each place.")
+            raise InvalidDesign(
+                "the channel does not have the filter's bits; expected one bit for each place."
+            )
         if not 0 < self.channel.stray < self.channel.hit:
-            raise InvalidDesign("a true 1 is sent as 1 no more often than a true 0, or a 0 never is; expected both.")
+            raise InvalidDesign(
+                "a true 1 is sent as 1 no more often than a true 0, or a 0 never is; expected both."
+            )
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -570,8 +664,12 @@ class StringDesign(AnyDesign):
         if math.inf in (one, two):
             return math.inf
         most, bits = self.bloom.hashes, self.bloom.bits
-        fits = ((ones, min(most, bits - ones)) for ones in range(1, min(most, bits - 1) + 1))
-        return max(Fraction(one) ** ones * Fraction(two) ** zeros for ones, zeros in fits)
+        fits = (
+            (ones, min(most, bits - ones)) for ones in range(1, min(most, bits - 1) + 1)
+        )
+        return max(
+            Fraction(one) ** ones * Fraction(two) ** zeros for ones, zeros in fits
+        )
 
     @cached_property
     def epsilon(self) -> float:
@@ -592,7 +690,9 @@ class StringDesign(AnyDesign):
         channel = channels.from_body(documents.field(body, "channel", dict))
         bits = channel.bitwise
         if bits is None:
-            raise UnreadableFile("the channel is not made of bits; expected one bit for each place of the filter.")
+            raise UnreadableFile(
+                "the channel is not made of bits; expected one bit for each place of the filter."
+            )
         return cls(Bloom.from_body(documents.field(body, "bloom", dict)), bits)
 
     def to_body(self) -> dict[str, Any]:
@@ -601,7 +701,9 @@ class StringDesign(AnyDesign):
     def __repr__(self) -> str:
         bloom = self.bloom
         sizes = f"{bloom.bits} bits, {bloom.hashes} hashes, {bloom.cohorts} cohorts"
-        whole, bit = (formats.epsilon(each) for each in (self.epsilon, self.bit_epsilon))
+        whole, bit = (
+            formats.epsilon(each) for each in (self.epsilon, self.bit_epsilon)
+        )
         return f"strings({sizes}; ε = {whole}, {bit} a bit)"
 
 
@@ -638,10 +740,15 @@ def string_design(
         >>> string_design(Bloom(128, hashes=2), epsilon=4, optimized=True).epsilon
         4.0
     """
-    given = [name for name, each in (("epsilon", epsilon), ("bit_epsilon", bit_epsilon), ("f", f)) if each is not None]
+    given = [
+        name
+        for name, each in (("epsilon", epsilon), ("bit_epsilon", bit_epsilon), ("f", f))
+        if each is not None
+    ]
     if len(given) != 1 or (optimized and given != ["epsilon"]):
         raise InvalidRequest(
-            "expected exactly one of epsilon, bit_epsilon and f; optimized goes with epsilon.", "For example epsilon=4."
+            "expected exactly one of epsilon, bit_epsilon and f; optimized goes with epsilon.",
+            "For example epsilon=4.",
         )
     if f is not None:
         half = exact.probability(f, name="f") / 2
@@ -654,7 +761,9 @@ def string_design(
     hashes = min(bloom.hashes, bloom.bits - 1)
     if optimized:
         stray = math.ceil(chance.TOTAL / (exact.exp_below(asked / hashes) + 1))
-        return StringDesign(bloom, Bits(bloom.bits, chance.TOTAL // 2, stray, chance.TOTAL))
+        return StringDesign(
+            bloom, Bits(bloom.bits, chance.TOTAL // 2, stray, chance.TOTAL)
+        )
     ratio = exact.exp_below(asked / (2 * hashes))
     return StringDesign(bloom, _rounded(bloom, ratio, ratio))
 
@@ -667,7 +776,9 @@ def relax_strings(old: StringDesign, new: StringDesign) -> BitByBit:
         Incompatible: the filters differ.
     """
     if old.bloom != new.bloom:
-        raise Incompatible("the designs hash strings differently; expected one Bloom filter for all stages.")
+        raise Incompatible(
+            "the designs hash strings differently; expected one Bloom filter for all stages."
+        )
     if bit_garbling(old.bit, new.bit) is None:
         raise NotOrdered(
             f"a response of {old!r} cannot be raised to {new!r}, which does not tell all that the first does; expected "
@@ -677,7 +788,9 @@ def relax_strings(old: StringDesign, new: StringDesign) -> BitByBit:
     return BitByBit(old.channel, new.channel)
 
 
-def schedule(bloom: Bloom, noisy: NoisySampling, samples: int) -> tuple[StringDesign, ...]:
+def schedule(
+    bloom: Bloom, noisy: NoisySampling, samples: int
+) -> tuple[StringDesign, ...]:
     """Return the stages that reveal what RAPPOR's noisy sampling does after 1, 2, … K samples, and estimate no worse.
 
     Guarantee: after each stage, each bit favours a true 1 and a true 0 by no more than so many samples can.
@@ -698,7 +811,9 @@ def schedule(bloom: Bloom, noisy: NoisySampling, samples: int) -> tuple[StringDe
     for number in range(1, samples + 1):
         one, two = noisy.ratios(number)
         if math.inf in (one, two):
-            raise InvalidRequest("these samples give the bit away; expected p and q between 0 and 1.")
+            raise InvalidRequest(
+                "these samples give the bit away; expected p and q between 0 and 1."
+            )
         stage = StringDesign(bloom, _rounded(bloom, Fraction(one), Fraction(two)))
         # Towards the end stages differ by less than a weight; then one stands for all that follow.
         if stages and bit_garbling(stages[-1].bit, stage.bit) is None:
@@ -733,7 +848,12 @@ class Filter(Bits):
         hit, stray = Bit.from_channel(self)
         ones, zeros = given.bit_count(), self.size - given.bit_count()
         kept, gained = (response & given).bit_count(), (response & ~given).bit_count()
-        found = hit**kept * (1 - hit) ** (ones - kept) * stray**gained * (1 - stray) ** (zeros - gained)
+        found = (
+            hit**kept
+            * (1 - hit) ** (ones - kept)
+            * stray**gained
+            * (1 - stray) ** (zeros - gained)
+        )
         return Fraction(found)
 
 
@@ -741,7 +861,9 @@ class Filter(Bits):
 class FilterStep(BitByBit):
     """A relaxation bit by bit, whichever bits are truly 1."""
 
-    def upgrade(self, old: int, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def upgrade(
+        self, old: int, given: int, source: chance.Source = chance.SYSTEM
+    ) -> int:
         """Upgrade every bit; the answer is the number that the true bits write."""
         return self.upgrade_bits(old, given, source)
 
@@ -767,7 +889,9 @@ class CohortDesign(HashedDocument):
 
     def __post_init__(self) -> None:
         if not 0 <= self.cohort < self.design.bloom.cohorts:
-            raise InvalidRequest(f"there is no cohort {self.cohort}; expected 0 to {self.design.bloom.cohorts - 1}.")
+            raise InvalidRequest(
+                f"there is no cohort {self.cohort}; expected 0 to {self.design.bloom.cohorts - 1}."
+            )
 
     @property
     def channel(self) -> Filter:
@@ -805,7 +929,9 @@ class CohortDesign(HashedDocument):
 
     def counted(self, response: Response) -> StringResponse:
         """Return a response of a ledger as one that is counted, with its cohort."""
-        return StringResponse.of(self.design, self.cohort, self.symbols.index(response.symbol))
+        return StringResponse.of(
+            self.design, self.cohort, self.symbols.index(response.symbol)
+        )
 
     def to_body(self) -> dict[str, Any]:
         return {"design": self.design.to_body(), "cohort": self.cohort}
@@ -813,7 +939,8 @@ class CohortDesign(HashedDocument):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> CohortDesign:
         return cls(
-            StringDesign.from_body(documents.field(body, "design", dict)), documents.integer_field(body, "cohort")
+            StringDesign.from_body(documents.field(body, "design", dict)),
+            documents.integer_field(body, "cohort"),
         )
 
 

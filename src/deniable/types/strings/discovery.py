@@ -18,19 +18,29 @@ import numpy as np
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.types.strings.count import NoisyTally, StringTally
 from deniable.types.strings.design import MOST_PREFIXES, Bloom, Prefixes, StringDesign
-from deniable.types.strings.estimate import Candidates, StringEstimate, estimate, string_detection_limit
+from deniable.types.strings.estimate import (
+    Candidates,
+    StringEstimate,
+    estimate,
+    string_detection_limit,
+)
 from deniable.types.strings.hashing import places_of, seeds_of
 from deniable.types.strings.regression import Floats, LeastSquares, Numbers, table
 
 __all__ = ["discovery_limit", "estimate_by_levels", "frequent_strings"]
 
-_BY_CHANCE = 100  # prefixes of each length that nobody has and that are looked at all the same
+_BY_CHANCE = (
+    100  # prefixes of each length that nobody has and that are looked at all the same
+)
 _ROUNDS = 4  # in which what is found is taken away, so that rarer ones stand out
 _CLEARER = 0.98  # what is left has to vary by so much less for another round
 
 
 def estimate_by_levels(
-    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates | None = None, *, fdr: float = 0.05
+    tally: StringTally | NoisyTally,
+    candidates: Sequence[str] | Candidates | None = None,
+    *,
+    fdr: float = 0.05,
 ) -> StringEstimate:
     """Find which strings are there, from the respondents who were asked for whole strings.
 
@@ -47,10 +57,18 @@ def estimate_by_levels(
         NotEstimable: a level without responses.
     """
     if isinstance(candidates, Candidates):
-        raise InvalidRequest("the candidates are hashed for all cohorts; expected a list of strings, or nothing.")
-    empty = [level for level in range(tally.bloom.levels) if not _of_level(tally, level).respondents]
+        raise InvalidRequest(
+            "the candidates are hashed for all cohorts; expected a list of strings, or nothing."
+        )
+    empty = [
+        level
+        for level in range(tally.bloom.levels)
+        if not _of_level(tally, level).respondents
+    ]
     if empty:
-        raise NotEstimable(f"nobody was asked at level {empty[0]}; expected responses at all {tally.bloom.levels}.")
+        raise NotEstimable(
+            f"nobody was asked at level {empty[0]}; expected responses at all {tally.bloom.levels}."
+        )
     texts = frequent_strings(tally) if candidates is None else candidates
     found = estimate(_of_level(tally, tally.bloom.levels - 1), texts, fdr=fdr)
     asked = tally.design.hash if isinstance(tally, StringTally) else ""
@@ -113,7 +131,12 @@ class _Level:
     def of(cls, tally: StringTally | NoisyTally) -> _Level:
         used, (hit, stray) = tally.sizes > 0, tally.rates()
         sizes = tally.sizes[used].astype(np.float64)
-        return cls(tally.bloom, used, sizes, (tally.ones[used] / sizes[:, None] - stray) / (hit - stray))
+        return cls(
+            tally.bloom,
+            used,
+            sizes,
+            (tally.ones[used] / sizes[:, None] - stray) / (hit - stray),
+        )
 
     @property
     def spread(self) -> float:
@@ -122,22 +145,31 @@ class _Level:
 
     def scores(self, seeds: np.ndarray) -> Floats:
         """Return by how many standard errors the bits of each prefix stand out."""
-        pulls = (self.shares - self.shares.mean(axis=1, keepdims=True)) * self.sizes[:, None]
+        pulls = (self.shares - self.shares.mean(axis=1, keepdims=True)) * self.sizes[
+            :, None
+        ]
         found = np.zeros(len(seeds))
         for pull, cohort in zip(pulls, np.flatnonzero(self.used), strict=True):
-            found += pull[places_of(self.bloom, seeds, np.broadcast_to(cohort, len(seeds)))].sum(axis=1)
+            found += pull[
+                places_of(self.bloom, seeds, np.broadcast_to(cohort, len(seeds)))
+            ].sum(axis=1)
         return found / math.sqrt(max(self.spread, 1e-300))
 
     def without(self, seeds: np.ndarray) -> tuple[Floats, _Level]:
         """Return the shares of some prefixes, and what they leave of the cells."""
-        weights = np.repeat(self.sizes / np.maximum(self.shares.var(axis=1).mean(), 1e-300), self.bloom.bits)
+        weights = np.repeat(
+            self.sizes / np.maximum(self.shares.var(axis=1).mean(), 1e-300),
+            self.bloom.bits,
+        )
         rows, cells = table(self.bloom, seeds, self.used), self.shares.reshape(-1)
         found = LeastSquares(rows, cells, weights).fit(np.arange(len(seeds))).shares
         left = cells - np.asarray(rows.T @ found, np.float64)
         return found, replace(self, shares=left.reshape(self.shares.shape))
 
 
-def _standing_out(tally: StringTally | NoisyTally, texts: list[str], most: int) -> list[str]:
+def _standing_out(
+    tally: StringTally | NoisyTally, texts: list[str], most: int
+) -> list[str]:
     """Return the prefixes that stand out, the most frequent first. What is found is taken away before the next look."""
     seeds, threshold = seeds_of(texts), _threshold(len(texts))
     whole = _Level.of(tally)
@@ -146,7 +178,9 @@ def _standing_out(tally: StringTally | NoisyTally, texts: list[str], most: int) 
         scores = left.scores(seeds)
         scores[chosen] = 0.0
         fresh: Numbers = np.flatnonzero(scores > threshold)
-        if not fresh.size and not chosen.size:  # there is always one to go on with: whole strings have yet to be tested
+        if (
+            not fresh.size and not chosen.size
+        ):  # there is always one to go on with: whole strings have yet to be tested
             fresh = np.array([scores.argmax()])
         fresh = fresh[np.argsort(-scores[fresh], kind="stable")][: most - chosen.size]
         if not fresh.size:
@@ -163,7 +197,9 @@ def _threshold(prefixes: int) -> float:
     return -NormalDist().inv_cdf(min(0.1, _BY_CHANCE / prefixes))
 
 
-def discovery_limit(design: StringDesign, respondents: int, *, fdr: float = 0.05, target: float = 0.8) -> float:
+def discovery_limit(
+    design: StringDesign, respondents: int, *, fdr: float = 0.05, target: float = 0.8
+) -> float:
     """Return the smallest share that a string must have to be discovered with a probability of at least `target`.
 
     Why: its prefixes are at least as frequent as itself. At each level it is missed no more often than (1 − target) /
@@ -187,12 +223,20 @@ def discovery_limit(design: StringDesign, respondents: int, *, fdr: float = 0.05
     """
     bloom = design.bloom
     if not isinstance(bloom, Prefixes):
-        raise InvalidRequest("the design does not ask for prefixes; expected one that was built with Prefixes.")
+        raise InvalidRequest(
+            "the design does not ask for prefixes; expected one that was built with Prefixes."
+        )
     if not 0 < target < 1:
-        raise InvalidRequest(f"the target is {target}; expected a probability between 0 and 1.")
+        raise InvalidRequest(
+            f"the target is {target}; expected a probability between 0 and 1."
+        )
     sure = 1 - (1 - target) / bloom.levels
-    kept = string_detection_limit(design, respondents, candidates=1, fdr=_BY_CHANCE / MOST_PREFIXES, target=sure)
-    told = string_detection_limit(design, respondents, candidates=bloom.most_kept, fdr=fdr, target=sure)
+    kept = string_detection_limit(
+        design, respondents, candidates=1, fdr=_BY_CHANCE / MOST_PREFIXES, target=sure
+    )
+    told = string_detection_limit(
+        design, respondents, candidates=bloom.most_kept, fdr=fdr, target=sure
+    )
     return max(kept, told, _room(bloom.most_kept, NormalDist().inv_cdf(sure)))
 
 
@@ -215,6 +259,7 @@ def _room(kept: int, sure: float) -> float:
         )
     threshold, normal = _threshold(MOST_PREFIXES), NormalDist()
     reached = (
-        normal.cdf(x - threshold) * (threshold + sure) / x for x in np.linspace(0.5, threshold + 6, 500).tolist()
+        normal.cdf(x - threshold) * (threshold + sure) / x
+        for x in np.linspace(0.5, threshold + 6, 500).tolist()
     )
     return float(max(reached)) / room

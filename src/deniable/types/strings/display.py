@@ -37,7 +37,10 @@ def views(design: StringDesign, *, pictured: bool = False) -> tuple[ChannelView,
 def tally_sheet(tally: StringTally | NoisyTally) -> Sheet:
     """Return a table with a row for each cohort: its responses, and the ones in all their bits."""
     cohorts = enumerate(zip(tally.sizes, tally.ones, strict=True))
-    values = tuple((f"cohort {number}", int(size), int(ones.sum())) for number, (size, ones) in cohorts)
+    values = tuple(
+        (f"cohort {number}", int(size), int(ones.sum()))
+        for number, (size, ones) in cohorts
+    )
     return Sheet(
         tally_title(tally),
         heads=("", "responses", "ones in all bits"),
@@ -53,15 +56,28 @@ def tally_picture(tally: StringTally | NoisyTally, *, title: str = "") -> Pictur
     from deniable.display.pictures import TITLE_LETTERS, draw_axes
     from deniable.estimates.charts import ACCENT, INK, TRUTH
 
-    figure, axes = draw_axes(4.6, textwrap.fill(title or tally_title(tally), TITLE_LETTERS - 8))
+    figure, axes = draw_axes(
+        4.6, textwrap.fill(title or tally_title(tally), TITLE_LETTERS - 8)
+    )
     shares = tally.ones / np.maximum(tally.sizes, 1)[:, None]
     bits = np.broadcast_to(np.arange(shares.shape[1]), shares.shape)
     step = max(1, shares.size // _MOST_DOTS)
-    axes.plot(bits.ravel()[::step], shares.ravel()[::step], "o", color=ACCENT, markersize=3, label="a bit of a cohort")
+    axes.plot(
+        bits.ravel()[::step],
+        shares.ravel()[::step],
+        "o",
+        color=ACCENT,
+        markersize=3,
+        label="a bit of a cohort",
+    )
     hit, stray = tally.rates()
     axes.axhline(stray, color=INK, linewidth=1, label="had nobody a string there")
-    axes.axhline(hit, color=TRUTH, linewidth=1, linestyle="--", label="had everybody one")
+    axes.axhline(
+        hit, color=TRUTH, linewidth=1, linestyle="--", label="had everybody one"
+    )
     axes.set_xlabel("bit", color=INK)
     axes.set_ylabel("ones for each response", color=INK)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK)
+    figure.legend(
+        loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK
+    )
     return figure

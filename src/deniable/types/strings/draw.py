@@ -18,7 +18,12 @@ from deniable.channel.coding import Rows
 from deniable.errors import InvalidAnswer, InvalidRequest, InvalidResponse
 from deniable.tallies.responses import Responses, add_missing
 from deniable.types.strings.count import StringTally
-from deniable.types.strings.design import Bloom, NoisySampling, StringDesign, relax_strings
+from deniable.types.strings.design import (
+    Bloom,
+    NoisySampling,
+    StringDesign,
+    relax_strings,
+)
 from deniable.types.strings.hashing import places_of, seeds_of
 
 __all__ = [
@@ -51,31 +56,55 @@ class Encoded(NamedTuple):
 
 
 def respond_all(
-    design: StringDesign, answers: Any, *, cohorts: Any = None, source: Source | None = None, fast: bool | None = None
+    design: StringDesign,
+    answers: Any,
+    *,
+    cohorts: Any = None,
+    source: Source | None = None,
+    fast: bool | None = None,
 ) -> Responses[StringDesign]:
     """Draw a cohort for each string where none is given, and randomize the bits of each string."""
     texts = read_objects(answers)
     present = np.array([text is not None for text in texts], np.bool_)
-    wrong = [row for row, text in enumerate(texts) if text is not None and not isinstance(text, str)]
+    wrong = [
+        row
+        for row, text in enumerate(texts)
+        if text is not None and not isinstance(text, str)
+    ]
     if wrong:
-        raise InvalidAnswer(f"the answer at index {wrong[0]:,} is no text; expected a string.")
+        raise InvalidAnswer(
+            f"the answer at index {wrong[0]:,} is no text; expected a string."
+        )
     if cohorts is None:
         drawn = draw_cohorts(design.bloom, len(texts), source=source)
     else:
         drawn = np.asarray(cohorts)
         if len(drawn) != len(texts):
-            raise InvalidRequest(f"there are {len(drawn):,} cohorts and {len(texts):,} answers; expected one for each.")
-    encoded = encode(design.bloom, [text for text in texts if text is not None], drawn[present])
-    return build_responses(design, present, encoded.cohorts, respond(design, encoded, source=source, fast=fast))
+            raise InvalidRequest(
+                f"there are {len(drawn):,} cohorts and {len(texts):,} answers; expected one for each."
+            )
+    encoded = encode(
+        design.bloom, [text for text in texts if text is not None], drawn[present]
+    )
+    return build_responses(
+        design,
+        present,
+        encoded.cohorts,
+        respond(design, encoded, source=source, fast=fast),
+    )
 
 
 def count_sent(responses: Responses[StringDesign]) -> StringTally:
     """Count the ones of each cohort at each place."""
     present = responses.present()
-    return add_missing(tally(responses.design, present["cohort"], present["response"]), responses)
+    return add_missing(
+        tally(responses.design, present["cohort"], present["response"]), responses
+    )
 
 
-def draw_cohorts(bloom: Bloom, respondents: int, *, source: Source | None = None) -> NDArray[np.int64]:
+def draw_cohorts(
+    bloom: Bloom, respondents: int, *, source: Source | None = None
+) -> NDArray[np.int64]:
     """Draw a cohort for each respondent, once and for all: each equally likely, from secure random words."""
     if bloom.cohorts == 1:
         return np.zeros(respondents, np.int64)
@@ -92,10 +121,14 @@ def encode(bloom: Bloom, texts: Sequence[str], cohorts: NDArray[Any]) -> Encoded
     given = np.asarray(cohorts)
     wrong = given.ndim != 1 or given.dtype.kind not in "iu" or len(given) != len(texts)
     if wrong or (len(given) and not 0 <= given.min() <= given.max() < bloom.cohorts):
-        raise InvalidRequest(f"the cohorts are not one number below {bloom.cohorts} for each string; expected that.")
+        raise InvalidRequest(
+            f"the cohorts are not one number below {bloom.cohorts} for each string; expected that."
+        )
     parts = list(map(bloom.part, texts, given.tolist()))
     different = {part: number for number, part in enumerate(dict.fromkeys(parts))}
-    seeds = seeds_of(different)[np.fromiter((different[part] for part in parts), np.intp, len(parts))]
+    seeds = seeds_of(different)[
+        np.fromiter((different[part] for part in parts), np.intp, len(parts))
+    ]
     truths = np.zeros((len(texts), -(-bloom.bits // 8)), np.uint8)
     for start in range(0, len(texts), _PIECE):
         part = slice(start, start + _PIECE)
@@ -106,7 +139,13 @@ def encode(bloom: Bloom, texts: Sequence[str], cohorts: NDArray[Any]) -> Encoded
     return Encoded(given.astype(np.int64), truths)
 
 
-def respond(design: StringDesign, encoded: Encoded, *, source: Source | None = None, fast: bool | None = None) -> Rows:
+def respond(
+    design: StringDesign,
+    encoded: Encoded,
+    *,
+    source: Source | None = None,
+    fast: bool | None = None,
+) -> Rows:
     """Randomize the bits of each string.
 
     Guarantee: every bit is drawn with exactly the weights from which the design's ε is derived, from a keystream under
@@ -133,43 +172,67 @@ def upgrade(
         NotOrdered: the second design does not tell all that the first does.
         InvalidResponse: rows of another shape.
     """
-    return upgrade_bits(relax_strings(old, new), rows, encoded.truths, source=source, fast=fast)
+    return upgrade_bits(
+        relax_strings(old, new), rows, encoded.truths, source=source, fast=fast
+    )
 
 
 def permanent(
-    noisy: NoisySampling, bloom: Bloom, encoded: Encoded, *, source: Source | None = None, fast: bool | None = None
+    noisy: NoisySampling,
+    bloom: Bloom,
+    encoded: Encoded,
+    *,
+    source: Source | None = None,
+    fast: bool | None = None,
 ) -> Rows:
     """Draw RAPPOR's permanent bits, once; they stay where the answers are."""
-    return _randomized(bloom.bits, noisy.alpha, 1 - noisy.alpha, encoded.truths, source, fast)
+    return _randomized(
+        bloom.bits, noisy.alpha, 1 - noisy.alpha, encoded.truths, source, fast
+    )
 
 
 def sample(
-    noisy: NoisySampling, bloom: Bloom, kept: Rows, *, source: Source | None = None, fast: bool | None = None
+    noisy: NoisySampling,
+    bloom: Bloom,
+    kept: Rows,
+    *,
+    source: Source | None = None,
+    fast: bool | None = None,
 ) -> Rows:
     """Draw one of RAPPOR's noisy samples of permanent bits."""
     return _randomized(bloom.bits, noisy.p, noisy.q, kept, source, fast)
 
 
-def count_ones(bloom: Bloom, cohorts: NDArray[Any], rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def count_ones(
+    bloom: Bloom, cohorts: NDArray[Any], rows: Rows
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return how many ones each cohort sent at each place, and how many rows it sent.
 
     Raises:
         InvalidResponse: rows of another shape, or no cohorts.
     """
     given = np.asarray(cohorts)
-    if rows.ndim != 2 or rows.dtype != np.uint8 or rows.shape != (len(given), -(-bloom.bits // 8)):
+    if (
+        rows.ndim != 2
+        or rows.dtype != np.uint8
+        or rows.shape != (len(given), -(-bloom.bits // 8))
+    ):
         raise InvalidResponse(
             f"the rows do not have the bytes of {bloom.bits} bits, one for each cohort; expected both."
         )
     if len(given) and not 0 <= given.min() <= given.max() < bloom.cohorts:
-        raise InvalidResponse(f"a cohort is out of range; expected 0 to {bloom.cohorts - 1}.")
+        raise InvalidResponse(
+            f"a cohort is out of range; expected 0 to {bloom.cohorts - 1}."
+        )
     order = np.argsort(given, kind="stable")
     sizes = np.bincount(given, minlength=bloom.cohorts).astype(np.int64)
     ones = np.zeros((bloom.cohorts, bloom.bits), np.int64)
     start = 0
     for cohort, count in enumerate(sizes.tolist()):
         some = rows[order[start : start + count]]
-        ones[cohort] = np.unpackbits(some, axis=1, count=bloom.bits, bitorder="little").sum(axis=0)
+        ones[cohort] = np.unpackbits(
+            some, axis=1, count=bloom.bits, bitorder="little"
+        ).sum(axis=0)
         start += count
     return ones, sizes
 
@@ -184,8 +247,15 @@ def tally(design: StringDesign, cohorts: NDArray[Any], rows: Rows) -> StringTall
 
 
 def _randomized(
-    bits: int, hit: Fraction, stray: Fraction, trues: Rows, source: Source | None, fast: bool | None
+    bits: int,
+    hit: Fraction,
+    stray: Fraction,
+    trues: Rows,
+    source: Source | None,
+    fast: bool | None,
 ) -> Rows:
     """Draw rows of bits that depend on the true ones alone."""
     chances = ((stray, hit), (stray, hit))
-    return toss_rows(bits, chances, np.zeros_like(trues), trues, source=source, fast=fast)
+    return toss_rows(
+        bits, chances, np.zeros_like(trues), trues, source=source, fast=fast
+    )

@@ -22,7 +22,15 @@ from deniable.rendering import formats
 from deniable.types.strings.count import NoisyTally, StringTally
 from deniable.types.strings.design import Bloom, Prefixes, StringDesign
 from deniable.types.strings.hashing import seeds_of
-from deniable.types.strings.regression import Chance, Fit, Floats, LeastSquares, Numbers, alike, table
+from deniable.types.strings.regression import (
+    Chance,
+    Fit,
+    Floats,
+    LeastSquares,
+    Numbers,
+    alike,
+    table,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -81,17 +89,24 @@ def given_found(found: Sequence[Found], confidence: float) -> list[Interval]:
     if not found:
         return []
     share, error, limit, people = (
-        np.array([getattr(each, name) for each in found], np.float64) for name in ("share", "error", "limit", "people")
+        np.array([getattr(each, name) for each in found], np.float64)
+        for name in ("share", "error", "limit", "people")
     )
     start, tail = np.clip(share, 0.0, 1.0), math.log((1 - confidence) / 2)
     device = np.maximum(error**2 - start * (1 - start) / people, 0.0)
 
     def scaled(distance: Floats, truth: Floats) -> Floats:
         spread = np.sqrt(device + np.clip(truth * (1 - truth), 0.0, None) / people)
-        return np.asarray(log_ndtr(np.maximum(distance / np.maximum(spread, _TINY), -_FARTHEST)), np.float64)
+        return np.asarray(
+            log_ndtr(np.maximum(distance / np.maximum(spread, _TINY), -_FARTHEST)),
+            np.float64,
+        )
 
     def not_below(truth: Floats) -> NDArray[np.bool_]:
-        return np.asarray(scaled(truth - share, truth) - scaled(truth - limit, truth) >= tail, np.bool_)
+        return np.asarray(
+            scaled(truth - share, truth) - scaled(truth - limit, truth) >= tail,
+            np.bool_,
+        )
 
     def not_above(truth: Floats) -> NDArray[np.bool_]:
         return np.asarray(scaled(share - truth, truth) >= tail, np.bool_)
@@ -161,7 +176,11 @@ class StringEstimate(Result):
         return self.covariance.copy()
 
     def conf_int(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> dict[str, Interval]:
         """Return an interval for the share of each string that was found.
 
@@ -176,7 +195,13 @@ class StringEstimate(Result):
         """
         events = max(len(self.found), 1) if simultaneous else 1
         if method in (None, GIVEN_FOUND):
-            return dict(zip(self.params, given_found(self.found, one_of(events, level)), strict=True))
+            return dict(
+                zip(
+                    self.params,
+                    given_found(self.found, one_of(events, level)),
+                    strict=True,
+                )
+            )
         return around(self.params, self.bse, level=level, method=method, events=events)
 
     @property
@@ -187,12 +212,19 @@ class StringEstimate(Result):
         return (Caution("nothing-found", text),)
 
     def summary(
-        self, *, level: float = 0.95, method: str | None = None, simultaneous: bool = False
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
     ) -> Summary[StringRow]:
         """Return a table of the strings that were found, the most frequent first."""
         intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         rows = [
-            StringRow(each.text, each.share, each.error, *intervals[each.text], each.p_value) for each in self.found
+            StringRow(
+                each.text, each.share, each.error, *intervals[each.text], each.p_value
+            )
+            for each in self.found
         ]
         return Summary(
             title=f"{len(self.found):,} of {self.tested:,} strings found, {self.respondents:,} respondents",
@@ -218,7 +250,16 @@ class StringEstimate(Result):
 
     def _source(self) -> dict[str, Any]:
         seen = np.flatnonzero(self.p_values != 1).tolist()
-        names = ("tested", "fdr", "respondents", "unexplained", "unexplained_error", "excess", "epsilon", "missing")
+        names = (
+            "tested",
+            "fdr",
+            "respondents",
+            "unexplained",
+            "unexplained_error",
+            "excess",
+            "epsilon",
+            "missing",
+        )
         return {
             **{name: getattr(self, name) for name in names},
             "found": [asdict(each) for each in self.found],
@@ -227,15 +268,23 @@ class StringEstimate(Result):
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: StringDesign | None) -> StringEstimate:
+    def _remade(
+        cls, source: Mapping[str, Any], design: StringDesign | None
+    ) -> StringEstimate:
         held = dict(source)
         p_values = np.ones(documents.integer_field(held, "tested"))
         for number, value in held.pop("p_values"):
             p_values[number] = value
         found = tuple(Found(**each) for each in held.pop("found"))
-        covariance = np.array(held.pop("covariance"), np.float64).reshape(len(found), len(found))
+        covariance = np.array(held.pop("covariance"), np.float64).reshape(
+            len(found), len(found)
+        )
         epsilon = math.inf if held["epsilon"] is None else held["epsilon"]
-        rest = {**held, "epsilon": epsilon, "design": "" if design is None else design.hash}
+        rest = {
+            **held,
+            "epsilon": epsilon,
+            "design": "" if design is None else design.hash,
+        }
         return cls(found=found, p_values=p_values, covariance=covariance, **rest)
 
 
@@ -255,7 +304,9 @@ class Candidates:
         self.texts = tuple(texts)
         self._seeds = seeds_of(self.texts)
         if not self.texts or np.unique(self._seeds).size < len(self.texts):
-            raise InvalidRequest("there are no candidates, or one stands twice; expected different strings.")
+            raise InvalidRequest(
+                "there are no candidates, or one stands twice; expected different strings."
+            )
         self._all: csr_matrix | None = None
 
     def rows(self, used: NDArray[np.bool_]) -> csr_matrix:
@@ -268,7 +319,10 @@ class Candidates:
 
 
 def estimate(
-    tally: StringTally | NoisyTally, candidates: Sequence[str] | Candidates | None = None, *, fdr: float = 0.05
+    tally: StringTally | NoisyTally,
+    candidates: Sequence[str] | Candidates | None = None,
+    *,
+    fdr: float = 0.05,
 ) -> StringEstimate:
     """Find which of many candidate strings are there, and how often.
 
@@ -306,26 +360,51 @@ def estimate(
             "nobody has listed the strings; expected candidates that may be among them.",
             "For example dn.estimate(tally, candidates=names); or ask with dn.Prefixes, which discovers them.",
         )
-    known = candidates if isinstance(candidates, Candidates) else Candidates(tally.bloom, candidates)
+    known = (
+        candidates
+        if isinstance(candidates, Candidates)
+        else Candidates(tally.bloom, candidates)
+    )
     if known.bloom != tally.bloom:
-        raise Incompatible("the candidates were hashed for another filter; expected that of the tally.")
+        raise Incompatible(
+            "the candidates were hashed for another filter; expected that of the tally."
+        )
     if not 0 < fdr < 1:
-        raise InvalidRequest(f"the rate of false discoveries is {fdr}; expected a number between 0 and 1.")
+        raise InvalidRequest(
+            f"the rate of false discoveries is {fdr}; expected a number between 0 and 1."
+        )
     if not tally.respondents:
         raise NotEstimable("there are no responses; expected some.")
     search, texts = _searched(tally, known, fdr), known.texts
     p_values = search.p_values
-    fit = search.model.fit(np.flatnonzero(benjamini_hochberg(p_values, (1 - _TAKEN) * fdr)))
+    fit = search.model.fit(
+        np.flatnonzero(benjamini_hochberg(p_values, (1 - _TAKEN) * fdr))
+    )
     spread = _covariance(fit, tally)
     luck, luck_error = _luck(search, fit.numbers.size, (1 - _TAKEN) * fdr, tally.bloom)
     order = np.argsort(-fit.shares, kind="stable")
-    numbers, shares, errors = fit.numbers[order], fit.shares[order], np.sqrt(np.diagonal(spread))[order]
+    numbers, shares, errors = (
+        fit.numbers[order],
+        fit.shares[order],
+        np.sqrt(np.diagonal(spread))[order],
+    )
     needed = ndtri_exp(math.log((1 - _TAKEN) * fdr * max(len(numbers), 1) / len(texts)))
-    spare = np.maximum(needed - ndtri_exp(np.log(np.maximum(p_values[numbers], _TINY))), 0.0)
+    spare = np.maximum(
+        needed - ndtri_exp(np.log(np.maximum(p_values[numbers], _TINY))), 0.0
+    )
     people = tally.respondents
     found = [
-        Found(texts[number], float(share), float(error), float(p_values[number]), float(share - above * error), people)
-        for number, share, error, above in zip(numbers, shares, errors, spare, strict=True)
+        Found(
+            texts[number],
+            float(share),
+            float(error),
+            float(p_values[number]),
+            float(share - above * error),
+            people,
+        )
+        for number, share, error, above in zip(
+            numbers, shares, errors, spare, strict=True
+        )
     ]
     design = tally.design if isinstance(tally, StringTally) else None
     return StringEstimate(
@@ -334,7 +413,9 @@ def estimate(
         fdr=fdr,
         respondents=tally.respondents,
         unexplained=1 - float(fit.shares.sum()) + luck,
-        unexplained_error=math.hypot(math.sqrt(max(float(spread.sum()), 0.0)), luck_error),
+        unexplained_error=math.hypot(
+            math.sqrt(max(float(spread.sum()), 0.0)), luck_error
+        ),
         excess=fit.excess,
         p_values=p_values,
         covariance=spread[np.ix_(order, order)],
@@ -354,7 +435,9 @@ def benjamini_hochberg(p_values: Floats, fdr: float) -> NDArray[np.bool_]:
         [True, True, False, False]
     """
     order = np.argsort(p_values, kind="stable")
-    passed = np.flatnonzero(p_values[order] <= fdr * np.arange(1, p_values.size + 1) / p_values.size)
+    passed = np.flatnonzero(
+        p_values[order] <= fdr * np.arange(1, p_values.size + 1) / p_values.size
+    )
     rejected = np.zeros(p_values.size, bool)
     if passed.size:
         rejected[order[: passed[-1] + 1]] = True
@@ -380,7 +463,9 @@ class _Search:
     totals: Floats
 
 
-def _searched(tally: StringTally | NoisyTally, candidates: Candidates, fdr: float) -> _Search:
+def _searched(
+    tally: StringTally | NoisyTally, candidates: Candidates, fdr: float
+) -> _Search:
     """Take out strings that are surely there, round after round, until no further one stands out.
 
     Why: what they hold of the cells no longer hides the others. They come out so strictly that a string that nobody has
@@ -404,10 +489,18 @@ def _searched(tally: StringTally | NoisyTally, candidates: Candidates, fdr: floa
             break
         taken = np.concatenate([taken, fresh])
         tested[fresh] = False
-    return _Search(p_values, model, (model.weights * residual).reshape(-1, tally.bloom.bits), chance, totals)
+    return _Search(
+        p_values,
+        model,
+        (model.weights * residual).reshape(-1, tally.bloom.bits),
+        chance,
+        totals,
+    )
 
 
-def _capped(model: LeastSquares, residual: Floats, bloom: Bloom, strict: float) -> Chance:
+def _capped(
+    model: LeastSquares, residual: Floats, bloom: Bloom, strict: float
+) -> Chance:
     """Return what each cell adds to a candidate's pull, where what stands out beyond a cap is cut off.
 
     Why: a string that is there shows in all cohorts; one that nobody listed shows at a candidate's places in a few. The
@@ -425,12 +518,18 @@ def _capped(model: LeastSquares, residual: Floats, bloom: Bloom, strict: float) 
             gained = float(scale @ (np.minimum(standing + share * scale, cap) - cut))
             return needed - bloom.ones / bloom.bits * gained
 
-        return (float(brentq(lacking, 0.0, 1.0, xtol=1e-6)) if lacking(1.0) < 0 else math.inf), chance
+        return (
+            float(brentq(lacking, 0.0, 1.0, xtol=1e-6))
+            if lacking(1.0) < 0
+            else math.inf
+        ), chance
 
     return min((tried(cap) for cap in _CAPS), key=lambda each: each[0])[1]
 
 
-def _model(tally: StringTally | NoisyTally, candidates: Candidates) -> tuple[LeastSquares, Callable[[Floats], Floats]]:
+def _model(
+    tally: StringTally | NoisyTally, candidates: Candidates
+) -> tuple[LeastSquares, Callable[[Floats], Floats]]:
     """Return the cells with even weights, and how much cells vary that hold such shares."""
     bloom, used = tally.bloom, tally.sizes > 0
     hit, stray = tally.rates()
@@ -443,7 +542,9 @@ def _model(tally: StringTally | NoisyTally, candidates: Candidates) -> tuple[Lea
         return tally.spread(inner) / (sizes * (hit - stray) ** 2)
 
     even = float(np.clip(np.average(cells, weights=sizes), 0.0, 1.0))
-    return LeastSquares(candidates.rows(used), cells, 1 / variance(np.full(cells.size, even))), variance
+    return LeastSquares(
+        candidates.rows(used), cells, 1 / variance(np.full(cells.size, even))
+    ), variance
 
 
 def _luck(search: _Search, found: int, fdr: float, bloom: Bloom) -> tuple[float, float]:
@@ -458,7 +559,9 @@ def _luck(search: _Search, found: int, fdr: float, bloom: Bloom) -> tuple[float,
     if not level or not search.totals.size:
         return 0.0, 0.0
     grid = np.linspace(0.0, chance.reach(level * 1e-4), 2000) / chance.deviation
-    absent = search.totals.size * chance.above(grid * chance.deviation)  # that stand out by so much, of all tested
+    absent = search.totals.size * chance.above(
+        grid * chance.deviation
+    )  # that stand out by so much, of all tested
     at = int(np.argmax(absent <= search.totals.size * level))
     limit, false = grid[at], absent[at]
     near = int((np.abs(search.totals / chance.deviation - limit) < 0.5).sum())
@@ -466,8 +569,16 @@ def _luck(search: _Search, found: int, fdr: float, bloom: Bloom) -> tuple[float,
     filled = bloom.ones / bloom.bits
     together = filled * float((chance.pulls * search.left).sum())
     # What a standard deviation of the pull is worth as a share.
-    worth = together / chance.deviation / (filled * (1 - filled) * float(search.model.weights.sum()))
-    lucky = limit * false + float(np.trapezoid(absent[at:], grid[at:])) + max(0.0, near - known)
+    worth = (
+        together
+        / chance.deviation
+        / (filled * (1 - filled) * float(search.model.weights.sum()))
+    )
+    lucky = (
+        limit * false
+        + float(np.trapezoid(absent[at:], grid[at:]))
+        + max(0.0, near - known)
+    )
     return worth * lucky, worth * math.sqrt(limit**2 * false + near)
 
 
@@ -477,7 +588,9 @@ def _covariance(fit: Fit, tally: StringTally | NoisyTally) -> Floats:
     The weights count as if every bit of a string had respondents of its own; but its bits have the same ones.
     """
     shares = np.clip(fit.shares, 0.0, 1.0)
-    shares /= max(1.0, float(shares.sum()))  # of more than everybody the variance would be negative
+    shares /= max(
+        1.0, float(shares.sum())
+    )  # of more than everybody the variance would be negative
     people = (np.diag(shares) - np.outer(shares, shares)) / tally.respondents
     found: Floats = fit.covariance * fit.excess + (1 - 1 / tally.bloom.ones) * people
     return found
@@ -490,10 +603,14 @@ _WINDOW = 2.0
 _CAPS = (math.inf, 2.0, 3.0, 5.0, 9.0)  # in standard errors of a cell
 _NORMAL = NormalDist()
 _LIMIT_ROUNDS = 200  # of a fixed point that is reached in a few
-_MOST_CANDIDATES = 10**15  # beyond them fdr/candidates is smaller than normal quantiles tell apart
+_MOST_CANDIDATES = (
+    10**15
+)  # beyond them fdr/candidates is smaller than normal quantiles tell apart
 
 
-def share_error(design: StringDesign, respondents: int, *, share: float = 0.0, others: float = 0.0) -> float:
+def share_error(
+    design: StringDesign, respondents: int, *, share: float = 0.0, others: float = 0.0
+) -> float:
     """Return the standard error of a string's share.
 
     Args:
@@ -513,9 +630,16 @@ def share_error(design: StringDesign, respondents: int, *, share: float = 0.0, o
         0.000436
     """
     if not respondents >= 1 or not 0 <= share <= 1 or not 0 <= others <= 1:
-        raise InvalidRequest("expected at least one respondent, and shares from 0 to 1.")
+        raise InvalidRequest(
+            "expected at least one respondent, and shares from 0 to 1."
+        )
     bloom, (hit, stray) = design.bloom, map(float, design.bit)
-    ones, bits, people, cohorts = bloom.ones, bloom.bits, respondents / bloom.levels, bloom.cohorts / bloom.levels
+    ones, bits, people, cohorts = (
+        bloom.ones,
+        bloom.bits,
+        respondents / bloom.levels,
+        bloom.cohorts / bloom.levels,
+    )
     filled = ones / bits  # the share of ones in a filter, all strings taken together
     rate = stray + (hit - stray) * filled
     device = rate * (1 - rate) / ((hit - stray) ** 2 * ones * people * (1 - filled))
@@ -555,7 +679,12 @@ def string_detection_limit(
         >>> round(string_detection_limit(design, 1_000_000, candidates=10_000), 5)
         0.00172
     """
-    if not respondents >= 1 or not 1 <= candidates <= _MOST_CANDIDATES or not 0 < fdr < 1 or not 0 < target < 1:
+    if (
+        not respondents >= 1
+        or not 1 <= candidates <= _MOST_CANDIDATES
+        or not 0 < fdr < 1
+        or not 0 < target < 1
+    ):
         raise InvalidRequest(
             f"expected at least one respondent, 1 to {_MOST_CANDIDATES:,} candidates, and rates between 0 and 1."
         )
@@ -570,7 +699,9 @@ def string_detection_limit(
     for _ in range(_LIMIT_ROUNDS):
         rest = limit if others is None else others
         null = share_error(design, respondents, others=rest)
-        wanted = strict * null + sure * share_error(design, respondents, share=min(limit, 1.0), others=rest)
+        wanted = strict * null + sure * share_error(
+            design, respondents, share=min(limit, 1.0), others=rest
+        )
         if wanted >= 1:
             raise InvalidRequest(
                 f"{respondents:,} respondents do not find any string among {candidates:,}; expected more of them.",

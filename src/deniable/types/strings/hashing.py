@@ -20,7 +20,9 @@ def seeds_of(texts: Iterable[str]) -> NDArray[np.uint64]:
     return np.fromiter((seed_of(text) for text in texts), np.uint64)
 
 
-def places_of(bloom: Bloom, seeds: NDArray[np.uint64], cohorts: NDArray[Any] | None = None) -> NDArray[np.int64]:
+def places_of(
+    bloom: Bloom, seeds: NDArray[np.uint64], cohorts: NDArray[Any] | None = None
+) -> NDArray[np.int64]:
     """Return the places that strings set: a row for each seed, its hashes in all cohorts or in the one it is given.
 
     Args:
@@ -33,7 +35,10 @@ def places_of(bloom: Bloom, seeds: NDArray[np.uint64], cohorts: NDArray[Any] | N
     """
     hashes = np.arange(bloom.hashes, dtype=np.uint64)
     if cohorts is None:
-        numbers = np.arange(bloom.cohorts, dtype=np.uint64)[:, None] * np.uint64(bloom.hashes) + hashes
+        numbers = (
+            np.arange(bloom.cohorts, dtype=np.uint64)[:, None] * np.uint64(bloom.hashes)
+            + hashes
+        )
         words = seeds[:, None, None] + (numbers + np.uint64(1)) * np.uint64(GOLDEN)
     else:
         numbers = cohorts.astype(np.uint64)[:, None] * np.uint64(bloom.hashes) + hashes
@@ -41,5 +46,7 @@ def places_of(bloom: Bloom, seeds: NDArray[np.uint64], cohorts: NDArray[Any] | N
     for shift, factor in MIXES:
         words = (words ^ words >> np.uint64(shift)) * np.uint64(factor)
     words ^= words >> np.uint64(31)
-    positions: NDArray[np.int64] = ((words >> np.uint64(32)) * np.uint64(bloom.bits) >> np.uint64(32)).astype(np.int64)
+    positions: NDArray[np.int64] = (
+        (words >> np.uint64(32)) * np.uint64(bloom.bits) >> np.uint64(32)
+    ).astype(np.int64)
     return positions

@@ -22,7 +22,9 @@ Numbers = NDArray[np.intp]
 _PIECE = 20_000  # candidates whose places are worked out at a time, to bound memory
 
 
-def table(bloom: Bloom, seeds: NDArray[np.uint64], used: NDArray[np.bool_]) -> csr_matrix:
+def table(
+    bloom: Bloom, seeds: NDArray[np.uint64], used: NDArray[np.bool_]
+) -> csr_matrix:
     """Return for each candidate, a row each, the cells [cohort, place] that it sets, of the cohorts in use."""
     from scipy.sparse import csr_matrix, vstack
 
@@ -30,10 +32,16 @@ def table(bloom: Bloom, seeds: NDArray[np.uint64], used: NDArray[np.bool_]) -> c
     starts = np.arange(cohorts.size) * bloom.bits
     parts = []
     for begin in range(0, len(seeds), _PIECE):
-        places = np.sort(places_of(bloom, seeds[begin : begin + _PIECE])[:, cohorts, :], axis=2)
+        places = np.sort(
+            places_of(bloom, seeds[begin : begin + _PIECE])[:, cohorts, :], axis=2
+        )
         twice = np.zeros(places.shape, bool)
-        twice[:, :, 1:] = places[:, :, 1:] == places[:, :, :-1]  # two hashes that meet set one bit
-        cells = (places + starts[None, :, None]).reshape(len(places), -1).astype(np.int32)
+        twice[:, :, 1:] = (
+            places[:, :, 1:] == places[:, :, :-1]
+        )  # two hashes that meet set one bit
+        cells = (
+            (places + starts[None, :, None]).reshape(len(places), -1).astype(np.int32)
+        )
         kept = ~twice.reshape(len(places), -1)
         ends = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
         values = np.ones(int(ends[-1]), np.float32)
@@ -46,7 +54,10 @@ def table(bloom: Bloom, seeds: NDArray[np.uint64], used: NDArray[np.bool_]) -> c
 def alike(rows: csr_matrix) -> NDArray[np.bool_]:
     """Return which candidates set the same cells as another one, so that no response tells them apart."""
     # Sums of values of which no two sets have the same sum, but for a chance of about 2^-50 a pair.
-    marks = np.asarray(rows @ np.sin(np.arange(1, rows.shape[1] + 1, dtype=np.float64) ** 2), np.float64)
+    marks = np.asarray(
+        rows @ np.sin(np.arange(1, rows.shape[1] + 1, dtype=np.float64) ** 2),
+        np.float64,
+    )
     _, group, counts = np.unique(marks, return_inverse=True, return_counts=True)
     found: NDArray[np.bool_] = counts[group] > 1
     return found
@@ -88,7 +99,11 @@ class LeastSquares:
 
     def residual(self, fit: Fit) -> Floats:
         """Return what a fit leaves of each cell."""
-        return self.cells - np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64) - fit.level
+        return (
+            self.cells
+            - np.asarray(self.rows[fit.numbers].T @ fit.shares, np.float64)
+            - fit.level
+        )
 
     def gram(self, numbers: Numbers) -> Floats:
         """Return the weighted products of candidates, the level taken away."""
@@ -102,7 +117,9 @@ class LeastSquares:
         """Measure candidates by weighted least squares, without a penalty and without a bound."""
         covariance, total = _inverse(self.gram(numbers)), float(self.weights.sum())
         centred = self.cells - float(self.weights @ self.cells) / total
-        shares: Floats = covariance @ np.asarray(self.rows[numbers] @ (self.weights * centred), np.float64)
+        shares: Floats = covariance @ np.asarray(
+            self.rows[numbers] @ (self.weights * centred), np.float64
+        )
         left = self.cells - np.asarray(self.rows[numbers].T @ shares, np.float64)
         level = float(self.weights @ left) / total
         freedom = max(self.cells.size - numbers.size - 1, 1)
@@ -124,7 +141,9 @@ def _inverse(gram: Floats) -> Floats:
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
     try:
-        found: Any = cho_solve(cho_factor(gram), np.eye(len(gram))) if gram.size else gram
+        found: Any = (
+            cho_solve(cho_factor(gram), np.eye(len(gram))) if gram.size else gram
+        )
     except LinAlgError:
         found = np.linalg.pinv(gram, hermitian=True)
     inverse: Floats = found
@@ -135,7 +154,9 @@ _STEPS = 16  # of the grid on which pulls are added up, in the spread of one cel
 _MOST_STEPS = 1 << 16
 _SURE = 37.0  # e^-37 is about what doubles do not tell from 0
 _FAINT = 1e-11  # chances below it are bounded in place of added up: rounding errors come near
-_TILTS = np.geomspace(0.1, 400.0, 40)  # of bounds, over the standard deviation of a pull
+_TILTS = np.geomspace(
+    0.1, 400.0, 40
+)  # of bounds, over the standard deviation of a pull
 
 
 class Chance:
@@ -153,7 +174,9 @@ class Chance:
     def __init__(self, pulls: Floats, hashes: int) -> None:
         self.pulls: Floats = pulls - pulls.mean(axis=1, keepdims=True)
         self._hashes = hashes
-        self.deviation = math.sqrt(hashes * float((self.pulls**2).mean(axis=1).sum())) or 1.0
+        self.deviation = (
+            math.sqrt(hashes * float((self.pulls**2).mean(axis=1).sum())) or 1.0
+        )
         self._tilts = _TILTS / self.deviation
         self._bounds = self._cumulants(self.pulls)
 
@@ -164,18 +187,31 @@ class Chance:
     def above(self, totals: Floats) -> Floats:
         """Return how often the pull of a string that nobody has is as large, or larger."""
         first, step, tails = self._tails
-        shared = min(len(self.pulls) * self._hashes - 1, 2)  # steps that few draws lose where two share a cell
+        shared = min(
+            len(self.pulls) * self._hashes - 1, 2
+        )  # steps that few draws lose where two share a cell
         cells = np.floor(totals / step).astype(np.int64) - first - shared
         summed = tails[np.clip(cells, 0, tails.size - 1)]
-        bounds = np.min([bound - tilt * totals for bound, tilt in zip(self._bounds, self._tilts, strict=True)], axis=0)
+        bounds = np.min(
+            [
+                bound - tilt * totals
+                for bound, tilt in zip(self._bounds, self._tilts, strict=True)
+            ],
+            axis=0,
+        )
         bounded = np.exp(np.clip(bounds, -700.0, math.log(_FAINT)))
-        found: Floats = np.where((summed > _FAINT) & (cells < tails.size), np.minimum(summed, 1.0), bounded)
+        found: Floats = np.where(
+            (summed > _FAINT) & (cells < tails.size), np.minimum(summed, 1.0), bounded
+        )
         return found
 
     def _cumulants(self, pulls: Floats) -> Floats:
         """Return bounds on the logarithm of E[e^(tilt·pull)]: places drawn without repetition vary less [Hoe63]."""
         tops = pulls.max(axis=1, keepdims=True)
-        means = [np.log(np.exp(tilt * (pulls - tops)).mean(axis=1)) + tilt * tops[:, 0] for tilt in self._tilts]
+        means = [
+            np.log(np.exp(tilt * (pulls - tops)).mean(axis=1)) + tilt * tops[:, 0]
+            for tilt in self._tilts
+        ]
         found: Floats = self._hashes * np.array([mean.sum() for mean in means])
         return found
 
@@ -197,14 +233,20 @@ class Chance:
         sizes = _distinct(self.pulls.shape[1], self._hashes)
         whole = np.floor(self.pulls / step)
         part = self.pulls / step - whole
-        turn, spin = np.exp(-2j * np.pi * whole / size), np.ones(whole.shape, np.complex128)
+        turn, spin = (
+            np.exp(-2j * np.pi * whole / size),
+            np.ones(whole.shape, np.complex128),
+        )
         found = np.zeros(size // 2 + 1, np.complex128)
         found[0] = 1
         for number in range(1, found.size):
             spin *= turn
             one = np.exp(-2j * np.pi * number / size) - 1
             found[number] = np.prod(_drawn(spin * (1 + part * one), sizes))
-            if number % 32 == 0 and np.abs(found[number - 31 : number + 1]).max() < 1e-17:
+            if (
+                number % 32 == 0
+                and np.abs(found[number - 31 : number + 1]).max() < 1e-17
+            ):
                 break
         return found
 
@@ -230,10 +272,13 @@ def _drawn(values: NDArray[np.complex128], sizes: Floats) -> NDArray[np.complex1
     powers = [np.sum(values**number, axis=1) for number in range(1, sizes.size)]
     products: list[Any] = [np.ones(len(values), np.complex128)]
     for count in range(1, sizes.size):
-        parts = [(-1) ** at * products[count - 1 - at] * powers[at] for at in range(count)]
+        parts = [
+            (-1) ** at * products[count - 1 - at] * powers[at] for at in range(count)
+        ]
         products.append(sum(parts) / count)
     ways = [math.comb(values.shape[1], count) for count in range(sizes.size)]
     found: NDArray[np.complex128] = sum(
-        size / way * product for size, way, product in zip(sizes, ways, products, strict=True)
+        size / way * product
+        for size, way, product in zip(sizes, ways, products, strict=True)
     )
     return found

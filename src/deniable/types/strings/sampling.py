@@ -86,7 +86,9 @@ def estimate_sampled(
     design = responses.design
     asked = Asked(design, "strings", design.epsilon)
     rows = _StringRows.of(responses, _listed(design.bloom, candidates))
-    return estimate_values([rows.block()], sampling, asked, domain=domain, by=by, denominator=denominator)
+    return estimate_values(
+        [rows.block()], sampling, asked, domain=domain, by=by, denominator=denominator
+    )
 
 
 def _listed(bloom: Bloom, candidates: Sequence[str] | Candidates | None) -> Candidates:
@@ -96,10 +98,18 @@ def _listed(bloom: Bloom, candidates: Sequence[str] | Candidates | None) -> Cand
             "Discover them without a sampling, and list what is found: "
             "candidates=list(dn.estimate(dn.tally(responses)).params).",
         )
-    whole = Bloom(bloom.bits, bloom.hashes, bloom.cohorts)  # the last level of `Prefixes` hashes whole strings
-    known = candidates if isinstance(candidates, Candidates) else Candidates(whole, tuple(candidates))
+    whole = Bloom(
+        bloom.bits, bloom.hashes, bloom.cohorts
+    )  # the last level of `Prefixes` hashes whole strings
+    known = (
+        candidates
+        if isinstance(candidates, Candidates)
+        else Candidates(whole, tuple(candidates))
+    )
     if known.bloom not in (bloom, whole):
-        raise Incompatible("the candidates were hashed for another filter; expected that of the design.")
+        raise Incompatible(
+            "the candidates were hashed for another filter; expected that of the design."
+        )
     return known
 
 
@@ -136,21 +146,48 @@ class _StringRows:
             InvalidRequest: more values than are held at once.
         """
         design, bloom = responses.design, responses.design.bloom
-        check_room(max(len(responses), len(known.texts)), 2 * len(known.texts), "candidates", _HINT)
-        check_room(len(responses), bloom.bits, "bits", "Estimate from fewer rows at a time, or ask with fewer bits.")
-        present = np.ones(len(responses), np.bool_) if responses.missing is None else ~responses.missing
+        check_room(
+            max(len(responses), len(known.texts)),
+            2 * len(known.texts),
+            "candidates",
+            _HINT,
+        )
+        check_room(
+            len(responses),
+            bloom.bits,
+            "bits",
+            "Estimate from fewer rows at a time, or ask with fewer bits.",
+        )
+        present = (
+            np.ones(len(responses), np.bool_)
+            if responses.missing is None
+            else ~responses.missing
+        )
         cohorts = responses.columns["cohort"].astype(np.intp)
-        last = bloom.cohorts - bloom.cohorts // bloom.levels if isinstance(bloom, Prefixes) else 0
+        last = (
+            bloom.cohorts - bloom.cohorts // bloom.levels
+            if isinstance(bloom, Prefixes)
+            else 0
+        )
         asked = present & (cohorts >= last)
         if not asked.any():
-            raise NotEstimable("nobody was asked for a whole string; expected some responses of the last cohorts.")
+            raise NotEstimable(
+                "nobody was asked for a whole string; expected some responses of the last cohorts."
+            )
         used = np.bincount(cohorts[asked], minlength=bloom.cohorts) > 0
         numbers = (np.cumsum(used) - 1)[cohorts[asked]]
-        sent = np.unpackbits(responses.columns["response"][asked], axis=1, count=bloom.bits, bitorder="little")
+        sent = np.unpackbits(
+            responses.columns["response"][asked],
+            axis=1,
+            count=bloom.bits,
+            bitorder="little",
+        )
         hit, stray = map(float, design.bit)
         bits = vector((sent - stray) / (hit - stray))
         sizes = vector(np.bincount(numbers))
-        return cls(design, known.texts, present, asked, numbers, bits, sizes, known.rows(used))
+        return cls(
+            design, known.texts, present, asked, numbers, bits, sizes, known.rows(used)
+        )
 
     @cached_property
     def model(self) -> LeastSquares:
@@ -158,7 +195,9 @@ class _StringRows:
         sums = np.zeros((len(self.sizes), self.bits.shape[1]))
         np.add.at(sums, self.cohorts, self.bits)
         cells = (sums / self.sizes[:, None]).reshape(-1)
-        return LeastSquares(self.places, vector(cells), np.repeat(self.sizes, self.bits.shape[1]))
+        return LeastSquares(
+            self.places, vector(cells), np.repeat(self.sizes, self.bits.shape[1])
+        )
 
     @cached_property
     def inverse(self) -> Matrix:
@@ -171,26 +210,40 @@ class _StringRows:
         values, vectors = np.linalg.eigh(gram)
         same = int(alike(self.places).sum())
         if same or values[0] <= _NEAR * values[-1]:
-            which = f"{same:,} of {len(self.texts):,} candidates" if same else f"{len(self.texts):,} candidates"
+            which = (
+                f"{same:,} of {len(self.texts):,} candidates"
+                if same
+                else f"{len(self.texts):,} candidates"
+            )
             raise NotEstimable(
-                f"the bits of {len(self.sizes):,} cohorts do not tell {which} apart; expected fewer of them.", _HINT
+                f"the bits of {len(self.sizes):,} cohorts do not tell {which} apart; expected fewer of them.",
+                _HINT,
             )
         return vector((vectors / values) @ vectors.T)
 
     def block(self) -> RowValues:
         """Return what each row says about each candidate."""
         inverse = self.inverse
-        level = np.asarray(self.places @ self.model.weights, np.float64) / self.model.weights.sum()
+        level = (
+            np.asarray(self.places @ self.model.weights, np.float64)
+            / self.model.weights.sum()
+        )
         scores = np.empty((len(self.bits), len(self.texts)))
         columns, width = self.places.tocsc().astype(np.float64), self.bits.shape[1]
         for cohort in range(len(self.sizes)):
             own = self.cohorts == cohort
-            scores[own] = (columns[:, cohort * width : (cohort + 1) * width] @ self.bits[own].T).T
+            scores[own] = (
+                columns[:, cohort * width : (cohort + 1) * width] @ self.bits[own].T
+            ).T
         scores -= np.outer(self.bits.sum(axis=1), level)
         values = np.zeros((len(self.present), len(self.texts)))
         values[self.asked] = scores @ inverse
         everybody = bool((self.asked == self.present).all())
-        below = None if everybody else vector(np.broadcast_to(self.asked[:, None], values.shape))
+        below = (
+            None
+            if everybody
+            else vector(np.broadcast_to(self.asked[:, None], values.shape))
+        )
         part = 1.0 if everybody else 1 / self.design.bloom.levels
 
         def device(factors: Vector, means: Vector) -> Matrix:
@@ -228,7 +281,9 @@ class _StringRows:
         others = reach * (zero + filled * (one - zero) + filled)
         own = 1 + zero * (reach - 1 / bits) + one / bits
         nothing = np.full(len(means), np.nan)
-        return OneResponse(vector([others, own - others, np.full(len(means), -1.0)]), nothing, nothing)
+        return OneResponse(
+            vector([others, own - others, np.full(len(means), -1.0)]), nothing, nothing
+        )
 
     def hidden(self, weights: Vector) -> Matrix:
         """Return what strings that are no candidates add to the covariance: their places are the same in all samples.
@@ -238,7 +293,10 @@ class _StringRows:
         """
         size, width = len(self.texts), self.bits.shape[1]
         own = weights[self.asked]
-        sums, squares = (np.bincount(self.cohorts, weights=own**power, minlength=len(self.sizes)) for power in (1, 2))
+        sums, squares = (
+            np.bincount(self.cohorts, weights=own**power, minlength=len(self.sizes))
+            for power in (1, 2)
+        )
         used = sums > 0
         people = sums[used] ** 2 / squares[used]
         if not used.any() or used.sum() * width <= size + 1:
@@ -249,12 +307,26 @@ class _StringRows:
         hit, stray = map(float, self.design.bit)
 
         def weighing(held: Any) -> Vector:
-            least = 0.5 / people[:, None]  # a share of 0 or 1 is known as well as the rows tell
-            rates = stray + (hit - stray) * np.clip(held.reshape(-1, width), least, 1 - least)
-            return vector((people[:, None] * (hit - stray) ** 2 / (rates * (1 - rates))).reshape(-1))
+            least = (
+                0.5 / people[:, None]
+            )  # a share of 0 or 1 is known as well as the rows tell
+            rates = stray + (hit - stray) * np.clip(
+                held.reshape(-1, width), least, 1 - least
+            )
+            return vector(
+                (people[:, None] * (hit - stray) ** 2 / (rates * (1 - rates))).reshape(
+                    -1
+                )
+            )
 
         places, numbers = self.places[:, np.repeat(used, width)], np.arange(size)
-        even = float(np.clip(people @ cells.reshape(-1, width).mean(axis=1) / people.sum(), 0.0, 1.0))
+        even = float(
+            np.clip(
+                people @ cells.reshape(-1, width).mean(axis=1) / people.sum(), 0.0, 1.0
+            )
+        )
         model = LeastSquares(places, vector(cells), weighing(np.full(cells.size, even)))
-        fit = model.weighted(1 / weighing(model.fitted(model.fit(numbers)))).fit(numbers)
+        fit = model.weighted(1 / weighing(model.fitted(model.fit(numbers)))).fit(
+            numbers
+        )
         return vector((fit.excess - 1) * fit.covariance)

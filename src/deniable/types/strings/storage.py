@@ -18,5 +18,7 @@ def forms(design: StringDesign, *, labels: bool) -> tuple[StoredForm, ...]:
 def of_cells(design: StringDesign, stages: Stages, refused: Refused) -> StringTally:  # noqa: ARG001 - one shape for all
     """Return the tally of the cells that a query counted."""
     counted, cohorts = only_stage(stages), design.bloom.cohorts
-    lines = count_lines(bit_form(design.bloom.bits, labels=False, cohorts=cohorts), counted, cohorts)
+    lines = count_lines(
+        bit_form(design.bloom.bits, labels=False, cohorts=cohorts), counted, cohorts
+    )
     return StringTally(design, lines[:, 1:], lines[:, 0], counted.missing)

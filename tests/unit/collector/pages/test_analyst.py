@@ -43,9 +43,18 @@ def rows(page: object) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "kind", [contexts.OverviewPage, contexts.SurveyResultsPage, contexts.QuestionPage, contexts.PlanPage], ids=str
+    "kind",
+    [
+        contexts.OverviewPage,
+        contexts.SurveyResultsPage,
+        contexts.QuestionPage,
+        contexts.PlanPage,
+    ],
+    ids=str,
 )
-def test_a_template_reads_what_its_context_has(kind: type[contexts.QuestionPage]) -> None:
+def test_a_template_reads_what_its_context_has(
+    kind: type[contexts.QuestionPage],
+) -> None:
     loader = environment().loader
     assert loader is not None
     read: set[str] = set()
@@ -66,7 +75,9 @@ def test_a_figure_reads_what_its_context_has() -> None:
 def test_a_figure_has_the_numbers_of_its_page(store: Store) -> None:
     page = contexts.question_page(store, "working-life", "overtime", "office")
     assert page.chart is not None
-    figure = ET.fromstring(contexts.figure_file(store, "working-life", "overtime", "office"))
+    figure = ET.fromstring(
+        contexts.figure_file(store, "working-life", "overtime", "office")
+    )
     name = "{http://www.w3.org/2000/svg}"
     texts = ["".join(each.itertext()) for each in figure.iter(f"{name}text")]
     for line in page.chart.lines:
@@ -74,22 +85,33 @@ def test_a_figure_has_the_numbers_of_its_page(store: Store) -> None:
     assert page.facts.text in texts
     assert "office, 300 respondents, 95% intervals" in texts
     assert "share of respondents" in texts
-    dots = [float(each.attrib["cx"]) for each in figure.iter(f"{name}circle")][: len(page.chart.lines)]
+    dots = [float(each.attrib["cx"]) for each in figure.iter(f"{name}circle")][
+        : len(page.chart.lines)
+    ]
     assert dots == pytest.approx([250 + 5 * line.value for line in page.chart.lines])
     with pytest.raises(NotAllowed, match="there is no figure yet"):
         contexts.figure_file(store, "small", "smokes")
 
 
-def test_of_very_many_answers_the_largest_are_beside_their_picture(tmp_path: Path) -> None:
+def test_of_very_many_answers_the_largest_are_beside_their_picture(
+    tmp_path: Path,
+) -> None:
     with_many = open_store(tmp_path / "c.db")
-    texts = {"en": QuestionTexts("Which <b>job</b>?", labels=tuple(f"job & {number}" for number in range(300)))}
+    texts = {
+        "en": QuestionTexts(
+            "Which <b>job</b>?",
+            labels=tuple(f"job & {number}" for number in range(300)),
+        )
+    }
     asked = Question("job", k_ary(300, epsilon=3), texts)
     entry = filled.opened(with_many, small(questions=(asked,), groups=()))
     filled.ask(with_many, entry, 0, [number % 100 for number in range(2000)])
     with_many.close("small")
     page = contexts.question_page(with_many, "small", "job")
     assert page.chart is not None
-    assert [share.label for share in page.table] == [line.label for line in page.chart.lines]
+    assert [share.label for share in page.table] == [
+        line.label for line in page.chart.lines
+    ]
     assert (len(page.table), page.chart.left_out) == (40, 260)
     shown = render(page)
     assert "The 40 largest shares are shown; 260 smaller ones are in the files" in shown
@@ -103,11 +125,15 @@ def test_of_very_many_answers_the_largest_are_beside_their_picture(tmp_path: Pat
 
 
 def test_no_template_has_inline_style_or_script() -> None:
-    for name in environment().list_templates(filter_func=lambda name: name.startswith("analyst/")):
+    for name in environment().list_templates(
+        filter_func=lambda name: name.startswith("analyst/")
+    ):
         text = (environment().loader.get_source(environment(), name))[0]  # type: ignore[union-attr]
         assert "style=" not in text
         assert "onclick" not in text
-        assert text.count("<script") == text.count('<script type="module" src="/static/')
+        assert text.count("<script") == text.count(
+            '<script type="module" src="/static/'
+        )
 
 
 def test_the_overview_lists_what_a_token_may_see(store: Store) -> None:
@@ -115,7 +141,10 @@ def test_the_overview_lists_what_a_token_may_see(store: Store) -> None:
     assert [(each.name, each.state, each.responses) for each in page.facts] == [
         ("small", "draft", 0), ("working-life", "closed", 500)
     ]  # fmt: skip
-    assert [each.name for each in contexts.overview(store, Token("one", "analyst", "small")).facts] == ["small"]
+    assert [
+        each.name
+        for each in contexts.overview(store, Token("one", "analyst", "small")).facts
+    ] == ["small"]
     assert [row["name"] for row in rows(page)] == ["small", "working-life"]
     assert "Working life" in render(page)
 
@@ -128,18 +157,26 @@ def test_an_empty_overview_says_how_to_begin(tmp_path: Path) -> None:
 
 def test_a_survey_has_a_sentence_for_each_question(store: Store) -> None:
     page = contexts.survey_page(store, "working-life")
-    assert [each.name for each in page.facts.questions] == ["overtime", "sick-leave", "exhaustion"]
+    assert [each.name for each in page.facts.questions] == [
+        "overtime",
+        "sick-leave",
+        "exhaustion",
+    ]
     html = render(page)
     for each in page.facts.questions:
         assert each.respondents == 500
         assert each.sentence.startswith("About")
         assert each.sentence in html.replace("&#39;", "'")
-    assert [row["sentence"] for row in rows(page)] == [each.sentence for each in page.facts.questions]
+    assert [row["sentence"] for row in rows(page)] == [
+        each.sentence for each in page.facts.questions
+    ]
 
 
 def test_nothing_is_shown_of_a_survey_without_responses(store: Store) -> None:
     line = contexts.survey_page(store, "small").facts.questions[0]
-    assert line.sentence == ("There are too few responses to 'smokes'; expected at least 40 before anything is shown.")
+    assert line.sentence == (
+        "There are too few responses to 'smokes'; expected at least 40 before anything is shown."
+    )
     page = contexts.question_page(store, "small", "smokes")
     assert page.facts.results is None
     assert "Nothing is shown yet" in render(page)
@@ -150,9 +187,15 @@ def test_a_question_is_told_in_html_json_and_csv_alike(store: Store) -> None:
     page = contexts.question_page(store, "working-life", "exhaustion")
     found = page.facts.results
     assert found is not None
-    html, table, told = render(page), rows(page), msgspec.json.decode(msgspec.json.encode(page.facts))
+    html, table, told = (
+        render(page),
+        rows(page),
+        msgspec.json.decode(msgspec.json.encode(page.facts)),
+    )
     assert len(table) == 4 * 3  # everybody, and two groups
-    for share, row, body in zip(found.shares, table, told["results"]["shares"], strict=False):
+    for share, row, body in zip(
+        found.shares, table, told["results"]["shares"], strict=False
+    ):
         assert float(row["share"]) == share.row.estimate == body["row"]["estimate"]
         assert float(row["low"]) == share.row.low
         assert float(row["low if 0.01 fabricated"]) == share.fakes[0].low
@@ -173,9 +216,13 @@ def test_one_group_alone(store: Store) -> None:
 
 def test_files_of_a_question_are_what_the_command_line_reads(store: Store) -> None:
     asked = filled.example().question("overtime")
-    counted = Tally.from_json(contexts.tally_file(store, "working-life", "overtime"), asked.design)
+    counted = Tally.from_json(
+        contexts.tally_file(store, "working-life", "overtime"), asked.design
+    )
     assert counted.respondents == 500
-    assert contexts.about_file(store, "working-life", "overtime") == asked.design.to_json(indent=2)
+    assert contexts.about_file(
+        store, "working-life", "overtime"
+    ) == asked.design.to_json(indent=2)
     with pytest.raises(NotAllowed):
         contexts.tally_file(store, "small", "smokes")
     with pytest.raises(NoSuchSurvey):
@@ -186,9 +233,17 @@ def test_words_of_a_survey_are_only_words(tmp_path: Path) -> None:
     """What a survey's author writes is neither markup on a page nor a formula in a spreadsheet."""
     texts = {"en": SurveyTexts("<script>alert(1)</script>")}
     asked = question("x", small().questions[0].about)
-    asked = type(asked)(asked.name, asked.about, {"en": QuestionTexts("<b>why</b>", labels=("=1+1", "@x"))})
+    asked = type(asked)(
+        asked.name,
+        asked.about,
+        {"en": QuestionTexts("<b>why</b>", labels=("=1+1", "@x"))},
+    )
     store = open_store(tmp_path / "c.db")
-    filled.fill(store, filled.opened(store, small(texts=texts, questions=(asked,), groups=())), {None: 100})
+    filled.fill(
+        store,
+        filled.opened(store, small(texts=texts, questions=(asked,), groups=())),
+        {None: 100},
+    )
     store.close("small")
     page = contexts.question_page(store, "small", "x")
     assert "<script>alert" not in render(page)
@@ -201,7 +256,9 @@ def test_many_categories_are_drawn_in_part_and_told_in_whole(tmp_path: Path) -> 
     from deniable.designs import subset
 
     store = open_store(tmp_path / "c.db")
-    entry = filled.opened(store, small(questions=(question("x", subset(60, epsilon=3)),), groups=()))
+    entry = filled.opened(
+        store, small(questions=(question("x", subset(60, epsilon=3)),), groups=())
+    )
     filled.fill(store, entry, {None: 600})
     store.close("small")
     page = contexts.question_page(store, "small", "x")

@@ -13,7 +13,11 @@ from deniable.survey.tools import TOOLS
 def flat(words: Any, path: str = "") -> dict[str, Any]:
     if not isinstance(words, dict):
         return {path: words}
-    return {name: text for key, each in words.items() for name, text in flat(each, f"{path}.{key}").items()}
+    return {
+        name: text
+        for key, each in words.items()
+        for name, text in flat(each, f"{path}.{key}").items()
+    }
 
 
 def places(text: str) -> set[str]:
@@ -44,7 +48,13 @@ def test_every_device_has_a_name() -> None:
 
 
 def test_right_to_left() -> None:
-    assert [locale(each).direction for each in LANGUAGES] == ["ltr", "ltr", "ltr", "ltr", "rtl"]
+    assert [locale(each).direction for each in LANGUAGES] == [
+        "ltr",
+        "ltr",
+        "ltr",
+        "ltr",
+        "rtl",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,5 +68,7 @@ def test_right_to_left() -> None:
         ("", ";;;,,,q=", "en"),
     ],
 )
-def test_the_language_is_that_of_the_address_then_of_the_browser(asked: str, accepted: str, found: str) -> None:
+def test_the_language_is_that_of_the_address_then_of_the_browser(
+    asked: str, accepted: str, found: str
+) -> None:
     assert choose_language(LANGUAGES, asked, accepted) == found

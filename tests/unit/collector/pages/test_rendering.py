@@ -37,7 +37,9 @@ def page(collector: Inside, path: str = "/s/small") -> str:
     return found.body.decode()
 
 
-def test_equal_contents_are_rendered_once(collector: Inside, database: Store, renders: list[str]) -> None:
+def test_equal_contents_are_rendered_once(
+    collector: Inside, database: Store, renders: list[str]
+) -> None:
     assert len({page(collector) for _ in range(3)}) == 1
     assert len(renders) == 1
     for number, path in enumerate(("/s/small?group=north", "/s/small?group=south"), 2):
@@ -49,10 +51,15 @@ def test_equal_contents_are_rendered_once(collector: Inside, database: Store, re
     assert len(renders) == 4, "so is another state"
 
 
-def test_nobody_sees_what_is_in_the_form_of_another(collector: Inside, database: Store, renders: list[str]) -> None:
+def test_nobody_sees_what_is_in_the_form_of_another(
+    collector: Inside, database: Store, renders: list[str]
+) -> None:
     database.close("small")
     collector._app.state.collector.surveys.forget()
-    found = [set(re.findall(r'type="hidden"[^>]* value="([^"]{16,})"', page(collector))) for _ in range(3)]
+    found = [
+        set(re.findall(r'type="hidden"[^>]* value="([^"]{16,})"', page(collector)))
+        for _ in range(3)
+    ]
     shared = set.intersection(*found)
     assert len(renders) == 1
     assert not shared & {respondent._BLANK.value, respondent._BLANK.key}
@@ -74,10 +81,19 @@ def test_so_many_pages_are_kept_and_no_more(
 
 @pytest.mark.parametrize(
     ("module", "path"),
-    [(respondent, "/s/small"), (respondent, "/"), (respondent, "/preview/small"), (analyst_pages, "/a/plan")],
+    [
+        (respondent, "/s/small"),
+        (respondent, "/"),
+        (respondent, "/preview/small"),
+        (analyst_pages, "/a/plan"),
+    ],
 )
 def test_a_page_being_rendered_keeps_nobody_waiting(
-    database: Store, analyst: str, monkeypatch: pytest.MonkeyPatch, module: object, path: str
+    database: Store,
+    analyst: str,
+    monkeypatch: pytest.MonkeyPatch,
+    module: object,
+    path: str,
 ) -> None:
     begun, go_on = threading.Event(), threading.Event()
 
@@ -91,7 +107,11 @@ def test_a_page_being_rendered_keeps_nobody_waiting(
     with listening(make_app(Settings(), database)) as address:
         got: list[int] = []
         headers = {"authorization": analyst, "accept": "text/html"}
-        asking = threading.Thread(target=lambda: got.append(httpx.get(address + path, headers=headers).status_code))
+        asking = threading.Thread(
+            target=lambda: got.append(
+                httpx.get(address + path, headers=headers).status_code
+            )
+        )
         asking.start()
         assert begun.wait(30)
         assert httpx.get(f"{address}/health", timeout=20).status_code == 200
@@ -101,11 +121,17 @@ def test_a_page_being_rendered_keeps_nobody_waiting(
     assert got == [200]
 
 
-def test_what_a_cookie_says_is_no_markup(collector: Inside, database: Store, renders: list[str]) -> None:
+def test_what_a_cookie_says_is_no_markup(
+    collector: Inside, database: Store, renders: list[str]
+) -> None:
     database.close("small")
     collector._app.state.collector.surveys.forget()
-    cookies = "; ".join(f"{prefix}deniable-form=x<b>planted" for prefix in ("", "__Host-"))
-    found = collector.ask("GET", "/s/small", accept="text/html", cookie=cookies).body.decode()
+    cookies = "; ".join(
+        f"{prefix}deniable-form=x<b>planted" for prefix in ("", "__Host-")
+    )
+    found = collector.ask(
+        "GET", "/s/small", accept="text/html", cookie=cookies
+    ).body.decode()
     assert "x&lt;b&gt;planted" in found
     assert "<b>planted" not in found
     assert len(renders) == 1

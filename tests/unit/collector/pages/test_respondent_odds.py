@@ -12,7 +12,9 @@ from deniable.collector.pages.devices import IconArray, odds
 from deniable.designs import FAMILIES, Design
 
 REGISTERED = [
-    pytest.param(each, id=f"{name}-{at}") for name in FAMILIES for at, each in enumerate(FAMILIES[name].designs())
+    pytest.param(each, id=f"{name}-{at}")
+    for name in FAMILIES
+    for at, each in enumerate(FAMILIES[name].designs())
 ]
 
 
@@ -31,10 +33,15 @@ def test_every_number_of_a_table_is_that_of_the_channel(design: Design) -> None:
     assert (told.kind == "includes") == isinstance(design.channel, Sets)
     for row, counts in enumerate(told.table):
         for answer, count in enumerate(counts):
-            assert abs(count - told.base * brute(design, told.kind, row, answer)) <= Fraction(1, 2)
+            assert abs(
+                count - told.base * brute(design, told.kind, row, answer)
+            ) <= Fraction(1, 2)
     if told.table:
         likely, unlikely = told.crowds
-        assert (likely.count, unlikely.count) == (max(told.table[told.subject]), min(told.table[told.subject]))
+        assert (likely.count, unlikely.count) == (
+            max(told.table[told.subject]),
+            min(told.table[told.subject]),
+        )
 
 
 @pytest.mark.parametrize("design", REGISTERED)
@@ -45,14 +52,18 @@ def test_what_somebody_could_believe_is_never_understated(design: Design) -> Non
     for response in range(min(channel.responses, 64)):
         for answer in range(channel.answers):
             _, most = channel.bayes_factors(response, answer)
-            if not any(channel.probability(response, given=x) for x in range(channel.answers)):
+            if not any(
+                channel.probability(response, given=x) for x in range(channel.answers)
+            ):
                 continue
             believed = 100 if most == math.inf else 100 * most / (most + 9)
             assert believed <= told.after <= 100
 
 
 def test_a_design_that_tells_nothing() -> None:
-    assert odds(dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])).disclosure.band == "nothing"
+    assert (
+        odds(dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])).disclosure.band == "nothing"
+    )
     assert odds(dn.k_ary(4, p="1/2")).disclosure.band != "nothing"
 
 
@@ -67,9 +78,16 @@ def test_a_design_that_tells_nothing() -> None:
     ],
     ids=["diagonal", "rare", "bits", "subset", "codes"],
 )
-def test_large_designs_have_a_picture_and_no_table(design: Design, kind: str, counts: list[int], base: int) -> None:
+def test_large_designs_have_a_picture_and_no_table(
+    design: Design, kind: str, counts: list[int], base: int
+) -> None:
     told = odds(design)
-    assert (told.kind, [crowd.count for crowd in told.crowds], told.base, told.table) == (kind, counts, base, ())
+    assert (
+        told.kind,
+        [crowd.count for crowd in told.crowds],
+        told.base,
+        told.table,
+    ) == (kind, counts, base, ())
 
 
 def test_a_design_too_large_for_a_picture_still_tells_what_can_be_believed() -> None:
@@ -79,7 +97,9 @@ def test_a_design_too_large_for_a_picture_still_tells_what_can_be_believed() -> 
 
 @pytest.mark.parametrize("base", [100, 1000])
 @pytest.mark.parametrize("count", [0, 1, 9, 10, 11, 40, 75, 99, 100])
-def test_the_areas_of_a_picture_hold_as_many_people_as_they_say(count: int, base: int) -> None:
+def test_the_areas_of_a_picture_hold_as_many_people_as_they_say(
+    count: int, base: int
+) -> None:
     crowd = IconArray(0, count, base)
     assert area(crowd.senders) == 100 * count
     assert area(crowd.others) == 100 * (base - count)
@@ -94,4 +114,7 @@ def area(path: str) -> float:
         x, y = (int(number), y) if command == "H" else (x, int(number))
         corners.append((x, y))
     ends = [*corners[1:], corners[0]]
-    return abs(sum(a * d - b * c for (a, b), (c, d) in zip(corners, ends, strict=True))) / 2
+    return (
+        abs(sum(a * d - b * c for (a, b), (c, d) in zip(corners, ends, strict=True)))
+        / 2
+    )

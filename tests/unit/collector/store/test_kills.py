@@ -11,7 +11,9 @@ from tests.support import collector_kills
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="programs are forked")
-def test_programs_that_are_killed_lose_nothing_and_count_nothing_twice(where: str) -> None:
+def test_programs_that_are_killed_lose_nothing_and_count_nothing_twice(
+    where: str,
+) -> None:
     seen = collector_kills.run_apart(where, 6)
     assert seen.wrong == []
     assert seen.kills == 6

@@ -13,13 +13,20 @@ from deniable.collector.store.schema import TABLES
 from deniable.errors import InvalidRequest, NotAllowed
 from tests.support.surveys import small
 
-HELD = [table for table, columns in TABLES.items() if "survey" in columns and table != "token"]
+HELD = [
+    table
+    for table, columns in TABLES.items()
+    if "survey" in columns and table != "token"
+]
 
 
 def rows(store: Store, survey: int) -> dict[str, int]:
     """Return how many rows each table has of a survey."""
     with store.transaction(write=False) as tables:
-        return {each: tables.value(f"SELECT count(*) FROM {each} WHERE survey = ?", survey) for each in HELD}
+        return {
+            each: tables.value(f"SELECT count(*) FROM {each} WHERE survey = ?", survey)
+            for each in HELD
+        }
 
 
 def sent(store: Store, entry: Entry) -> Submission:
@@ -30,7 +37,9 @@ def sent(store: Store, entry: Entry) -> Submission:
         message = os.urandom(32)
         blinded, factor = blind.blind(message, entry.public)
         signed = store.exchange(entry.survey.name, code, blinded)
-        admission = Admission(message, blind.unblind(message, signed, factor, entry.public))
+        admission = Admission(
+            message, blind.unblind(message, signed, factor, entry.public)
+        )
     made = Submission(entry.id, key, 0, (Sent(0, 0, 1),), admission)
     assert store.add([made]) == ["stored"]
     return made
@@ -43,9 +52,16 @@ def pilot(store: Store) -> Entry:
     return store.start_pilot("small")
 
 
-def test_a_pilot_asks_the_same_under_another_name_and_hash(store: Store, pilot: Entry) -> None:
+def test_a_pilot_asks_the_same_under_another_name_and_hash(
+    store: Store, pilot: Entry
+) -> None:
     survey, draft = pilot.survey, store.survey("small")
-    assert (survey.name, survey.pilot, pilot.state, draft.state) == ("small-pilot", True, "open", "draft")
+    assert (survey.name, survey.pilot, pilot.state, draft.state) == (
+        "small-pilot",
+        True,
+        "open",
+        "draft",
+    )
     assert survey.questions[0].design == draft.survey.questions[0].design
     assert survey.hash != draft.survey.hash
     assert pilot.public != draft.public, "a token of one admits nobody to the other"
@@ -58,17 +74,31 @@ def test_nothing_of_a_pilot_is_left(store: Store, pilot: Entry, ending: str) -> 
     with store.transaction() as tables:
         for table in ("upcoming", "published"):  # as if enough had come to be shown
             tables.run(f"INSERT INTO {table} SELECT * FROM tally")
-    held = {"response": 1, "tally": 1, "upcoming": 1, "published": 1, "day": 1, "invitation": 6, "spent": 1}
+    held = {
+        "response": 1,
+        "tally": 1,
+        "upcoming": 1,
+        "published": 1,
+        "day": 1,
+        "invitation": 6,
+        "spent": 1,
+    }
     assert rows(store, pilot.id) == dict.fromkeys(HELD, 0) | held
     store.rewrite(at_once=True)
-    assert rows(store, pilot.id) == dict.fromkeys(HELD, 0) | held | {"response": 0, "run": 1, "pack": 1}
+    assert rows(store, pilot.id) == dict.fromkeys(HELD, 0) | held | {
+        "response": 0,
+        "run": 1,
+        "pack": 1,
+    }
     if ending == "opened":
         store.open("small")
     else:
         assert store.end_pilot("small").state == "ended"
     assert rows(store, pilot.id) == dict.fromkeys(HELD, 0)
     with store.transaction(write=False) as tables:
-        assert tables.value("SELECT private FROM survey WHERE id = ?", pilot.id) == "", "nobody signs for it again"
+        assert (
+            tables.value("SELECT private FROM survey WHERE id = ?", pilot.id) == ""
+        ), "nobody signs for it again"
     assert store.survey("small-pilot").state == "ended"
     assert store.tallies(pilot.id, 0).respondents == 0
     (refused,) = store.add([submission])
@@ -80,7 +110,9 @@ def test_the_field_starts_from_nothing(store: Store, pilot: Entry) -> None:
     admission = sent(store, pilot).admission
     entry = store.open("small")
     assert rows(store, entry.id) == dict.fromkeys(HELD, 0)
-    refused = store.add([Submission(entry.id, os.urandom(16), None, (Sent(0, 0, 1),), admission)])
+    refused = store.add(
+        [Submission(entry.id, os.urandom(16), None, (Sent(0, 0, 1),), admission)]
+    )
     assert isinstance(refused[0], NotStored), "a token of the pilot"
     sent(store, entry)
     assert store.tallies(entry.id, 0).respondents == 1
@@ -95,11 +127,15 @@ def test_invitations_of_the_survey_are_left_alone(store: Store) -> None:
         store.exchange("small-pilot", code, 2)
     store.end_pilot("small")
     entry = store.open("small")
-    assert (entry.id, entry.survey.hash) == (draft.id, draft.survey.hash), "what was signed and linked still holds"
+    assert (entry.id, entry.survey.hash) == (draft.id, draft.survey.hash), (
+        "what was signed and linked still holds"
+    )
     assert store.exchange("small", code, 2) > 0
 
 
-def test_a_pilot_can_be_closed_looked_at_and_started_again(store: Store, pilot: Entry) -> None:
+def test_a_pilot_can_be_closed_looked_at_and_started_again(
+    store: Store, pilot: Entry
+) -> None:
     sent(store, pilot)
     assert store.close("small-pilot").state == "closed"
     assert store.tallies(pilot.id, 0).respondents == 1, "until it is ended"

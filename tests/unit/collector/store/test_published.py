@@ -13,7 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deniable.collector.store import Batch, Entry, Sent, Store, Submission, counts
-from deniable.collector.store.published import PUBLISHED, Cell, _fully_shown_stages, _stages_grown
+from deniable.collector.store.published import (
+    PUBLISHED,
+    Cell,
+    _fully_shown_stages,
+    _stages_grown,
+)
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
@@ -28,22 +33,30 @@ def entry(store: Store) -> Entry:
     return store.open("small")
 
 
-def send(store: Store, entry: Entry, count: int, code: int = 0, group: int | None = None) -> list[bytes]:
+def send(
+    store: Store, entry: Entry, count: int, code: int = 0, group: int | None = None
+) -> list[bytes]:
     """Let so many people respond to the first question, one after the other; return their keys."""
     keys = [secrets.token_bytes(16) for _ in range(count)]
     for key in keys:
-        assert store.add([Submission(entry.id, key, group, (Sent(0, 0, code),))]) == ["stored"]
+        assert store.add([Submission(entry.id, key, group, (Sent(0, 0, code),))]) == [
+            "stored"
+        ]
     return keys
 
 
-def published_counts(store: Store, entry: Entry, question: int, group: int | None) -> Tally | StageTallies:
+def published_counts(
+    store: Store, entry: Entry, question: int, group: int | None
+) -> Tally | StageTallies:
     """Return the published counts of a group, large enough to be shown or not; None for everybody."""
     everybody = store.shown(entry.id, question).everybody.tally
     if group is None:
         return everybody
     column = KnownSurvey.from_entry(entry).columns[question]
     with store.transaction(write=False) as tables:
-        return column.tally(counts.read(tables, PUBLISHED, entry.id, question, column.layouts, group))
+        return column.tally(
+            counts.read(tables, PUBLISHED, entry.id, question, column.layouts, group)
+        )
 
 
 def look(store: Store, entry: Entry, group: int | None = None) -> list[int]:
@@ -55,13 +68,22 @@ def look(store: Store, entry: Entry, group: int | None = None) -> list[int]:
 
 def test_what_is_shown_lags_one_whole_step_behind(store: Store, entry: Entry) -> None:
     send(store, entry, 9, 0)
-    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == ([0, 0], 10)
+    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == (
+        [0, 0],
+        10,
+    )
     send(store, entry, 1, 1)
-    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == ([5, 0], 15), "without the last five"
+    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == (
+        [5, 0],
+        15,
+    ), "without the last five"
     send(store, entry, 4, 1)
     assert look(store, entry) == [5, 0]
     send(store, entry, 1, 1)
-    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == ([9, 1], 20)
+    assert (look(store, entry), store.shown(entry.id, 0).next_steps[None]) == (
+        [9, 1],
+        20,
+    )
 
 
 @pytest.mark.parametrize("people", [5, 9, 10, 14])
@@ -124,7 +146,9 @@ def test_withdrawals_open_no_smaller_view(store: Store, entry: Entry) -> None:
     assert store.tallies(entry.id, 0, 0).respondents == 11
 
 
-def test_many_withdrawals_open_no_smaller_view_either(store: Store, entry: Entry) -> None:
+def test_many_withdrawals_open_no_smaller_view_either(
+    store: Store, entry: Entry
+) -> None:
     keys = send(store, entry, 4 * MINIMUM, 0)
     assert look(store, entry) == [15, 0]
     for key in keys[: 3 * MINIMUM]:
@@ -132,7 +156,9 @@ def test_many_withdrawals_open_no_smaller_view_either(store: Store, entry: Entry
     assert look(store, entry) == [15, 0]
 
 
-def test_the_result_is_complete_also_where_few_are_new_because_people_withdrew(store: Store, entry: Entry) -> None:
+def test_the_result_is_complete_also_where_few_are_new_because_people_withdrew(
+    store: Store, entry: Entry
+) -> None:
     keys = send(store, entry, 2 * MINIMUM, 0)
     assert look(store, entry) == [5, 0]
     for key in keys[-4:]:
@@ -143,7 +169,9 @@ def test_the_result_is_complete_also_where_few_are_new_because_people_withdrew(s
     assert store.shown(entry.id, 0).complete_stages == 1
 
 
-def test_groups_that_are_too_small_are_not_in_the_total_either(store: Store, entry: Entry) -> None:
+def test_groups_that_are_too_small_are_not_in_the_total_either(
+    store: Store, entry: Entry
+) -> None:
     send(store, entry, 12, 0, group=0)
     send(store, entry, 2, 1, group=1)
     send(store, entry, 10, 0)
@@ -151,13 +179,17 @@ def test_groups_that_are_too_small_are_not_in_the_total_either(store: Store, ent
     assert look(store, entry, 1) == [0, 0]
 
 
-def test_a_small_group_is_in_the_total_at_the_end_with_the_last_step_of_another(store: Store, entry: Entry) -> None:
+def test_a_small_group_is_in_the_total_at_the_end_with_the_last_step_of_another(
+    store: Store, entry: Entry
+) -> None:
     send(store, entry, 12, 0, group=0)
     send(store, entry, 2, 1, group=1)
     assert look(store, entry) == [5, 0]
     store.close("small")
     assert look(store, entry) == [12, 2]
-    assert look(store, entry, 0) == [5, 0], "seven of the north and two of the south are told together"
+    assert look(store, entry, 0) == [5, 0], (
+        "seven of the north and two of the south are told together"
+    )
     assert look(store, entry, 1) == [0, 0]
     assert store.shown(entry.id, 0).complete_groups == frozenset()
 
@@ -166,11 +198,17 @@ def test_large_groups_are_whole_at_the_end(store: Store, entry: Entry) -> None:
     send(store, entry, 12, 0, group=0)
     send(store, entry, 6, 1, group=1)
     store.close("small")
-    assert [look(store, entry, group) for group in (None, 0, 1)] == [[12, 6], [12, 0], [0, 6]]
+    assert [look(store, entry, group) for group in (None, 0, 1)] == [
+        [12, 6],
+        [12, 0],
+        [0, 6],
+    ]
     assert store.shown(entry.id, 0).complete_groups == {0, 1}
 
 
-def test_a_survey_opened_again_shows_more_when_it_has_ended_again_with_enough(store: Store, entry: Entry) -> None:
+def test_a_survey_opened_again_shows_more_when_it_has_ended_again_with_enough(
+    store: Store, entry: Entry
+) -> None:
     send(store, entry, 7, 0, group=0)
     store.close("small")
     assert look(store, entry) == [7, 0]
@@ -190,7 +228,9 @@ def test_a_survey_opened_again_shows_more_when_it_has_ended_again_with_enough(st
     assert store.shown(entry.id, 0).complete_stages == 1
 
 
-def raised(store: Store, entry: Entry, keys: list[bytes], stages: int, code: int = 0) -> None:
+def raised(
+    store: Store, entry: Entry, keys: list[bytes], stages: int, code: int = 0
+) -> None:
     """Let people send so many stages of the second question, one after the other."""
     for key in keys:
         sent = tuple(Sent(1, stage, code) for stage in range(stages))
@@ -209,7 +249,9 @@ def people(count: int) -> list[bytes]:
     return [secrets.token_bytes(16) for _ in range(count)]
 
 
-def test_stages_lag_a_step_of_their_own_and_end_complete(store: Store, entry: Entry) -> None:
+def test_stages_lag_a_step_of_their_own_and_end_complete(
+    store: Store, entry: Entry
+) -> None:
     raised(store, entry, people(6), 2)
     assert seen(store, entry) == [0, 0, 0]
     raised(store, entry, people(4), 2)
@@ -219,7 +261,9 @@ def test_stages_lag_a_step_of_their_own_and_end_complete(store: Store, entry: En
     assert seen(store, entry) == [10, 5, 0], "one more is no step of the second stage"
     raised(store, entry, people(2), 3)
     store.close("small")
-    assert seen(store, entry) == [17, 13, 0], "two are too few for a stage that was never shown"
+    assert seen(store, entry) == [17, 13, 0], (
+        "two are too few for a stage that was never shown"
+    )
     assert store.shown(entry.id, 1).complete_stages == 2
 
 
@@ -228,7 +272,9 @@ def test_a_stage_moves_only_with_the_one_before(store: Store, entry: Entry) -> N
     raised(store, entry, keys, 1)
     assert seen(store, entry) == [5, 0, 0]
     raised(store, entry, keys, 2)
-    assert seen(store, entry) == [5, 0, 0], "those of the second stage are not all shown at the first"
+    assert seen(store, entry) == [5, 0, 0], (
+        "those of the second stage are not all shown at the first"
+    )
     store.close("small")
     assert seen(store, entry) == [10, 10, 0]
 
@@ -241,13 +287,20 @@ def test_who_withdrew_is_not_counted_below_nothing(store: Store, entry: Entry) -
     assert seen(store, entry) == [5, 5, 0]
     store.withdraw(entry.id, keys[0])
     raised(store, entry, people(30), 1)
-    assert seen(store, entry) == [5, 5, 0], "the first stage alone would have fewer than have raised it"
+    assert seen(store, entry) == [5, 5, 0], (
+        "the first stage alone would have fewer than have raised it"
+    )
     store.close("small")
     assert seen(store, entry) == [39, 9, 0]
 
 
-@given(st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 2)), max_size=80), st.integers(1, 6))
-def test_groups_grow_by_the_minimum_and_so_does_what_is_left(events: list[tuple[int, int]], minimum: int) -> None:
+@given(
+    st.lists(st.tuples(st.integers(-1, 2), st.integers(0, 2)), max_size=80),
+    st.integers(1, 6),
+)
+def test_groups_grow_by_the_minimum_and_so_does_what_is_left(
+    events: list[tuple[int, int]], minimum: int
+) -> None:
     """People of some group come and send some stages; whatever is shown, then and at the end, differs by enough."""
     stored: Counter[Cell] = Counter()
     upcoming: dict[Cell, int] = {}
@@ -256,12 +309,27 @@ def test_groups_grow_by_the_minimum_and_so_does_what_is_left(events: list[tuple[
         stored.update(Cell(stage, group) for stage in range(last + 1))
         for stepping, stages in _stages_grown(stored, upcoming, [minimum] * 3).items():
             for cell in (Cell(stage, stepping) for stage in range(stages)):
-                assert upcoming.get(cell, 0) == 0 or upcoming[cell] - shown.get(cell, 0) >= minimum
+                assert (
+                    upcoming.get(cell, 0) == 0
+                    or upcoming[cell] - shown.get(cell, 0) >= minimum
+                )
                 shown[cell], upcoming[cell] = upcoming.get(cell, 0), stored[cell]
     for stage in range(3):
-        rises = {cell.group: stored[cell] - shown.get(cell, 0) for cell in stored if cell.stage == stage}
-        assert all(rise >= minimum for group, rise in rises.items() if shown.get(Cell(stage, group)))
-        apart = {group for group, stages in _fully_shown_stages(stored, shown, 3, minimum).items() if stages > stage}
+        rises = {
+            cell.group: stored[cell] - shown.get(cell, 0)
+            for cell in stored
+            if cell.stage == stage
+        }
+        assert all(
+            rise >= minimum
+            for group, rise in rises.items()
+            if shown.get(Cell(stage, group))
+        )
+        apart = {
+            group
+            for group, stages in _fully_shown_stages(stored, shown, 3, minimum).items()
+            if stages > stage
+        }
         assert all(rises[group] >= minimum for group in apart)
         left = sum(rises.values()) - sum(rises[group] for group in apart)
         assert left == 0 or left >= minimum or not apart

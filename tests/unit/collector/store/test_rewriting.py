@@ -72,7 +72,9 @@ def test_what_could_not_be_done_is_done_again(clock: Clock) -> None:
     assert rewriter.pause is None
 
 
-def test_a_reader_who_stays_is_not_disturbed_and_keeps_nothing_for_ever(store: Store, entry: Entry) -> None:
+def test_a_reader_who_stays_is_not_disturbed_and_keeps_nothing_for_ever(
+    store: Store, entry: Entry
+) -> None:
     keys = [os.urandom(16) for _ in range(3)]
     store.add([Submission(entry.id, key, None, (Sent(0, 0, 1),)) for key in keys[:2]])
     with store.transaction(write=False) as tables:

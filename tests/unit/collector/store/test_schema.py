@@ -54,22 +54,42 @@ MEANING = {
 def test_every_column_is_known_and_none_can_hold_an_answer(tmp_path: Path) -> None:
     open_store(tmp_path / "store.db").shut()
     with sqlite3.connect(tmp_path / "store.db") as connection:
-        tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        tables = {
+            name
+            for (name,) in connection.execute(
+                "SELECT name FROM sqlite_master WHERE type = 'table'"
+            )
+        }
         found = {
-            table: tuple(row[1] for row in connection.execute(f"PRAGMA table_info({table})"))
+            table: tuple(
+                row[1] for row in connection.execute(f"PRAGMA table_info({table})")
+            )
             for table in sorted(tables)
         }
     connection.close()
     assert found == {**TABLES, "migration": ("part", "name")}
     assert {column for columns in found.values() for column in columns} == set(MEANING)
-    assert not any(re.search("answer|categor|address|ip$|agent|time|stamp|created", column) for column in MEANING)
+    assert not any(
+        re.search("answer|categor|address|ip$|agent|time|stamp|created", column)
+        for column in MEANING
+    )
 
 
-def test_responses_lie_in_the_order_of_their_ids_and_carry_no_number_of_their_own(tmp_path: Path) -> None:
-    statements = [statement for migration in MIGRATIONS for statement in migration.statements]
-    kept = [each for each in statements if re.search(r"TABLE (response|run|pack|spent|invitation)\b", each)]
+def test_responses_lie_in_the_order_of_their_ids_and_carry_no_number_of_their_own(
+    tmp_path: Path,
+) -> None:
+    statements = [
+        statement for migration in MIGRATIONS for statement in migration.statements
+    ]
+    kept = [
+        each
+        for each in statements
+        if re.search(r"TABLE (response|run|pack|spent|invitation)\b", each)
+    ]
     assert len(kept) == 5
-    assert all(each.rstrip().endswith("{by_key}") for each in kept), "no row number that tells when a row came"
+    assert all(each.rstrip().endswith("{by_key}") for each in kept), (
+        "no row number that tells when a row came"
+    )
     store = open_store(tmp_path / "store.db")
     store.create(small())
     entry = store.open("small")
@@ -92,7 +112,12 @@ def test_rows_are_not_written_in_the_order_in_which_they_came(
     written: list[tuple[str, list[Any]]] = []
     insert = kind.insert
 
-    def noted(tables: Tables, table: str, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    def noted(
+        tables: Tables,
+        table: str,
+        columns: Sequence[str],
+        rows: Iterable[Sequence[Any]],
+    ) -> None:
         written.append((table, list(rows)))
         insert(tables, table, columns, written[-1][1])
 
@@ -108,9 +133,13 @@ def test_rows_are_not_written_in_the_order_in_which_they_came(
     assert packed == sorted(packed)
 
 
-def test_the_rows_of_one_respondent_have_nothing_in_common(store: Store, entry: Entry) -> None:
+def test_the_rows_of_one_respondent_have_nothing_in_common(
+    store: Store, entry: Entry
+) -> None:
     key = os.urandom(16)
-    store.add([Submission(entry.id, key, 0, (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3)))])
+    store.add(
+        [Submission(entry.id, key, 0, (Sent(0, 0, 1), Sent(1, 0, 2), Sent(2, 0, 3)))]
+    )
     with store.transaction(write=False) as tables:
         rows = tables.rows("SELECT question, id FROM response ORDER BY question")
     survey = entry.survey
@@ -131,11 +160,15 @@ def test_the_key_is_not_stored(tmp_path: Path) -> None:
     store.add([Submission(entry.id, key, 0, (Sent(0, 0, 1),))])
     files = [path.read_bytes() for path in tmp_path.iterdir()]
     assert not any(key in content or key.hex().encode() in content for content in files)
-    assert any(b"A small survey" in content for content in files), "this would find what is there"
+    assert any(b"A small survey" in content for content in files), (
+        "this would find what is there"
+    )
     store.shut()
 
 
-def test_what_is_withdrawn_is_overwritten_when_the_store_is_closed(tmp_path: Path) -> None:
+def test_what_is_withdrawn_is_overwritten_when_the_store_is_closed(
+    tmp_path: Path,
+) -> None:
     store = open_store(tmp_path / "store.db")
     store.create(small())
     entry, key = store.open("small"), os.urandom(16)
@@ -150,7 +183,9 @@ def test_what_is_withdrawn_is_overwritten_when_the_store_is_closed(tmp_path: Pat
     assert id_ not in (tmp_path / "store.db").read_bytes()
 
 
-def test_in_postgres_a_closed_survey_does_not_tell_what_came_together(postgres_server: str) -> None:
+def test_in_postgres_a_closed_survey_does_not_tell_what_came_together(
+    postgres_server: str,
+) -> None:
     store = open_store(postgres.fresh_schema(postgres_server, "closed_survey"))
     store.create(small())
     entry = store.open("small")
@@ -171,4 +206,9 @@ def test_in_postgres_a_closed_survey_does_not_tell_what_came_together(postgres_s
 
 def _transactions(store: Store) -> set[str]:
     with store.transaction(write=False) as tables:
-        return {str(number) for (number,) in tables.rows("SELECT xmin FROM response UNION SELECT xmin FROM pack")}
+        return {
+            str(number)
+            for (number,) in tables.rows(
+                "SELECT xmin FROM response UNION SELECT xmin FROM pack"
+            )
+        }

@@ -9,7 +9,16 @@ import pytest
 
 from deniable.blind import Key
 from deniable.collector import signing
-from deniable.collector.store import NoSuchSurvey, NotStored, Sent, Store, StoreFailed, Submission, Token, open_store
+from deniable.collector.store import (
+    NoSuchSurvey,
+    NotStored,
+    Sent,
+    Store,
+    StoreFailed,
+    Submission,
+    Token,
+    open_store,
+)
 from deniable.collector.store.schema import MIGRATIONS, PART
 from deniable.db import applied_migrations
 from deniable.designs import k_ary
@@ -51,12 +60,17 @@ def test_a_draft_cannot_be_closed(store: Store) -> None:
 
 def test_a_tally_that_would_not_fit_is_refused(store: Store) -> None:
     with pytest.raises(InvalidRequest, match="at most"):
-        store.create(small(questions=(question("large", k_ary(10_000_000, epsilon=1)),)))
+        store.create(
+            small(questions=(question("large", k_ary(10_000_000, epsilon=1)),))
+        )
     assert store.surveys() == []
 
 
 def test_surveys_by_invitation_have_a_key_of_their_own(store: Store) -> None:
-    keys = [store.create(small(name=name, admission="invitation")).public for name in ("one", "two")]
+    keys = [
+        store.create(small(name=name, admission="invitation")).public
+        for name in ("one", "two")
+    ]
     assert all(isinstance(key, Key) for key in keys)
     assert keys[0] != keys[1]
     found = store.survey("one")
@@ -65,15 +79,26 @@ def test_surveys_by_invitation_have_a_key_of_their_own(store: Store) -> None:
     assert store.create(small()).public is None
 
 
-def test_the_key_of_receipts_is_under_the_hash_of_every_definition(store: Store) -> None:
-    entries = [store.create(small(name=name, admission=how)) for name, how in (("a", "open"), ("b", "invitation"))]
-    assert {each.survey.keys.receipts for each in entries if each.survey.keys} == {signing.receipt_key(store)}
+def test_the_key_of_receipts_is_under_the_hash_of_every_definition(
+    store: Store,
+) -> None:
+    entries = [
+        store.create(small(name=name, admission=how))
+        for name, how in (("a", "open"), ("b", "invitation"))
+    ]
+    assert {each.survey.keys.receipts for each in entries if each.survey.keys} == {
+        signing.receipt_key(store)
+    }
     assert entries[0].survey.hash != small(name="a").hash
     brought = small(name="c", keys=Keys("0" * 64))
-    assert store.create(brought).survey.keys == Keys(signing.receipt_key(store)), "keys of elsewhere are not taken over"
+    assert store.create(brought).survey.keys == Keys(signing.receipt_key(store)), (
+        "keys of elsewhere are not taken over"
+    )
 
 
-def test_a_second_program_sees_what_the_first_has_done(store: Store, where: str) -> None:
+def test_a_second_program_sees_what_the_first_has_done(
+    store: Store, where: str
+) -> None:
     other = open_store(where)
     assert store.surveys() == []
     entry = other.create(small())
@@ -89,9 +114,16 @@ def test_a_second_program_sees_what_the_first_has_done(store: Store, where: str)
 def test_days_are_kept(store: Store) -> None:
     store.create(small(opens=date(2026, 3, 1), closes=date(2026, 3, 2)))
     entry = store.open("small")
-    for day, said in ((28, "opens on 2026-03-01"), (1, ""), (2, ""), (3, "closed on 2026-03-02, its last day")):
+    for day, said in (
+        (28, "opens on 2026-03-01"),
+        (1, ""),
+        (2, ""),
+        (3, "closed on 2026-03-02, its last day"),
+    ):
         store.today = lambda day=day: date(2026, 2 if day == 28 else 3, day)  # type: ignore[attr-defined,misc]
-        outcome = store.add([Submission(entry.id, bytes([day] * 16), None, (Sent(0, 0, 0),))])[0]
+        outcome = store.add(
+            [Submission(entry.id, bytes([day] * 16), None, (Sent(0, 0, 0),))]
+        )[0]
         assert said in outcome.reason if isinstance(outcome, NotStored) else not said
     assert store.days(entry.id, 0) == [(date(2026, 3, 1), 1), (date(2026, 3, 2), 1)]
 
@@ -136,7 +168,10 @@ def test_secrets_and_tokens_are_not_in_the_file_as_text(tmp_path: Path) -> None:
     token, codes = store.issue_token(Token("ann", "admin")), store.invite("small", 3)
     store.shut()
     stored = (tmp_path / "store.db").read_bytes()
-    assert not any(text.encode() in stored or text[3:].encode() in stored for text in [token, *codes])
+    assert not any(
+        text.encode() in stored or text[3:].encode() in stored
+        for text in [token, *codes]
+    )
 
 
 def test_a_database_of_a_later_version_is_left_alone(store: Store, where: str) -> None:
@@ -147,9 +182,14 @@ def test_a_database_of_a_later_version_is_left_alone(store: Store, where: str) -
         open_store(where)
 
 
-def test_what_is_no_database_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_database_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "store.db"
-    path.write_text("This is not a database, but a longer text than the header of one would be. " * 20)
+    path.write_text(
+        "This is not a database, but a longer text than the header of one would be. "
+        * 20
+    )
     with pytest.raises(StoreFailed, match="not a database"):
         open_store(path)
     with pytest.raises(StoreFailed, match="cannot open"):
@@ -159,10 +199,14 @@ def test_what_is_no_database_is_refused(tmp_path: Path, monkeypatch: pytest.Monk
         open_store("postgresql://127.0.0.1/nothing")
 
 
-def test_a_server_that_is_not_there_is_told_without_its_password(postgres_server: str) -> None:
+def test_a_server_that_is_not_there_is_told_without_its_password(
+    postgres_server: str,
+) -> None:
     assert postgres_server
     with pytest.raises(StoreFailed, match="could not be read") as caught:
-        open_store("postgresql://somebody:secret-word@127.0.0.1:1/nothing?connect_timeout=1")
+        open_store(
+            "postgresql://somebody:secret-word@127.0.0.1:1/nothing?connect_timeout=1"
+        )
     assert "secret-word" not in str(caught.value)
 
 

@@ -9,13 +9,22 @@ from pathlib import Path
 import pytest
 
 from deniable import blind
-from deniable.collector.store import Sent, Store, StoreFailed, Submission, open_store, schema
+from deniable.collector.store import (
+    Sent,
+    Store,
+    StoreFailed,
+    Submission,
+    open_store,
+    schema,
+)
 from deniable.collector.store.base import Admission
 from deniable.db import Migration
 from deniable.errors import UnreadableFile
 from tests.support.stored import DATABASE, counts, known
 
-NEXT = Migration("next", ("ALTER TABLE token ADD COLUMN note TEXT NOT NULL DEFAULT ''",))
+NEXT = Migration(
+    "next", ("ALTER TABLE token ADD COLUMN note TEXT NOT NULL DEFAULT ''",)
+)
 BROKEN = Migration("next", (*NEXT.statements, "INSERT INTO no_such_table VALUES (1)"))
 
 
@@ -35,10 +44,16 @@ def later(monkeypatch: pytest.MonkeyPatch) -> None:
 def goes_on(store: Store) -> None:
     """All that people hold still works: keys, tokens, invitations, signatures of the collector."""
     held = known()
-    assert {entry.survey.name: entry.survey.hash for entry in store.surveys()} == held["hashes"]
+    assert {entry.survey.name: entry.survey.hash for entry in store.surveys()} == held[
+        "hashes"
+    ]
     assert counts(store) == held["counts"]
     token = store.find_token(held["token"])
-    assert (token.name, token.scope, token.survey) == ("anna", "analyst", "small") if token else False
+    assert (
+        (token.name, token.scope, token.survey) == ("anna", "analyst", "small")
+        if token
+        else False
+    )
     field, invited = store.survey("small"), store.survey("invited")
     key, guest = bytes.fromhex(held["key"]), bytes.fromhex(held["guest"])
     assert len(store.stored(field.id, key)) == 3
@@ -47,11 +62,15 @@ def goes_on(store: Store) -> None:
     assert store.withdraw(invited.id, guest).responses == 1
     message, signature = held["waiting"]
     waiting = Admission(bytes.fromhex(message), int(signature, 16))
-    assert store.add([Submission(invited.id, os.urandom(16), None, (Sent(0, 0, 0),), waiting)]) == ["stored"]
+    assert store.add(
+        [Submission(invited.id, os.urandom(16), None, (Sent(0, 0, 0),), waiting)]
+    ) == ["stored"]
     assert invited.public is not None
     drawn = os.urandom(32)
     blinded, factor = blind.blind(drawn, invited.public)
-    blind.unblind(drawn, store.exchange("invited", held["code"], blinded), factor, invited.public)
+    blind.unblind(
+        drawn, store.exchange("invited", held["code"], blinded), factor, invited.public
+    )
     store.open("draft")
 
 
@@ -73,7 +92,9 @@ def test_the_next_version_opens_it_once_and_for_all(left: Path) -> None:
     store.shut()
 
 
-def test_this_version_refuses_what_the_next_has_changed(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_this_version_refuses_what_the_next_has_changed(
+    left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, NEXT))
         open_store(left).shut()
@@ -83,7 +104,9 @@ def test_this_version_refuses_what_the_next_has_changed(left: Path, monkeypatch:
     assert left.read_bytes() == before
 
 
-def test_a_change_that_breaks_off_changes_nothing(left: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_that_breaks_off_changes_nothing(
+    left: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(schema, "MIGRATIONS", (*schema.MIGRATIONS, BROKEN))
         with pytest.raises(StoreFailed):

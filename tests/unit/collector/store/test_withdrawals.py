@@ -10,7 +10,14 @@ import pytest
 
 from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
-from deniable.collector.store import Entry, Sent, Store, StoreFailed, Submission, open_store
+from deniable.collector.store import (
+    Entry,
+    Sent,
+    Store,
+    StoreFailed,
+    Submission,
+    open_store,
+)
 from deniable.survey.catalogue import LANGUAGES, locale
 from tests.support import respondents
 from tests.support.collector import Inside
@@ -27,14 +34,18 @@ def sent(store: Store, entry: Entry) -> tuple[bytes, bytes]:
     """Send a response; return its key, and the id of its row."""
     key = os.urandom(16)
     assert store.add([Submission(entry.id, key, None, (Sent(0, 0, 1),))]) == ["stored"]
-    return key, hashlib.sha256(f"{entry.survey.hash}\0animal\0".encode() + key).digest()[:16]
+    return key, hashlib.sha256(
+        f"{entry.survey.hash}\0animal\0".encode() + key
+    ).digest()[:16]
 
 
 def on_disk(folder: Path, row: bytes) -> bool:
     return any(row in each.read_bytes() for each in folder.iterdir())
 
 
-def test_what_was_overwritten_is_not_in_the_file_and_not_in_the_log(tmp_path: Path) -> None:
+def test_what_was_overwritten_is_not_in_the_file_and_not_in_the_log(
+    tmp_path: Path,
+) -> None:
     store = open_store(tmp_path / "store.db")
     store.create(respondents.BROWSER)
     entry = store.open("browser")
@@ -47,17 +58,23 @@ def test_what_was_overwritten_is_not_in_the_file_and_not_in_the_log(tmp_path: Pa
     store.shut()
 
 
-def test_what_could_not_be_overwritten_is_said_to_be_still_there(store: Store, entry: Entry) -> None:
+def test_what_could_not_be_overwritten_is_said_to_be_still_there(
+    store: Store, entry: Entry
+) -> None:
     key, _ = sent(store, entry)
     with store.transaction(write=False) as reader:
-        reader.rows("SELECT * FROM response")  # from here on it sees the row, whatever others do
+        reader.rows(
+            "SELECT * FROM response"
+        )  # from here on it sees the row, whatever others do
         assert store.withdraw(entry.id, key) == (1, False)
         assert len(reader.rows("SELECT * FROM response")) == 1
         assert store.tallies(entry.id, 0).respondents == 0, "it counts no more"
     assert store.rewrite(at_once=True)
 
 
-def test_a_full_disk_does_not_undo_a_withdrawal(store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_does_not_undo_a_withdrawal(
+    store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
     key, _ = sent(store, entry)
 
     def full(**_: object) -> bool:
@@ -69,7 +86,9 @@ def test_a_full_disk_does_not_undo_a_withdrawal(store: Store, entry: Entry, monk
     assert store.withdraw(entry.id, key) == (0, True)
 
 
-def test_a_page_without_script_says_which(store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_page_without_script_says_which(
+    store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Inside(make_app(Settings(), store)) as collector:
         for said, overwritten in (("done", True), ("soon", False), ("none", True)):
             monkeypatch.setattr(store, "rewrite", lambda done=overwritten, **_: done)
@@ -81,5 +100,9 @@ def test_a_page_without_script_says_which(store: Store, entry: Entry, monkeypatc
                 )  # fmt: skip
                 words = locale(language).words["withdraw"]
                 assert page.status == 200
-                assert [name for name in ("done", "soon", "none") if words[name] in page.body.decode()] == [said]
+                assert [
+                    name
+                    for name in ("done", "soon", "none")
+                    if words[name] in page.body.decode()
+                ] == [said]
     monkeypatch.undo()

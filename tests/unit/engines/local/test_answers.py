@@ -34,7 +34,9 @@ def columns(values: list[Any]) -> dict[str, Any]:
         "pandas": pd.Series(values),
         "pandas objects": pd.Series(values, dtype=object),
         "pandas categorical": pd.Series(values, dtype="category"),
-        "pandas with another index": pd.Series(values, index=range(10, 10 + len(values))),
+        "pandas with another index": pd.Series(
+            values, index=range(10, 10 + len(values))
+        ),
         "polars": pl.Series(values),
         "arrow": pa.array(values),
         "arrow chunks": pa.chunked_array([values[:1], values[1:]]),
@@ -69,7 +71,9 @@ WHOLE = {
 
 
 @pytest.mark.parametrize(
-    "answers", [*TEXT.values(), *WHOLE.values()], ids=[*TEXT, *(f"codes, {name}" for name in WHOLE)]
+    "answers",
+    [*TEXT.values(), *WHOLE.values()],
+    ids=[*TEXT, *(f"codes, {name}" for name in WHOLE)],
 )
 def test_answers_of_any_kind(answers: Any) -> None:
     assert read_answers(COLOURS, answers).codes.tolist() == CODES
@@ -77,11 +81,21 @@ def test_answers_of_any_kind(answers: Any) -> None:
 
 
 def test_labels_and_codes_may_be_mixed() -> None:
-    assert read_answers(COLOURS, ["blue", 0, np.int8(1), "blue"]).codes.tolist() == CODES
+    assert (
+        read_answers(COLOURS, ["blue", 0, np.int8(1), "blue"]).codes.tolist() == CODES
+    )
 
 
 @pytest.mark.parametrize(
-    "nothing", [[], (), np.array([]), np.array([], np.uint8), pa.array([], pa.string()), pd.Series([], dtype=str)]
+    "nothing",
+    [
+        [],
+        (),
+        np.array([]),
+        np.array([], np.uint8),
+        pa.array([], pa.string()),
+        pd.Series([], dtype=str),
+    ],
 )
 def test_no_answers_at_all(nothing: Any) -> None:
     drawn = local.draw_all(COLOURS, nothing)
@@ -90,8 +104,14 @@ def test_no_answers_at_all(nothing: Any) -> None:
 
 
 MISSING = {
-    **{f"None in {name}": column for name, column in columns(["red", "blue", None, "blue", None]).items()},
-    **{f"no code in {name}": column for name, column in columns([0, 2, None, 1, None]).items()},
+    **{
+        f"None in {name}": column
+        for name, column in columns(["red", "blue", None, "blue", None]).items()
+    },
+    **{
+        f"no code in {name}": column
+        for name, column in columns([0, 2, None, 1, None]).items()
+    },
     "NaN": np.array([0, 1, np.nan, 2, np.nan]),
     "NaN among objects": ["red", 1, float("nan"), "blue", None],
     "masked": np.ma.array([0, 1, 2, 0, 1], mask=[0, 0, 1, 0, 1]),
@@ -123,7 +143,11 @@ def test_packed_rows_of_missing_answers_are_masked_and_not_counted() -> None:
 
 
 def test_the_index_that_is_told_counts_missing_rows() -> None:
-    for answers in ([None, "red", None, SECRET], np.array([np.nan, 0, np.nan, 7]), pa.array([None, "red", None, "x"])):
+    for answers in (
+        [None, "red", None, SECRET],
+        np.array([np.nan, 0, np.nan, 7]),
+        pa.array([None, "red", None, "x"]),
+    ):
         with pytest.raises(InvalidAnswer, match="index 3 is not"):
             local.draw_all(COLOURS, answers)
 
@@ -135,7 +159,9 @@ def test_a_column_of_nothing_but_nulls() -> None:
 UNKNOWN = {
     **columns(["red", "blue", SECRET, "red"]),
     "text array": np.array(["red", "blue", SECRET, SECRET]),
-    "text array of any length": np.array(["red", "blue", SECRET], np.dtypes.StringDType()),
+    "text array of any length": np.array(
+        ["red", "blue", SECRET], np.dtypes.StringDType()
+    ),
     "mixed": ["red", 1, SECRET],
     "bytes": ["red", 1, SECRET.encode()],
     "a boolean among others": ["red", 1, True],
@@ -146,7 +172,9 @@ UNKNOWN = {
 
 @pytest.mark.parametrize("answers", UNKNOWN.values(), ids=UNKNOWN)
 def test_unknown_answers_are_refused_by_row_and_not_repeated(answers: Any) -> None:
-    with pytest.raises(InvalidAnswer, match="index 2 is not one of the design's") as caught:
+    with pytest.raises(
+        InvalidAnswer, match="index 2 is not one of the design's"
+    ) as caught:
         local.draw_all(COLOURS, answers)
     assert SECRET not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -154,7 +182,11 @@ def test_unknown_answers_are_refused_by_row_and_not_repeated(answers: Any) -> No
 
 
 OUT_OF_RANGE = {
-    **{f"{value} as {kind}": np.array([1, 0, value], kind) for kind in ("i1", "i8") for value in (-1, -128, 3, 77)},
+    **{
+        f"{value} as {kind}": np.array([1, 0, value], kind)
+        for kind in ("i1", "i8")
+        for value in (-1, -128, 3, 77)
+    },
     "77 in a list": [1, 0, 77],
     "far out": np.array([1, 0, (1 << 64) - 1], np.uint64),
     "very far out": [1, 0, 1 << 70, "red"],
@@ -166,8 +198,12 @@ OUT_OF_RANGE = {
 
 @pytest.mark.parametrize("answers", OUT_OF_RANGE.values(), ids=OUT_OF_RANGE)
 @pytest.mark.parametrize("threads", [1, 2])
-def test_codes_out_of_range_are_refused_by_row_and_not_repeated(answers: Any, threads: int) -> None:
-    with pytest.raises(InvalidAnswer, match=r"index 2 is not one of the design's.*a code from 0 to 2") as caught:
+def test_codes_out_of_range_are_refused_by_row_and_not_repeated(
+    answers: Any, threads: int
+) -> None:
+    with pytest.raises(
+        InvalidAnswer, match=r"index 2 is not one of the design's.*a code from 0 to 2"
+    ) as caught:
         local.draw_all(COLOURS, answers, threads=threads)
     assert "77" not in str(caught.value)
     assert "128" not in str(caught.value)
@@ -182,14 +218,21 @@ def test_the_first_of_several_blocks_is_named(monkeypatch: pytest.MonkeyPatch) -
         local.draw_all(COLOURS, answers, threads=2)
 
 
-@pytest.mark.parametrize("answers", [np.array([True, False]), [True, False], pd.Series([True]), pa.array([True])])
+@pytest.mark.parametrize(
+    "answers",
+    [np.array([True, False]), [True, False], pd.Series([True]), pa.array([True])],
+)
 def test_booleans_are_refused(answers: Any) -> None:
-    with pytest.raises(InvalidAnswer, match="True does not say which category") as caught:
+    with pytest.raises(
+        InvalidAnswer, match="True does not say which category"
+    ) as caught:
         local.draw_all(COLOURS, answers)
     assert "numpy.where(answers, 'green', 'red')" in caught.value.hint
 
 
-@pytest.mark.parametrize("answers", ["red", b"red", 1, None, {"red"}, iter(["red"]), {"red": 1}])
+@pytest.mark.parametrize(
+    "answers", ["red", b"red", 1, None, {"red"}, iter(["red"]), {"red": 1}]
+)
 def test_what_is_no_column_is_refused(answers: Any) -> None:
     with pytest.raises(InvalidAnswer, match="expected an array, a column or a list"):
         local.draw_all(COLOURS, answers)
@@ -202,18 +245,29 @@ def test_a_table_is_refused() -> None:
         local.draw_all(COLOURS, pa.table({"a": [1], "b": [2]}))
 
 
-@pytest.mark.parametrize("answers", [np.array(["2020-01-01"], "M8[D]"), pa.array([b"red"]), np.array([1j]), [[0], [1]]])
+@pytest.mark.parametrize(
+    "answers",
+    [np.array(["2020-01-01"], "M8[D]"), pa.array([b"red"]), np.array([1j]), [[0], [1]]],
+)
 def test_other_types_are_refused(answers: Any) -> None:
-    with pytest.raises(InvalidAnswer, match=r"expected labels \(text\) or codes|not one of the design's"):
+    with pytest.raises(
+        InvalidAnswer,
+        match=r"expected labels \(text\) or codes|not one of the design's",
+    ):
         local.draw_all(COLOURS, answers)
 
 
 YEARS = matrix([["3/4", "1/4"], ["1/4", "3/4"]], categories=["1", "2"])
 
 
-@pytest.mark.parametrize("answers", [np.array([1, 1]), [1, "2"], [1.0, 1.0], pa.array([1]).dictionary_encode()])
+@pytest.mark.parametrize(
+    "answers",
+    [np.array([1, 1]), [1, "2"], [1.0, 1.0], pa.array([1]).dictionary_encode()],
+)
 def test_numbers_that_could_be_labels_or_codes_are_refused(answers: Any) -> None:
-    with pytest.raises(InvalidAnswer, match="whether they are labels or codes") as caught:
+    with pytest.raises(
+        InvalidAnswer, match="whether they are labels or codes"
+    ) as caught:
         local.draw_all(YEARS, answers)
     assert "codes=False" in caught.value.hint
 
@@ -228,7 +282,9 @@ def test_numbers_that_could_be_labels_or_codes_are_refused(answers: Any) -> None
         (["1", "2"], None, [0, 1]),
     ],
 )
-def test_saying_what_numbers_are(answers: Any, codes: bool | None, expected: list[int]) -> None:
+def test_saying_what_numbers_are(
+    answers: Any, codes: bool | None, expected: list[int]
+) -> None:
     assert read_answers(YEARS, answers, codes=codes).codes.tolist() == expected
 
 
@@ -245,6 +301,9 @@ def test_labels_that_are_their_own_codes_need_no_word(design: Design) -> None:
     assert read_answers(design, ["2", "0"]).codes.tolist() == [2, 0]
 
 
-@pytest.mark.parametrize(("codes", "good"), [([], True), ([0, 2], True), ([3], False), ([-1], False), ([-128], False)])
+@pytest.mark.parametrize(
+    ("codes", "good"),
+    [([], True), ([0, 2], True), ([3], False), ([-1], False), ([-128], False)],
+)
 def test_in_range(codes: list[int], good: bool) -> None:
     assert in_range(np.array(codes, np.int8), 3) is good

@@ -16,10 +16,16 @@ from deniable.types.key_value.design import lpp_club
 
 ITEMS = ["tea", "coffee", "milk"]
 DESIGN = lpp_club(ITEMS, 1)
-TABLE = {"person": ["ann", "bob", "ann", "eve"], "item": ["milk", "tea", "tea", "coffee"], "weight": [0.5, -1, 1, 0]}
+TABLE = {
+    "person": ["ann", "bob", "ann", "eve"],
+    "item": ["milk", "tea", "tea", "coffee"],
+    "weight": [0.5, -1, 1, 0],
+}
 
 
-NARROW = pa.schema([("person", "string"), ("item", "large_string"), ("weight", "float32")])
+NARROW = pa.schema(
+    [("person", "string"), ("item", "large_string"), ("weight", "float32")]
+)
 
 
 def check(edges: Edges, people: int = 3) -> None:
@@ -73,13 +79,19 @@ def test_people_without_an_edge_are_people_too() -> None:
     assert nobody.degree.tolist() == [0, 0, 0]
     with pytest.raises(InvalidAnswer, match="expected at most 2"):
         read_edges(DESIGN, TABLE, people=2)
-    with pytest.raises(InvalidAnswer, match="row 4: the person is not among the people"):
+    with pytest.raises(
+        InvalidAnswer, match="row 4: the person is not among the people"
+    ):
         read_edges(DESIGN, TABLE, people=["ann", "bob"])
 
 
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.coo_array, sparse.csc_matrix, sparse.lil_array])
+@pytest.mark.parametrize(
+    "kind", [sparse.csr_array, sparse.coo_array, sparse.csc_matrix, sparse.lil_array]
+)
 def test_sparse_matrices(kind) -> None:  # type: ignore[no-untyped-def]
-    entries = sparse.coo_array(([1.0, 0.5, -1.0, 0.0], ([0, 0, 1, 2], [0, 2, 0, 1])), shape=(3, 3))
+    entries = sparse.coo_array(
+        ([1.0, 0.5, -1.0, 0.0], ([0, 0, 1, 2], [0, 2, 0, 1])), shape=(3, 3)
+    )
     stored = kind(entries)
     if stored.nnz == 4:  # some kinds do not store zeros
         check(read_edges(DESIGN, stored))
@@ -96,15 +108,28 @@ def test_graphs() -> None:
     graph = nx.Graph()
     graph.add_nodes_from(["ann", "bob", "eve"], bipartite=0)
     graph.add_nodes_from(ITEMS, bipartite=1)
-    edges = [("ann", "milk", 0.5), ("tea", "bob", -1), ("ann", "tea", 1), ("eve", "coffee", 0)]
+    edges = [
+        ("ann", "milk", 0.5),
+        ("tea", "bob", -1),
+        ("ann", "tea", 1),
+        ("eve", "coffee", 0),
+    ]
     graph.add_weighted_edges_from(edges)
     check(read_edges(DESIGN, graph))
-    check(read_edges(DESIGN, nx.DiGraph(edge for edge in graph.edges(data=True)), people=["ann", "bob", "eve"]))
+    check(
+        read_edges(
+            DESIGN,
+            nx.DiGraph(edge for edge in graph.edges(data=True)),
+            people=["ann", "bob", "eve"],
+        )
+    )
     del graph["ann"]["tea"]["weight"]
     check(read_edges(DESIGN, graph))  # an edge without a weight has the largest
     with pytest.raises(InvalidAnswer, match="do not say on which side"):
         read_edges(DESIGN, nx.path_graph(3))
-    with pytest.raises(InvalidAnswer, match="row 1: an edge does not join a person and an item"):
+    with pytest.raises(
+        InvalidAnswer, match="row 1: an edge does not join a person and an item"
+    ):
         read_edges(DESIGN, nx.path_graph(3), people=[0, 1])
     many = nx.MultiGraph([("ann", "tea", {"weight": 1}), ("ann", "tea", {"weight": 0})])
     with pytest.raises(InvalidAnswer, match="row 2: the same person and item"):
@@ -132,7 +157,9 @@ def test_the_davis_women() -> None:
         ("item", 0, "tea", "the same person and item stand in a row before"),
     ],
 )
-def test_a_row_that_does_not_fit_is_named_and_not_repeated(column: str, row: int, value: object, message: str) -> None:
+def test_a_row_that_does_not_fit_is_named_and_not_repeated(
+    column: str, row: int, value: object, message: str
+) -> None:
     table = {name: list(values) for name, values in TABLE.items()}
     table[column][row] = value
     named = 3 if message.startswith("the same") else row + 1
@@ -142,7 +169,10 @@ def test_a_row_that_does_not_fit_is_named_and_not_repeated(column: str, row: int
         assert secret not in str(caught.value)
 
 
-@pytest.mark.parametrize("data", [3, "edges", [1, 2, 3], {"person": [1], "item": ["tea", "milk"], "weight": [1]}])
+@pytest.mark.parametrize(
+    "data",
+    [3, "edges", [1, 2, 3], {"person": [1], "item": ["tea", "milk"], "weight": [1]}],
+)
 def test_what_is_no_table_is_refused(data: object) -> None:
     with pytest.raises(InvalidAnswer, match="cannot be read as a table"):
         read_edges(DESIGN, data)
@@ -157,7 +187,12 @@ def test_weights_that_are_no_numbers_are_refused() -> None:
 
 def test_other_scales_are_brought_to_minus_one_and_one() -> None:
     design = lpp_club(ITEMS, 1, low=1, high=5)
-    assert read_edges(design, {**TABLE, "weight": [1, 2, 3, 5]}).weight.tolist() == [0, -1, -0.5, 1]
+    assert read_edges(design, {**TABLE, "weight": [1, 2, 3, 5]}).weight.tolist() == [
+        0,
+        -1,
+        -0.5,
+        1,
+    ]
     with pytest.raises(InvalidAnswer, match="from 1 to 5"):
         read_edges(design, TABLE)
 
@@ -173,9 +208,13 @@ def test_edges_that_are_read_already_are_taken_as_they_are() -> None:
 
 
 @pytest.mark.parametrize("kind", ["int64", "uint64"])
-def test_whole_weights_beyond_floats_are_refused_by_row_and_not_repeated(kind: str) -> None:
+def test_whole_weights_beyond_floats_are_refused_by_row_and_not_repeated(
+    kind: str,
+) -> None:
     weights = pa.array([1, (1 << 60) + 1, 1, 1], kind)
-    with pytest.raises(InvalidAnswer, match="row 2: a weight is not a number from -1 to 1") as caught:
+    with pytest.raises(
+        InvalidAnswer, match="row 2: a weight is not a number from -1 to 1"
+    ) as caught:
         read_edges(DESIGN, {**TABLE, "weight": weights})
     assert "1152921504606846977" not in str(caught.value)
 
@@ -210,4 +249,6 @@ def test_matrices_of_other_kinds_are_refused() -> None:
 
 
 def test_weights_as_text_of_polars() -> None:
-    check(read_edges(DESIGN, pl.DataFrame({**TABLE, "weight": ["0.5", "-1", "1", "0"]})))
+    check(
+        read_edges(DESIGN, pl.DataFrame({**TABLE, "weight": ["0.5", "-1", "1", "0"]}))
+    )

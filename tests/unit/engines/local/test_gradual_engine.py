@@ -11,7 +11,9 @@ from deniable.order.bits import BitByBit
 from deniable.order.relaxation import relax
 from tests.support.seeded import Seeded
 
-KARY = relax(dn.k_ary(["red", "green", "blue"], 1), dn.k_ary(["red", "green", "blue"], 2))
+KARY = relax(
+    dn.k_ary(["red", "green", "blue"], 1), dn.k_ary(["red", "green", "blue"], 2)
+)
 SETS = relax(dn.subset(10, epsilon=1, t=3), dn.subset(10, epsilon=2, t=3))
 
 
@@ -25,7 +27,9 @@ def test_answers_may_be_labels_and_nobody_is_told_them() -> None:
         gradual.upgrade(KARY, before, [0, 3])
 
 
-@pytest.mark.parametrize("responses", [[0, 3], [-1, 0], [0.5, 1.0], [[0, 1]], ["red", "red"]])
+@pytest.mark.parametrize(
+    "responses", [[0, 3], [-1, 0], [0.5, 1.0], [[0, 1]], ["red", "red"]]
+)
 def test_responses_that_are_none_are_refused(responses: list[object]) -> None:
     with pytest.raises(InvalidResponse, match="from 0 to 2"):
         gradual.upgrade(KARY, responses, [0, 1])
@@ -41,7 +45,11 @@ def test_whoever_is_missing_must_be_missing_in_both_columns() -> None:
     before = local.draw_all(KARY.old, answers)
     raised = gradual.upgrade(KARY, before, answers)
     assert np.ma.getmaskarray(raised).tolist() == [False, True, False]
-    for others in (["red", "blue", None], [None, "red", "blue"], ["red", "green", "blue"]):
+    for others in (
+        ["red", "blue", None],
+        [None, "red", "blue"],
+        ["red", "green", "blue"],
+    ):
         with pytest.raises(InvalidResponse, match="others are missing"):
             gradual.upgrade(KARY, before, others)
 
@@ -57,7 +65,9 @@ def test_impossible_sets_are_refused() -> None:
 @pytest.mark.parametrize("fast", [False, True])
 def test_responses_that_their_answers_never_give_are_refused(fast: bool) -> None:
     told = relax(dn.exposing_binary("1/10"), dn.direct())
-    with pytest.raises(InvalidResponse, match="none that its respondent can have sent") as refused:
+    with pytest.raises(
+        InvalidResponse, match="none that its respondent can have sent"
+    ) as refused:
         gradual.upgrade(told, [1, 1], ["yes", "no"], fast=fast)
     assert "no'" not in str(refused.value)
     one = relax(dn.k_ary(3, p=0), dn.k_ary(3, p=0))
@@ -93,7 +103,11 @@ def test_rows_of_bits_must_fit() -> None:
     assert isinstance(step, BitByBit)
     good = np.zeros((3, 2), np.uint8)
     assert gradual.upgrade_bits(step, good, good).shape == (3, 2)
-    for bad in (np.zeros((3, 3), np.uint8), np.zeros((2, 2), np.uint8), np.zeros((3, 2), np.int64)):
+    for bad in (
+        np.zeros((3, 3), np.uint8),
+        np.zeros((2, 2), np.uint8),
+        np.zeros((3, 2), np.int64),
+    ):
         with pytest.raises(InvalidResponse, match="2 bytes"):
             gradual.upgrade_bits(step, good, bad)
     with pytest.raises(InvalidResponse, match="behind the last"):

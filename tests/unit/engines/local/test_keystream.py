@@ -55,7 +55,9 @@ def test_reads_of_any_length_continue_the_stream(keys: list[bytes]) -> None:
 
 @pytest.mark.parametrize("spare", [0, 1, SPARE, 5])
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 100])
-def test_filling_an_array_gives_the_bytes_of_read(keys: list[bytes], count: int, spare: int) -> None:
+def test_filling_an_array_gives_the_bytes_of_read(
+    keys: list[bytes], count: int, spare: int
+) -> None:
     words = np.full(count + spare, 7, np.uint64)
     Keystream().fill(words, count)
     assert words[:count].astype("<u8").tobytes() == stream_of(keys[0], 8 * count)
@@ -76,21 +78,29 @@ def test_filling_and_reading_take_turns(keys: list[bytes]) -> None:
     assert words[:3].astype("<u8").tobytes() + rest == stream_of(keys[0], 29)
 
 
-def test_a_long_array_is_filled_in_pieces(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_array_is_filled_in_pieces(
+    keys: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(keystream, "_ZEROS", memoryview(bytes(48)))
     stream = Keystream()
     words = np.empty(50, np.uint64)
     stream.fill(words, 40)
-    assert words[:40].astype("<u8").tobytes() + stream.read(100) == stream_of(keys[0], 420)
+    assert words[:40].astype("<u8").tobytes() + stream.read(100) == stream_of(
+        keys[0], 420
+    )
 
 
-def test_the_key_is_replaced_after_so_many_bytes(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_key_is_replaced_after_so_many_bytes(
+    keys: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(keystream, "PER_KEY", 64)
     stream = Keystream()
     words = np.empty(16 + SPARE, np.uint64)
     stream.fill(words, 16)
     read = stream.read(80)
-    assert words[:16].astype("<u8").tobytes() == stream_of(keys[0], 64) + stream_of(keys[1], 64)
+    assert words[:16].astype("<u8").tobytes() == stream_of(keys[0], 64) + stream_of(
+        keys[1], 64
+    )
     assert read == stream_of(keys[2], 64) + stream_of(keys[3], 16)
 
 
@@ -115,7 +125,9 @@ def test_every_thread_has_a_stream_and_a_key_of_its_own(keys: list[bytes]) -> No
     assert sorted(found) == sorted(stream_of(key, 800) for key in keys[1:])
 
 
-def test_another_process_number_means_another_key(keys: list[bytes], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_process_number_means_another_key(
+    keys: list[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a child sees that was forked by a C library, behind Python's back."""
     stream = Keystream()
     assert stream.read(16) == stream_of(keys[0], 16)
@@ -160,9 +172,13 @@ print(json.dumps([start, stream.read(16).hex(), *children]))
 """
 
 
-@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system does not fork")
+@pytest.mark.skipif(
+    not hasattr(__import__("os"), "fork"), reason="this system does not fork"
+)
 def test_forked_children_never_repeat_the_stream() -> None:
-    run = subprocess.run([sys.executable, "-c", FORKING], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", FORKING], capture_output=True, text=True, check=True
+    )
     pieces = json.loads(run.stdout)
     assert [len(piece) for piece in pieces] == [32] * 5
     assert len(set(pieces)) == 5
@@ -174,10 +190,23 @@ def test_a_keystream_cannot_be_copied(duplicate: object) -> None:
         duplicate(Keystream())  # type: ignore[operator]
 
 
-def test_a_derived_stream_is_that_of_its_secret_and_its_context_and_of_no_other() -> None:
+def test_a_derived_stream_is_that_of_its_secret_and_its_context_and_of_no_other() -> (
+    None
+):
     first, second = bytes(32), bytes([1] * 32)
-    contexts: list[list[str | int]] = [["a", 1], ["a", 2], ["a1"], ["a", "1"], [], ["a", 1, 0]]
-    read = [Derived(secret, each).read(64) for secret in (first, second) for each in contexts]
+    contexts: list[list[str | int]] = [
+        ["a", 1],
+        ["a", 2],
+        ["a1"],
+        ["a", "1"],
+        [],
+        ["a", 1, 0],
+    ]
+    read = [
+        Derived(secret, each).read(64)
+        for secret in (first, second)
+        for each in contexts
+    ]
     assert len(set(read)) == len(read)
     assert Derived(first, ["a", 1]).read(64) == read[0]
     words: WordArray = np.empty(8 + SPARE, np.uint64)
@@ -185,7 +214,9 @@ def test_a_derived_stream_is_that_of_its_secret_and_its_context_and_of_no_other(
     assert words[:8].astype("<u8").tobytes() == read[0]
 
 
-def test_a_derived_stream_takes_another_key_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_derived_stream_takes_another_key_in_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("deniable.bulk.random_words.PER_KEY", 64)
     pieces = Derived(bytes(32), ["a"]).read(1 << 12)
     assert len({pieces[at : at + 64] for at in range(0, len(pieces), 64)}) == 64
@@ -205,7 +236,9 @@ def test_an_order_has_every_number_once_and_is_repeated_with_its_source(
 
 
 @pytest.mark.parametrize("along", [0, 1 << 20])
-def test_equal_words_are_drawn_again(along: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_equal_words_are_drawn_again(
+    along: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two rows whose words agree would stay in their order."""
     monkeypatch.setattr("deniable.bulk.random_words._SORTED_ALONG", along)
     script = [7 << 40, 9 << 40, 7 << 40, 3 << 40, 2 << 40, 1 << 40]
@@ -218,6 +251,9 @@ def test_every_order_is_equally_likely() -> None:
     """24 orders, 24,000 draws: a false alarm once in 10^9; an order that is off by a third is found."""
     source = Derived(bytes(32), ["even"])
     seen = Counter(tuple(shuffled(4, source).tolist()) for _ in range(24_000))
-    low, high = binom.ppf(1e-9 / 48, 24_000, 1 / 24), binom.isf(1e-9 / 48, 24_000, 1 / 24)
+    low, high = (
+        binom.ppf(1e-9 / 48, 24_000, 1 / 24),
+        binom.isf(1e-9 / 48, 24_000, 1 / 24),
+    )
     assert len(seen) == 24
     assert low <= min(seen.values()) <= max(seen.values()) <= high

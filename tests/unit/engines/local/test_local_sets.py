@@ -56,19 +56,25 @@ def answers(design: Design, n: int) -> np.ndarray:
 
 def scalar(design: Design, n: int, script: bytes) -> tuple[list[int], int]:
     source = ScriptedSource(script)
-    return [design.channel.draw(int(answer), source) for answer in answers(design, n)], source.used
+    return [
+        design.channel.draw(int(answer), source) for answer in answers(design, n)
+    ], source.used
 
 
 def bulk(design: Design, n: int, script: bytes, *, fast: bool) -> tuple[list[int], int]:
     source = ScriptedSource(script)
-    rows = local.draw_all(design, answers(design, n), codes=True, source=source, fast=fast)
+    rows = local.draw_all(
+        design, answers(design, n), codes=True, source=source, fast=fast
+    )
     assert rows.dtype == np.uint8
     assert rows.shape == (n, (design.channel.answers + 7) // 8)
     return [int.from_bytes(row.tobytes(), "little") for row in rows], source.used
 
 
 def plain(design: Design, n: int) -> bytes:
-    return seeded(f"plain {design!r}").read(WORD * n * (2 * design.channel.answers + 40))
+    return seeded(f"plain {design!r}").read(
+        WORD * n * (2 * design.channel.answers + 40)
+    )
 
 
 def planted(design: Design, n: int) -> bytes:
@@ -79,7 +85,12 @@ def planted(design: Design, n: int) -> bytes:
     words = np.where(die < 100, words & others, words)
     # Picks throw away the highest words, and a device that throws away every tenth takes its time over it.
     often = 15 if isinstance(design.channel, Bits) else 1
-    for low, width, value in ((100, 15, 0), (115, often, 2**64 - 1), (130, 15, 2**63), (145, often, 2**64 - 2)):
+    for low, width, value in (
+        (100, 15, 0),
+        (115, often, 2**64 - 1),
+        (130, 15, 2**63),
+        (145, often, 2**64 - 2),
+    ):
         words[(die >= low) & (die < low + width)] = value
     return words.astype("<u8").tobytes()
 
@@ -87,14 +98,21 @@ def planted(design: Design, n: int) -> bytes:
 @every
 @hands
 @pytest.mark.parametrize("script", [plain, planted], ids=["random", "planted"])
-def test_the_same_bytes_give_the_same_sets(design: Design, fast: bool, script: object) -> None:
+def test_the_same_bytes_give_the_same_sets(
+    design: Design, fast: bool, script: object
+) -> None:
     text = script(design, N)  # type: ignore[operator]
     assert bulk(design, N, text, fast=fast) == scalar(design, N, text)
 
 
-@pytest.mark.parametrize("name", ["128 bits", "bits of twelfths", "34 of 128", "sizes at both ends", "65 bits"])
+@pytest.mark.parametrize(
+    "name",
+    ["128 bits", "bits of twelfths", "34 of 128", "sizes at both ends", "65 bits"],
+)
 @hands
-@pytest.mark.parametrize(("chunk", "words"), [(17, 64), (1000, 1), (3, 1 << 10), (35 * 130, 1 << 14)])
+@pytest.mark.parametrize(
+    ("chunk", "words"), [(17, 64), (1000, 1), (3, 1 << 10), (35 * 130, 1 << 14)]
+)
 def test_pieces_of_odd_sizes_change_nothing(
     name: str, fast: bool, chunk: int, words: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -128,7 +146,11 @@ def test_words_thrown_away_one_after_another(fast: bool) -> None:
 
 
 def test_only_totals_of_several_words_are_drawn_one_by_one() -> None:
-    slow = {name for name, design in HARD.items() if isinstance(prepare(design.channel, vectors), OneByOne)}
+    slow = {
+        name
+        for name, design in HARD.items()
+        if isinstance(prepare(design.channel, vectors), OneByOne)
+    }
     assert slow == {"bits of two words", "sets of two words"}
 
 
@@ -137,12 +159,20 @@ def test_only_totals_of_several_words_are_drawn_one_by_one() -> None:
 def test_counts_are_the_same_whoever_counts(design: Design, threads: int) -> None:
     rows = local.draw_all(design, answers(design, 3_000), codes=True)
     slow = local.tally(design, rows, fast=False)
-    assert local.tally(design, rows, fast=True, threads=threads) == slow == dn.tally(design, rows)
+    assert (
+        local.tally(design, rows, fast=True, threads=threads)
+        == slow
+        == dn.tally(design, rows)
+    )
     assert slow.respondents == 3_000
 
 
-@pytest.mark.parametrize("name", ["128 bits", "65 bits", "34 of 128", "sizes at both ends"])
-def test_many_rows_are_counted_in_blocks(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "name", ["128 bits", "65 bits", "34 of 128", "sizes at both ends"]
+)
+def test_many_rows_are_counted_in_blocks(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(import_module("deniable.bulk.columns"), "_COUNTED", 100)
     design = HARD[name]
     rows = local.draw_all(design, answers(design, 2_000), codes=True)
@@ -175,7 +205,9 @@ def test_unpacked_rows_are_counted_too(fast: bool) -> None:
 
 def test_two_threads_draw_with_streams_of_their_own() -> None:
     design = dn.unary(64, 1)
-    rows = local.draw_all(design, np.zeros(2_100_000, np.uint8), threads=2, fast=True)  # two blocks and a bit
+    rows = local.draw_all(
+        design, np.zeros(2_100_000, np.uint8), threads=2, fast=True
+    )  # two blocks and a bit
     assert len(np.unique(rows.view(np.uint64))) > 2_099_990
 
 
@@ -183,8 +215,12 @@ def test_streams_go_piece_by_piece() -> None:
     design = dn.subset(128, 1)
     columns = [answers(design, n) for n in (0, 1, 500, 77)]
     text = plain(design, 578)
-    pieces = list(local.draw_stream(design, columns, codes=True, source=ScriptedSource(text)))
-    joined = local.draw_all(design, np.concatenate(columns), codes=True, source=ScriptedSource(text))
+    pieces = list(
+        local.draw_stream(design, columns, codes=True, source=ScriptedSource(text))
+    )
+    joined = local.draw_all(
+        design, np.concatenate(columns), codes=True, source=ScriptedSource(text)
+    )
     assert np.vstack(pieces).tolist() == joined.tolist()
     assert local.tally_stream(design, pieces) == local.tally(design, joined)
 
@@ -200,26 +236,48 @@ def test_files_hold_labels_and_come_back(suffix: str, tmp_path: Path) -> None:
     design = dn.rappor(["never", "once", "often"], 8)
     given = ["never", "often", "", "once"] * 500
     source = tmp_path / "answers.csv"
-    source.write_text("answer,row\n" + "".join(f"{answer},{i}\n" for i, answer in enumerate(given)))
+    source.write_text(
+        "answer,row\n" + "".join(f"{answer},{i}\n" for i, answer in enumerate(given))
+    )
     target = tmp_path / f"responses.{suffix}"
     written = respond_file(design, source, target, column="answer")
     tally = tally_file(design, target)
-    assert (written.rows, written.missing) == (2_000, 500) == (tally.respondents + tally.missing, tally.missing)
+    assert (
+        (written.rows, written.missing)
+        == (2_000, 500)
+        == (tally.respondents + tally.missing, tally.missing)
+    )
     assert dn.estimate(tally).value == pytest.approx([1 / 3] * 3, abs=0.2)
     if suffix != "parquet":
         assert '"b100"' in target.read_text()
 
 
 def test_parquet_holds_packed_rows(tmp_path: Path) -> None:
-    design = dn.subset(["never", "once", "often", "always", *map(str, range(9))], 2, t=3)
-    given = pa.table({"answer": ["never", "often", None, "once"] * 500, "region": [1, 2, 3, 4] * 500})
+    design = dn.subset(
+        ["never", "once", "often", "always", *map(str, range(9))], 2, t=3
+    )
+    given = pa.table(
+        {"answer": ["never", "often", None, "once"] * 500, "region": [1, 2, 3, 4] * 500}
+    )
     pq.write_table(given, tmp_path / "answers.parquet")
     target = tmp_path / "responses.parquet"
-    respond_file(design, tmp_path / "answers.parquet", target, column="answer", keep=["region"], keep_order=True)
+    respond_file(
+        design,
+        tmp_path / "answers.parquet",
+        target,
+        column="answer",
+        keep=["region"],
+        keep_order=True,
+    )
     written = pq.read_table(target)
     assert written.schema.field("response").type == pa.binary(2)
     assert written["region"].to_pylist() == [1, 2, 3, 4] * 500
-    assert [each is None for each in written["response"].to_pylist()] == [False, False, True, False] * 500
+    assert [each is None for each in written["response"].to_pylist()] == [
+        False,
+        False,
+        True,
+        False,
+    ] * 500
     counted = tally_file(design, target)
     assert (counted.respondents, counted.missing) == (1500, 500)
     assert counted == dn.tally(design, written["response"])
@@ -235,10 +293,18 @@ def test_parquet_holds_packed_rows(tmp_path: Path) -> None:
 def test_a_packed_row_that_cannot_be_is_named_by_its_row(tmp_path: Path) -> None:
     design = dn.subset(9, 1, t=2)
     rows = pa.array([b"\x03\x00", None, b"\x07\x00"], pa.binary(2))
-    pq.write_table(pa.table({"response": rows, "design": [design.hash] * 3}), tmp_path / "wrong.parquet")
-    with pytest.raises(InvalidResponse, match=r"row 3 of wrong.parquet is '0x0700'; expected the letter b"):
+    pq.write_table(
+        pa.table({"response": rows, "design": [design.hash] * 3}),
+        tmp_path / "wrong.parquet",
+    )
+    with pytest.raises(
+        InvalidResponse,
+        match=r"row 3 of wrong.parquet is '0x0700'; expected the letter b",
+    ):
         tally_file(design, tmp_path / "wrong.parquet")
-    wide = pa.table({"response": pa.array([b"\x03\x00\x00"], pa.binary(3)), "design": [design.hash]})
+    wide = pa.table(
+        {"response": pa.array([b"\x03\x00\x00"], pa.binary(3)), "design": [design.hash]}
+    )
     pq.write_table(wide, tmp_path / "wide.parquet")
     with pytest.raises(InvalidResponse, match="fixed_size_binary"):
         tally_file(design, tmp_path / "wide.parquet")

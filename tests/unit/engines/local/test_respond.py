@@ -20,7 +20,13 @@ from tests.support.seeded import seeded
 
 
 def test_responses_are_codes_in_the_smallest_type() -> None:
-    for size, kind in [(2, "uint8"), (256, "uint8"), (257, "uint16"), (65_536, "uint16"), (65_537, "uint32")]:
+    for size, kind in [
+        (2, "uint8"),
+        (256, "uint8"),
+        (257, "uint16"),
+        (65_536, "uint16"),
+        (65_537, "uint32"),
+    ]:
         drawn = local.draw_all(k_ary(size, epsilon=1), np.zeros(10, np.int64))
         assert drawn.dtype == kind == code_type(size)
         assert drawn.max() < size
@@ -29,10 +35,15 @@ def test_responses_are_codes_in_the_smallest_type() -> None:
 def test_the_default_source_is_secure_and_fresh() -> None:
     design = k_ary(1000, epsilon=1)
     answers = np.zeros(100, np.uint16)
-    assert local.draw_all(design, answers).tolist() != local.draw_all(design, answers).tolist()
+    assert (
+        local.draw_all(design, answers).tolist()
+        != local.draw_all(design, answers).tolist()
+    )
 
 
-@pytest.mark.parametrize("source", [SYSTEM, local.Keystream()], ids=["system", "keystream"])
+@pytest.mark.parametrize(
+    "source", [SYSTEM, local.Keystream()], ids=["system", "keystream"]
+)
 def test_any_source_will_do(source: Source) -> None:
     assert local.draw_all(warner(1), [0, 1] * 10, source=source).size == 20
 
@@ -47,13 +58,18 @@ def test_answers_are_not_changed() -> None:
 
 
 @pytest.mark.parametrize("fast", [False, True])
-def test_several_threads_answer_every_row(fast: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_several_threads_answer_every_row(
+    fast: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With this p a response is its answer, but once in 10^15 rows: so every row has its own."""
     for name in ("vectors", "kernels"):
         monkeypatch.setattr(import_module(f"deniable.bulk.{name}"), "CHUNK", 1000)
     design = k_ary(200, p="0.999999999999999999")
     answers = np.arange(50_500) % 200
-    assert local.draw_all(design, answers, threads=3, fast=fast).tolist() == answers.tolist()
+    assert (
+        local.draw_all(design, answers, threads=3, fast=fast).tolist()
+        == answers.tolist()
+    )
 
 
 def test_several_threads_do_not_share_a_given_source() -> None:
@@ -68,7 +84,9 @@ def test_threads_are_a_positive_whole_number(threads: Any) -> None:
             run(warner(1), np.array([0]), threads=threads)
 
 
-def test_an_error_in_a_thread_reaches_the_caller(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_in_a_thread_reaches_the_caller(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     def broken(*_: object) -> None:
         raise OutOfRandomness("none left")
 
@@ -108,7 +126,9 @@ def test_a_product_with_an_unregistered_factor(strange: Design) -> None:
     check(design)
 
 
-def test_a_ladder_that_would_be_too_long_is_not_built(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ladder_that_would_be_too_long_is_not_built(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     design = HARD["two words, some thrown away"]
     assert isinstance(prepare(design.channel, vectors), Rungs)
     monkeypatch.setattr("deniable.bulk.draws._MOST_THRESHOLDS", 999)
@@ -159,7 +179,9 @@ def test_numba_is_loaded_for_many_rows_only(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.usefixtures("without_kernels")
-def test_a_numba_that_cannot_be_imported_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_numba_that_cannot_be_imported_is_done_without(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(backend, "_COMPILED", "deniable.bulk.broken")
     assert backend.choose_backend(None, backend.ROWS_WORTH_COMPILING) is vectors
 

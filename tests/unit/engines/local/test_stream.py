@@ -21,17 +21,27 @@ def script() -> Counted:
     return Counted(b"", seeded("a stream"))
 
 
-@pytest.mark.parametrize("cuts", [[], [1], [0, 0], [100, 101, 400], list(range(1, 500))])
+@pytest.mark.parametrize(
+    "cuts", [[], [1], [0, 0], [100, 101, 400], list(range(1, 500))]
+)
 def test_cutting_the_column_changes_nothing(cuts: list[int]) -> None:
     answers, source = everybody(DESIGN, 500), script()
-    drawn = list(local.draw_stream(DESIGN, np.split(np.array(answers), cuts), source=source))
-    assert [len(piece) for piece in drawn] == [len(piece) for piece in np.split(np.array(answers), cuts)]
-    assert (np.concatenate(drawn).tolist(), source.used) == scalar(DESIGN, answers, script())
+    drawn = list(
+        local.draw_stream(DESIGN, np.split(np.array(answers), cuts), source=source)
+    )
+    assert [len(piece) for piece in drawn] == [
+        len(piece) for piece in np.split(np.array(answers), cuts)
+    ]
+    assert (np.concatenate(drawn).tolist(), source.used) == scalar(
+        DESIGN, answers, script()
+    )
 
 
 def test_compiled_kernels_may_take_over(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(backend, "ROWS_WORTH_COMPILING", 250)
-    monkeypatch.delitem(__import__("sys").modules, "deniable.bulk.kernels", raising=False)
+    monkeypatch.delitem(
+        __import__("sys").modules, "deniable.bulk.kernels", raising=False
+    )
     answers = everybody(DESIGN, 500)
     drawn = local.draw_stream(DESIGN, np.split(np.array(answers), 5), source=script())
     assert np.concatenate(list(drawn)).tolist() == scalar(DESIGN, answers, script())[0]
@@ -53,7 +63,9 @@ def test_nothing_is_asked_for_before_it_is_needed() -> None:
 
 
 def test_columns_of_any_form() -> None:
-    drawn = local.draw_stream(warner(1), [["yes", "no"], np.array([1]), np.array(["no"])], threads=2)
+    drawn = local.draw_stream(
+        warner(1), [["yes", "no"], np.array([1]), np.array(["no"])], threads=2
+    )
     assert [len(piece) for piece in drawn] == [2, 1, 1]
 
 
@@ -66,7 +78,9 @@ def test_a_wrong_answer_stops_the_stream() -> None:
 
 def test_tallies_of_chunks_add_up() -> None:
     chunks = [np.array([0, 1, 1], np.uint8), ["4", None], [], np.array([2])]
-    assert local.tally_stream(DESIGN, chunks) == Tally(DESIGN, np.array([1, 2, 1, 0, 1]), missing=1)
+    assert local.tally_stream(DESIGN, chunks) == Tally(
+        DESIGN, np.array([1, 2, 1, 0, 1]), missing=1
+    )
     assert local.tally_stream(DESIGN, []) == Tally.empty(DESIGN)
 
 
@@ -79,11 +93,15 @@ def test_memory_does_not_grow_with_the_stream() -> None:
     def peak(chunks: int) -> int:
         answers = (np.zeros(100_000, np.uint8) for _ in range(chunks))
         tracemalloc.start()
-        counted = local.tally_stream(DESIGN, local.draw_stream(DESIGN, answers, fast=False), fast=False)
+        counted = local.tally_stream(
+            DESIGN, local.draw_stream(DESIGN, answers, fast=False), fast=False
+        )
         most = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert counted.respondents == 100_000 * chunks
         return most
 
     peak(1)
-    assert peak(60) < peak(3) + 200_000  # one chunk more, where sixty would be six million
+    assert (
+        peak(60) < peak(3) + 200_000
+    )  # one chunk more, where sixty would be six million

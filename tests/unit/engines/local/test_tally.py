@@ -15,7 +15,9 @@ from deniable.tallies import Tally
 DESIGN = k_ary(5, epsilon=1)
 
 hands = pytest.mark.parametrize("fast", [False, True], ids=["numpy", "numba"])
-kinds = pytest.mark.parametrize("kind", ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", ">i4", ">u2"])
+kinds = pytest.mark.parametrize(
+    "kind", ["u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", ">i4", ">u2"]
+)
 
 
 @hands
@@ -30,12 +32,17 @@ def test_codes_are_counted(fast: bool, kind: str, n: int) -> None:
 
 @hands
 @pytest.mark.parametrize("threads", [1, 3])
-def test_threads_and_blocks_count_everything_once(fast: bool, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_threads_and_blocks_count_everything_once(
+    fast: bool, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     module = sys.modules["deniable.bulk.columns"]
     monkeypatch.setattr(module, "_COUNTED", 1000)
     monkeypatch.setattr(kernels, "_CHECKED_CODES", 77)
     codes = (np.arange(12_345) % 5).astype(np.uint8)
-    assert local.tally(DESIGN, codes, threads=threads, fast=fast).counts.tolist() == [2469] * 5
+    assert (
+        local.tally(DESIGN, codes, threads=threads, fast=fast).counts.tolist()
+        == [2469] * 5
+    )
 
 
 @hands
@@ -56,7 +63,9 @@ def test_strides_do_not_matter(fast: bool) -> None:
 @hands
 @kinds
 @pytest.mark.parametrize("wrong", [5, 100, -1])
-def test_a_code_out_of_range_is_refused_by_row(fast: bool, kind: str, wrong: int) -> None:
+def test_a_code_out_of_range_is_refused_by_row(
+    fast: bool, kind: str, wrong: int
+) -> None:
     codes = np.zeros(70_000, kind)
     codes[[66_000, 69_000]] = np.array(wrong).astype(kind)
     with pytest.raises(InvalidResponse, match="index 66,000 "):
@@ -70,7 +79,12 @@ def test_an_enormous_code_takes_no_memory() -> None:
 
 @pytest.mark.parametrize(
     "responses",
-    [["yes", "no", None], np.array(["yes", "no"]), np.ma.array([0, 1, 1], mask=[0, 0, 1]), np.array([0, 1, np.nan])],
+    [
+        ["yes", "no", None],
+        np.array(["yes", "no"]),
+        np.ma.array([0, 1, 1], mask=[0, 0, 1]),
+        np.array([0, 1, np.nan]),
+    ],
 )
 def test_everything_else_is_counted_as_ever(responses: Any) -> None:
     counted = local.tally(warner(1), responses)

@@ -24,11 +24,16 @@ def test_words_are_little_endian() -> None:
 
 
 def test_the_first_of_several_words_is_the_most_significant() -> None:
-    block = Words(ScriptedSource(script(1, 2, 3, 4))).take(2, Slots([Slot.of(1 << 128)]))
+    block = Words(ScriptedSource(script(1, 2, 3, 4))).take(
+        2, Slots([Slot.of(1 << 128)])
+    )
     assert [join(row) for row in block] == [2**64 + 2, 3 * 2**64 + 4]
 
 
-@pytest.mark.parametrize(("total", "words"), [(2, 1), (1 << 64, 1), (10**12, 2), (1 << 128, 2), (1 << 192, 3)])
+@pytest.mark.parametrize(
+    ("total", "words"),
+    [(2, 1), (1 << 64, 1), (10**12, 2), (1 << 128, 2), (1 << 192, 3)],
+)
 def test_a_slot_knows_its_words(total: int, words: int) -> None:
     slot = Slot.of(total)
     assert slot.words == words == words_for(total)
@@ -59,8 +64,14 @@ def test_all_words_of_a_draw_are_thrown_away_together(total: int) -> None:
     slot = Slot.of(total)
     high, low = divmod(slot.limit - 1, 1 << 64)
     first = written(slot.limit, 2)
-    source = ScriptedSource(first + script(high, low, FULL, FULL, high, low - 1, FULL, FULL, 1, 2))
-    assert Words(source).take(3, Slots([slot])).tolist() == [[high, low], [high, low - 1], [1, 2]]
+    source = ScriptedSource(
+        first + script(high, low, FULL, FULL, high, low - 1, FULL, FULL, 1, 2)
+    )
+    assert Words(source).take(3, Slots([slot])).tolist() == [
+        [high, low],
+        [high, low - 1],
+        [1, 2],
+    ]
     assert source.used == 96
 
 
@@ -74,7 +85,10 @@ def test_within_a_row_only_the_words_of_that_draw_are_thrown_away() -> None:
 def test_a_block_larger_than_the_buffer() -> None:
     numbers = list(range(2 * CHUNK))
     source = ScriptedSource(np.array(numbers, "<u8").tobytes())
-    assert Words(source).take(2 * CHUNK, Slots([Slot.of(1 << 64)]))[:, 0].tolist() == numbers
+    assert (
+        Words(source).take(2 * CHUNK, Slots([Slot.of(1 << 64)]))[:, 0].tolist()
+        == numbers
+    )
 
 
 def test_no_rows_take_no_bytes() -> None:

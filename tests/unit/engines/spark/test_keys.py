@@ -25,7 +25,9 @@ def test_no_two_tasks_share_what_they_draw(spark: SparkSession, tmp_path: Path) 
     seen: dict[tuple[int, ...], int] = {}
     for job in range(2):
         out = str(tmp_path / str(job))
-        sent = respond_all(design, frame, "answer", out=out, keep=["id"], codes=True, keep_order=True)
+        sent = respond_all(
+            design, frame, "answer", out=out, keep=["id"], codes=True, keep_order=True
+        )
         drawn = [row.response for row in sorted(sent.collect(), key=lambda row: row.id)]
         for start in range(len(drawn) - RUN + 1):
             words = tuple(drawn[start : start + RUN])

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 COLUMNS = {name: build for name, build in TYPES.items() if name != "deck"}
 
-COUNTED = ("attributes", "ladder of sets", "key-value vectors", "strings", "numbers")  # and all of them, as tables are,
+COUNTED = (
+    "attributes",
+    "ladder of sets",
+    "key-value vectors",
+    "strings",
+    "numbers",
+)  # and all of them, as tables are,
 # by tests/conformance/test_every_warehouse.py
 
 
@@ -29,7 +35,9 @@ def answers_of(spark: SparkSession, asked: Asked) -> tuple[DataFrame, str | None
     attributes = getattr(asked.design, "attributes", ())
     rows: list[dict[str, Any]] = []
     for number, answer in enumerate(asked.answers):
-        given = (answer or dict.fromkeys(attributes)) if attributes else {"answer": answer}
+        given = (
+            (answer or dict.fromkeys(attributes)) if attributes else {"answer": answer}
+        )
         rows.append({"id": number, **given})
     table = pa.Table.from_pylist(rows, pa.schema([("id", pa.int64()), *_fields(asked)]))
     return spark.createDataFrame(table), None if attributes else "answer"
@@ -39,7 +47,9 @@ def _fields(asked: Asked) -> list[tuple[str, Any]]:
     if asked.design.asks in ("key-value", "edges"):
         return [("answer", pa.map_(pa.string(), pa.float64()))]
     kind = pa.float64() if asked.design.asks == "numbers" else pa.string()
-    return [(name, kind) for name in getattr(asked.design, "attributes", ()) or ("answer",)]
+    return [
+        (name, kind) for name in getattr(asked.design, "attributes", ()) or ("answer",)
+    ]
 
 
 def read_back(design: Any, frame: DataFrame) -> Responses[Any]:
@@ -50,10 +60,14 @@ def read_back(design: Any, frame: DataFrame) -> Responses[Any]:
 
 
 @pytest.mark.parametrize("name", COLUMNS)
-def test_every_type_is_drawn_and_counted(name: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_every_type_is_drawn_and_counted(
+    name: str, spark: SparkSession, tmp_path: Path
+) -> None:
     asked = COLUMNS[name]()
     frame, column = answers_of(spark, asked)
-    stored = respond_all(asked.design, frame, column, out=str(tmp_path / "out"), keep=["id"])
+    stored = respond_all(
+        asked.design, frame, column, out=str(tmp_path / "out"), keep=["id"]
+    )
     sent = read_back(asked.design, stored)
     assert len(sent) == len(asked.answers)
     assert sent.missing is not None
@@ -65,11 +79,23 @@ def test_every_type_is_drawn_and_counted(name: str, spark: SparkSession, tmp_pat
 
 def test_groups_are_counted_on_the_cluster(spark: SparkSession, tmp_path: Path) -> None:
     design = dn.unary(["never", "once", "often"], 1)
-    frame = spark.range(0, 90, 1, 3).selectExpr("id", "CAST(id % 3 AS INT) AS answer", "id % 2 AS half")
-    stored = respond_all(design, frame, "answer", out=str(tmp_path / "out"), keep=["id", "half"], codes=True)
+    frame = spark.range(0, 90, 1, 3).selectExpr(
+        "id", "CAST(id % 3 AS INT) AS answer", "id % 2 AS half"
+    )
+    stored = respond_all(
+        design,
+        frame,
+        "answer",
+        out=str(tmp_path / "out"),
+        keep=["id", "half"],
+        codes=True,
+    )
     before = spark.catalog.listTables()  # of other tests
     found = tally(design, stored, by="half")
-    halves = {half: dn.tally(read_back(design, stored.where(f"half = {half}"))) for half in (0, 1)}
+    halves = {
+        half: dn.tally(read_back(design, stored.where(f"half = {half}")))
+        for half in (0, 1)
+    }
     assert found == dn.GroupedTally(design, halves, by=("half",))
     assert dn.tally(design, stored) == found[0] + found[1]
     assert spark.catalog.listTables() == before

@@ -15,7 +15,12 @@ from psycopg.rows import dict_row
 
 import deniable as dn
 from deniable.engines import duckdb, postgres
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+)
 from tests.support.warehouses import TABLE, InDuckDB, InPostgres, as_labels, stored
 
 DESIGN = dn.k_ary(["never", "once", "often"], 1)
@@ -46,7 +51,9 @@ def place(request: pytest.FixtureRequest) -> tuple[Any, Any]:
 def test_codes_packed_rows_and_labels_are_told_apart(place: tuple[Any, Any]) -> None:
     engine, tables = place
     sets = dn.respond_all(dn.unary(20, 1), ["3", None, "7"])
-    strings = dn.respond_all(dn.string_design(dn.Bloom(16, cohorts=4), 4), ["Smith", None, "Jones"])
+    strings = dn.respond_all(
+        dn.string_design(dn.Bloom(16, cohorts=4), 4), ["Smith", None, "Jones"]
+    )
     for sent in (SENT, sets, strings):
         for table in (stored(sent), as_labels(sent), sent.to_arrow()):
             tables.load(table)
@@ -55,21 +62,30 @@ def test_codes_packed_rows_and_labels_are_told_apart(place: tuple[Any, Any]) -> 
 
 def test_columns_and_groups_are_called_anything(place: tuple[Any, Any]) -> None:
     engine, tables = place
-    table = stored(SENT, **{HOSTILE: REGIONS}).rename_columns([HOSTILE + "1", "design", HOSTILE])
+    table = stored(SENT, **{HOSTILE: REGIONS}).rename_columns(
+        [HOSTILE + "1", "design", HOSTILE]
+    )
     tables.load(table, HOSTILE)
     found = engine.tally(DESIGN, tables.connection, HOSTILE, HOSTILE + "1", by=HOSTILE)
     assert set(found) == {"north", "south"}
     assert sum(found.values()) == dn.tally(SENT)
 
 
-def test_what_is_not_there_or_of_another_type_is_refused(place: tuple[Any, Any]) -> None:
+def test_what_is_not_there_or_of_another_type_is_refused(
+    place: tuple[Any, Any],
+) -> None:
     engine, tables = place
     tables.load(stored(SENT, region=REGIONS))
-    with pytest.raises(InvalidRequest, match="no column 'answer'; expected one of 'response', 'design', 'region'"):
+    with pytest.raises(
+        InvalidRequest,
+        match="no column 'answer'; expected one of 'response', 'design', 'region'",
+    ):
         engine.tally(DESIGN, tables.connection, TABLE, "answer")
     with pytest.raises(InvalidRequest, match="no column 'age'"):
         engine.tally(DESIGN, tables.connection, TABLE, by=["region", "age"])
-    with pytest.raises(InvalidRequest, match="'response' holds numbers; expected bytes"):
+    with pytest.raises(
+        InvalidRequest, match="'response' holds numbers; expected bytes"
+    ):
         engine.tally(dn.unary(3, 1), tables.connection, TABLE)
     with pytest.raises(InvalidRequest, match="2 columns are named; expected 1"):
         engine.tally(DESIGN, tables.connection, TABLE, ["response", "region"])
@@ -83,20 +99,31 @@ def test_what_is_not_there_or_of_another_type_is_refused(place: tuple[Any, Any])
 
 def test_a_schema_goes_before_the_table(in_duckdb: InDuckDB) -> None:
     in_duckdb.load(stored(SENT))
-    in_duckdb.connection.execute(f'CREATE SCHEMA IF NOT EXISTS "s.1"; CREATE OR REPLACE VIEW "s.1".v AS FROM {TABLE}')
+    in_duckdb.connection.execute(
+        f'CREATE SCHEMA IF NOT EXISTS "s.1"; CREATE OR REPLACE VIEW "s.1".v AS FROM {TABLE}'
+    )
     assert duckdb.tally(DESIGN, in_duckdb.connection, ("s.1", "v")) == dn.tally(SENT)
 
 
-def test_relations_and_parquet_files_of_duckdb(in_duckdb: InDuckDB, tmp_path: Path) -> None:
+def test_relations_and_parquet_files_of_duckdb(
+    in_duckdb: InDuckDB, tmp_path: Path
+) -> None:
     path = tmp_path / 'it\'s "quoted".parquet'
     pq.write_table(stored(SENT, region=REGIONS), path)
     assert duckdb.tally(DESIGN, in_duckdb.connection, str(path)) == dn.tally(SENT)
-    relation = in_duckdb.connection.from_arrow(stored(SENT, region=REGIONS)).filter("region = 'north'")
+    relation = in_duckdb.connection.from_arrow(stored(SENT, region=REGIONS)).filter(
+        "region = 'north'"
+    )
     north = duckdb.tally(DESIGN, in_duckdb.connection, relation)
-    assert north == duckdb.tally(DESIGN, in_duckdb.connection, str(path), by="region")["north"]
+    assert (
+        north
+        == duckdb.tally(DESIGN, in_duckdb.connection, str(path), by="region")["north"]
+    )
 
 
-def test_an_address_of_postgres_and_any_connection(in_postgres: InPostgres, postgres_server: str) -> None:
+def test_an_address_of_postgres_and_any_connection(
+    in_postgres: InPostgres, postgres_server: str
+) -> None:
     in_postgres.load(stored(SENT, region=REGIONS))
     assert postgres.tally(DESIGN, postgres_server, TABLE) == dn.tally(SENT)
     with psycopg.connect(postgres_server, row_factory=dict_row) as connection:
@@ -111,10 +138,18 @@ def test_an_address_of_postgres_and_any_connection(in_postgres: InPostgres, post
 
 def test_types_of_postgres_that_hold_codes_and_labels(in_postgres: InPostgres) -> None:
     run = in_postgres.connection.execute
-    run("DROP TABLE IF EXISTS typed; DROP TYPE IF EXISTS habit; DROP DOMAIN IF EXISTS code")
-    run("CREATE TYPE habit AS ENUM ('never', 'once', 'often'); CREATE DOMAIN code AS smallint")
-    run("CREATE TABLE typed (a habit, b code, c numeric, d char(9), e varchar(9), f date)")
-    run("INSERT INTO typed VALUES ('once', 1, 1, 'once', 'once', NULL), (NULL, NULL, NULL, NULL, NULL, NULL)")
+    run(
+        "DROP TABLE IF EXISTS typed; DROP TYPE IF EXISTS habit; DROP DOMAIN IF EXISTS code"
+    )
+    run(
+        "CREATE TYPE habit AS ENUM ('never', 'once', 'often'); CREATE DOMAIN code AS smallint"
+    )
+    run(
+        "CREATE TABLE typed (a habit, b code, c numeric, d char(9), e varchar(9), f date)"
+    )
+    run(
+        "INSERT INTO typed VALUES ('once', 1, 1, 'once', 'once', NULL), (NULL, NULL, NULL, NULL, NULL, NULL)"
+    )
     for column in "abcde":
         found = postgres.tally(DESIGN, in_postgres.connection, "typed", column)
         assert (found.counts.tolist(), found.missing) == ([0, 1, 0], 1)
@@ -126,14 +161,18 @@ def test_types_of_duckdb_that_hold_codes_and_labels(in_duckdb: InDuckDB) -> None
     values = "'once'::ENUM('never', 'once', 'often') AS a, 1::UTINYINT AS b, 1::DECIMAL(3, 0) AS c, 1::DOUBLE AS d"
     relation = in_duckdb.connection.sql(f"SELECT {values}, true AS e")
     for column in "abcd":
-        assert duckdb.tally(DESIGN, in_duckdb.connection, relation, column).counts.tolist() == [0, 1, 0]
+        assert duckdb.tally(
+            DESIGN, in_duckdb.connection, relation, column
+        ).counts.tolist() == [0, 1, 0]
     with pytest.raises(InvalidRequest, match="'e' holds BOOLEAN; expected numbers"):
         duckdb.tally(DESIGN, in_duckdb.connection, relation, "e")
 
 
 def test_groups_keep_their_values(in_duckdb: InDuckDB) -> None:
     rows = pa.table({"response": [0, 1, 2], "year": [2020, 2021, None]})
-    found = duckdb.tally(DESIGN, in_duckdb.connection, in_duckdb.connection.from_arrow(rows), by="year")
+    found = duckdb.tally(
+        DESIGN, in_duckdb.connection, in_duckdb.connection.from_arrow(rows), by="year"
+    )
     assert {year: tally.counts.tolist() for year, tally in found.items()} == {
         2020: [1, 0, 0], 2021: [0, 1, 0], None: [0, 0, 1],
     }  # fmt: skip

@@ -11,15 +11,30 @@ from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.engines import duckdb, postgres, sql
-from deniable.errors import Incompatible, InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+)
 from deniable.tallies.stored.dialects import DIALECTS
 from tests.support.types import TYPES
 
 DESIGN = dn.k_ary(["it's", 'a "label"', "; drop"], 1)
-ROW = {"design": DESIGN.hash, "stage": 1, "raised": 0, "part": "counted", "cell": 1, "responses": 5}
+ROW = {
+    "design": DESIGN.hash,
+    "stage": 1,
+    "raised": 0,
+    "part": "counted",
+    "cell": 1,
+    "responses": 5,
+}
 
 
-@given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.sampled_from([*DIALECTS]))
+@given(
+    st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
+    st.sampled_from([*DIALECTS]),
+)
 def test_a_name_is_one_name(name: str, dialect: str) -> None:
     assume(dialect != "spark" or "${" not in name)
     mark = DIALECTS[dialect].MARK
@@ -31,7 +46,9 @@ def test_a_name_is_one_name(name: str, dialect: str) -> None:
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-def test_nothing_of_the_design_is_written_but_numbers_and_its_hash(dialect: str) -> None:
+def test_nothing_of_the_design_is_written_but_numbers_and_its_hash(
+    dialect: str,
+) -> None:
     for labels in (False, True):
         text = sql.query(DESIGN, "t", dialect=dialect, labels=labels)
         assert not any(label in text for label in DESIGN.symbols)
@@ -41,7 +58,11 @@ def test_nothing_of_the_design_is_written_but_numbers_and_its_hash(dialect: str)
 @pytest.mark.parametrize("name", ["", "a\0b", 7])
 def test_what_is_no_name_is_refused(name: Any) -> None:
     for dialect in DIALECTS:
-        for options in ({"table": name}, {"table": "t", "by": (name,)}, {"table": "t", "columns": (name,)}):
+        for options in (
+            {"table": name},
+            {"table": "t", "by": (name,)},
+            {"table": "t", "columns": (name,)},
+        ):
             if options != {"table": 7}:
                 with pytest.raises(InvalidRequest, match="is no name"):
                     sql.query(DESIGN, dialect=dialect, **options)
@@ -53,19 +74,26 @@ def test_settings_of_spark_do_not_come_in_by_a_name() -> None:
 
 
 def test_a_dialect_that_is_not_known() -> None:
-    with pytest.raises(InvalidRequest, match="'oracle'; expected one of 'duckdb', 'postgres', 'spark'"):
+    with pytest.raises(
+        InvalidRequest, match="'oracle'; expected one of 'duckdb', 'postgres', 'spark'"
+    ):
         sql.query(DESIGN, "t", dialect="oracle")
 
 
 def test_engines_speak_their_own_dialect() -> None:
     for engine, name in ((duckdb, "duckdb"), (postgres, "postgres")):
-        assert engine.query(DESIGN, "t", by="g") == sql.query(DESIGN, "t", by="g", dialect=name)
+        assert engine.query(DESIGN, "t", by="g") == sql.query(
+            DESIGN, "t", by="g", dialect=name
+        )
 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_a_query_is_as_long_for_many_categories_as_for_few(name: str) -> None:
     assert len(sql.query(TYPES[name]().design, "t", dialect="duckdb")) < 6000
-    assert len(sql.query(dn.rappor(100_000, 1, by_size=False), "t", dialect="duckdb")) < 2500
+    assert (
+        len(sql.query(dn.rappor(100_000, 1, by_size=False), "t", dialect="duckdb"))
+        < 2500
+    )
 
 
 def test_what_no_tally_can_hold_is_not_asked_for() -> None:
@@ -78,7 +106,9 @@ def read(*rows: dict[str, Any], design: Any = DESIGN) -> Any:
 
 
 def test_counts_add_up_and_may_be_text() -> None:
-    assert read(ROW, {**ROW, "responses": "7"}, {**ROW, "part": "missing", "cell": None}).counts.tolist() == [0, 12, 0]
+    assert read(
+        ROW, {**ROW, "responses": "7"}, {**ROW, "part": "missing", "cell": None}
+    ).counts.tolist() == [0, 12, 0]
 
 
 @pytest.mark.parametrize(
@@ -113,7 +143,10 @@ def test_counts_of_another_design_or_beyond_its_cells() -> None:
         read(ROW, design=dn.warner(1))
     with pytest.raises(InvalidResponse, match="5 rows of the table hold no response"):
         read({**ROW, "cell": 3})
-    bits, stages = dn.rappor(20, 1, by_size=False), dn.ladder([dn.warner(1), dn.warner(2)])
+    bits, stages = (
+        dn.rappor(20, 1, by_size=False),
+        dn.ladder([dn.warner(1), dn.warner(2)]),
+    )
     with pytest.raises(UnreadableFile, match="a cell 21; expected at most 20"):
         read({**ROW, "design": bits.hash, "cell": 21}, design=bits)
     for stage in (0, 3):

@@ -44,7 +44,9 @@ def grouped(law: object, *matrices: np.ndarray, nodes: int = 25) -> GroupLikelih
     likelihood = GroupLikelihood.of(rows(law, *matrices), GROUPS, nodes)
     axes = likelihood.centers.shape[1]
     beside = np.linspace(-1, 1, 4 * axes).reshape(4, axes)
-    return replace(likelihood, centers=beside, spreads=likelihood.spreads + 0.1 * np.tri(axes))
+    return replace(
+        likelihood, centers=beside, spreads=likelihood.spreads + 0.1 * np.tri(axes)
+    )
 
 
 def two_groups() -> GroupLikelihood:
@@ -56,36 +58,64 @@ def three_groups() -> GroupLikelihood:
 
 
 LIKELIHOODS: dict[str, Callable[[], Likelihood]] = {
-    **{link: lambda link=link: rows(TwoAnswerLaw(TWO, LINKS[link]), X) for link in LINKS},  # type: ignore[misc]
-    "denied": lambda: rows(DeniedAnswerLaw(TWO, LINKS["logit"], (RNG.random(N) < 0.5).astype(float)), X, ONES),
+    **{
+        link: lambda link=link: rows(TwoAnswerLaw(TWO, LINKS[link]), X)
+        for link in LINKS
+    },  # type: ignore[misc]
+    "denied": lambda: rows(
+        DeniedAnswerLaw(TWO, LINKS["logit"], (RNG.random(N) < 0.5).astype(float)),
+        X,
+        ONES,
+    ),
     "multinomial": lambda: rows(ManyAnswerLaw(THREE), X, X),
     "mean": lambda: rows(MeanLaw(TWO, OUTCOME), X),
-    "outcome by logit": lambda: rows(OutcomeLaw(TWO, (OUTCOME > 0).astype(float), "logit"), X, ONES, X[:, :2]),
+    "outcome by logit": lambda: rows(
+        OutcomeLaw(TWO, (OUTCOME > 0).astype(float), "logit"), X, ONES, X[:, :2]
+    ),
     "outcome of three answers": lambda: rows(
         OutcomeLaw(THREE, (OUTCOME > 0).astype(float), "logit"), X, ONES, ONES, X, X
     ),
-    "number": lambda: rows(OutcomeLaw(THREE, OUTCOME, "linear"), X, ONES, ONES, X, X, ONES),
-    "levels of a number": lambda: rows(NormalLaw(THREE, np.array([-1.0, 0, 1])), X, ONES),
+    "number": lambda: rows(
+        OutcomeLaw(THREE, OUTCOME, "linear"), X, ONES, ONES, X, X, ONES
+    ),
+    "levels of a number": lambda: rows(
+        NormalLaw(THREE, np.array([-1.0, 0, 1])), X, ONES
+    ),
     "groups": two_groups,
     "groups of three answers": three_groups,
     "groups and errors": lambda: grouped(MeanErrorLaw(TWO, OUTCOME), X, ONES),
-    "groups and honesty": lambda: grouped(DeniedAnswerLaw(TWO, LINKS["logit"], (OUTCOME > 0).astype(float)), X, ONES),
-    "groups and an outcome": lambda: grouped(OutcomeLaw(TWO, OUTCOME, "linear"), X, ONES, X[:, :2], ONES),
+    "groups and honesty": lambda: grouped(
+        DeniedAnswerLaw(TWO, LINKS["logit"], (OUTCOME > 0).astype(float)), X, ONES
+    ),
+    "groups and an outcome": lambda: grouped(
+        OutcomeLaw(TWO, OUTCOME, "linear"), X, ONES, X[:, :2], ONES
+    ),
 }
 
 
 def slopes_by_hand(likelihood: Likelihood, theta: np.ndarray) -> Slope:
     step = 1e-5
     ends = [(theta + step * one, theta - step * one) for one in np.eye(len(theta))]
-    gradient = np.array([(likelihood.value(up) - likelihood.value(down)) / (2 * step) for up, down in ends])
+    gradient = np.array(
+        [
+            (likelihood.value(up) - likelihood.value(down)) / (2 * step)
+            for up, down in ends
+        ]
+    )
     hessian = np.array(
-        [(likelihood.slope(up).gradient - likelihood.slope(down).gradient) / (2 * step) for up, down in ends]
+        [
+            (likelihood.slope(up).gradient - likelihood.slope(down).gradient)
+            / (2 * step)
+            for up, down in ends
+        ]
     )
     return Slope(likelihood.value(theta), gradient, -hessian)
 
 
 @pytest.mark.parametrize("name", LIKELIHOODS)
-def test_gradient_information_and_scores_are_those_of_the_log_likelihood(name: str) -> None:
+def test_gradient_information_and_scores_are_those_of_the_log_likelihood(
+    name: str,
+) -> None:
     likelihood = LIKELIHOODS[name]()
     rows = likelihood.rows if isinstance(likelihood, GroupLikelihood) else likelihood
     assert isinstance(rows, RowLikelihood)
@@ -95,11 +125,15 @@ def test_gradient_information_and_scores_are_those_of_the_log_likelihood(name: s
     assert told.value == pytest.approx(by_hand.value)
     assert told.gradient == pytest.approx(by_hand.gradient, rel=1e-6, abs=1e-6)
     assert told.information == pytest.approx(by_hand.information, rel=1e-5, abs=1e-5)
-    assert likelihood.scores(theta).sum(axis=0) == pytest.approx(told.gradient, rel=1e-9, abs=1e-9)
+    assert likelihood.scores(theta).sum(axis=0) == pytest.approx(
+        told.gradient, rel=1e-9, abs=1e-9
+    )
 
 
 @pytest.mark.parametrize("link", LINKS)
-def test_expected_information_is_that_of_every_response_there_could_be(link: str) -> None:
+def test_expected_information_is_that_of_every_response_there_could_be(
+    link: str,
+) -> None:
     """Σ over responses of their probability times the outer product of their scores, by a loop."""
     channel = np.array([[0.7, 0.2, 0.1], [0.1, 0.3, 0.6]]).T
     law = TwoAnswerLaw(TWO, LINKS[link])
@@ -109,7 +143,9 @@ def test_expected_information_is_that_of_every_response_there_could_be(link: str
     for i in range(N):
         share = law.shares(likelihood.eta(theta))[i]
         for z in range(3):
-            one = replace(likelihood, law=law.sent(np.tile(channel[z], (N, 1))), weights=None)
+            one = replace(
+                likelihood, law=law.sent(np.tile(channel[z], (N, 1))), weights=None
+            )
             score = one.scores(theta)[i]
             by_hand += WEIGHTS[i] * (channel[z] @ share) * np.outer(score, score)
     assert expected == pytest.approx(by_hand, rel=1e-9)
@@ -117,13 +153,20 @@ def test_expected_information_is_that_of_every_response_there_could_be(link: str
 
 def test_a_direct_question_is_the_regression_that_statsmodels_fits() -> None:
     rng = np.random.default_rng(8)
-    frame = {"x": rng.normal(size=400), "y": rng.integers(2, size=400), "z": rng.integers(3, size=400)}
+    frame = {
+        "x": rng.normal(size=400),
+        "y": rng.integers(2, size=400),
+        "z": rng.integers(3, size=400),
+    }
     design = sm.add_constant(frame["x"])
     for family, theirs in (
         ("logit", sm.Logit(frame["y"], design)),
         ("probit", sm.Probit(frame["y"], design)),
     ):
-        found, fit = dn.regress("y ~ x", frame, design=dn.direct(), family=family), theirs.fit(disp=0, tol=1e-12)
+        found, fit = (
+            dn.regress("y ~ x", frame, design=dn.direct(), family=family),
+            theirs.fit(disp=0, tol=1e-12),
+        )
         assert found.values == pytest.approx(fit.params, abs=1e-7)
         assert list(found.bse.values()) == pytest.approx(fit.bse, abs=1e-6)
         assert found.log_likelihood == pytest.approx(fit.llf)
@@ -139,7 +182,10 @@ def fine_sum(likelihood: GroupLikelihood, theta: np.ndarray, points: int) -> flo
     axes = likelihood.centers.shape[1]
     line = np.linspace(-8, 8, points)
     b = np.stack([each.ravel() for each in np.meshgrid(*[line] * axes)], axis=1)
-    density = np.exp(-(b**2).sum(axis=1) / 2) * ((line[1] - line[0]) / np.sqrt(2 * np.pi)) ** axes
+    density = (
+        np.exp(-(b**2).sum(axis=1) / 2)
+        * ((line[1] - line[0]) / np.sqrt(2 * np.pi)) ** axes
+    )
     law, size, total = likelihood.rows.law, likelihood.rows.size, 0.0
     eta = likelihood.rows.eta(theta[:size])
     for group in range(4):
@@ -148,12 +194,18 @@ def fine_sum(likelihood: GroupLikelihood, theta: np.ndarray, points: int) -> flo
         whole = np.zeros(len(b))
         for row in mine:
             one = law.sent(np.tile(law.evidence[row], (len(b), 1)))
-            whole += WEIGHTS[row] / mean * one.derivatives(eta[row] + b * theta[size:]).log
+            whole += (
+                WEIGHTS[row] / mean * one.derivatives(eta[row] + b * theta[size:]).log
+            )
         total += mean * np.log((np.exp(whole) * density).sum())
     return total
 
 
-@pytest.mark.parametrize(("make", "points"), [(two_groups, 4001), (three_groups, 201)], ids=["one axis", "two axes"])
+@pytest.mark.parametrize(
+    ("make", "points"),
+    [(two_groups, 4001), (three_groups, 201)],
+    ids=["one axis", "two axes"],
+)
 def test_nodes_that_move_with_the_groups_integrate_as_a_fine_sum_does(
     make: Callable[[], GroupLikelihood], points: int
 ) -> None:
@@ -167,8 +219,12 @@ def test_nodes_that_move_with_the_groups_integrate_as_a_fine_sum_does(
     assert replace(moved, nodes=9).value(theta) == pytest.approx(fine, abs=1e-4)
     signs = np.where(np.arange(len(sigma)), 1.0, -1.0)
     other = theta * np.append(np.ones(likelihood.rows.size), signs)
-    assert replace(moved, nodes=2).mirrored(signs).value(other) == pytest.approx(replace(moved, nodes=2).value(theta))
-    assert abs(replace(moved, nodes=1).value(theta) - fine) > 0.01  # trap H4: one point is not enough
+    assert replace(moved, nodes=2).mirrored(signs).value(other) == pytest.approx(
+        replace(moved, nodes=2).value(theta)
+    )
+    assert (
+        abs(replace(moved, nodes=1).value(theta) - fine) > 0.01
+    )  # trap H4: one point is not enough
 
 
 def test_nodes_follow_large_groups() -> None:
@@ -176,13 +232,26 @@ def test_nodes_follow_large_groups() -> None:
     rng = np.random.default_rng(6)
     evidence = np.where(rng.random((4000, 1)) < 0.9, [[0.2, 0.8]], [[0.8, 0.2]])
     law = TwoAnswerLaw(evidence, LINKS["logit"])
-    likelihood = GroupLikelihood.of(RowLikelihood(law, (np.ones((4000, 1)),)), np.zeros(4000, np.int64), 25)
+    likelihood = GroupLikelihood.of(
+        RowLikelihood(law, (np.ones((4000, 1)),)), np.zeros(4000, np.int64), 25
+    )
     theta = np.array([0.0, 1.0])
     b = np.linspace(0, 9, 20_001)
-    two = [TwoAnswerLaw(np.array([row]), LINKS["logit"]) for row in ([0.2, 0.8], [0.8, 0.2])]
+    two = [
+        TwoAnswerLaw(np.array([row]), LINKS["logit"])
+        for row in ([0.2, 0.8], [0.8, 0.2])
+    ]
     times = [int((evidence[:, 1] == row).sum()) for row in (0.8, 0.2)]
-    whole = sum(n * each.derivatives(b[:, None]).log for n, each in zip(times, two, strict=True)) - b**2 / 2
-    fine = whole.max() + np.log(np.exp(whole - whole.max()).sum() * (b[1] - b[0]) / np.sqrt(2 * np.pi))
+    whole = (
+        sum(
+            n * each.derivatives(b[:, None]).log
+            for n, each in zip(times, two, strict=True)
+        )
+        - b**2 / 2
+    )
+    fine = whole.max() + np.log(
+        np.exp(whole - whole.max()).sum() * (b[1] - b[0]) / np.sqrt(2 * np.pi)
+    )
     assert likelihood.adapted(theta).value(theta) == pytest.approx(fine, abs=1e-4)
     assert abs(likelihood.value(theta) - fine) > 0.01
 
@@ -197,4 +266,6 @@ def test_levels_of_a_normal_number_are_those_of_rounding_at_random() -> None:
     place = np.clip(y, 0, 10) / 2.5
     hats = np.maximum(1 - np.abs(place[:, None] - np.arange(5)), 0)
     by_hand = (hats * density[:, None]).sum(axis=0) / density.sum()
-    assert law.posterior(np.array([[mean, np.log(sigma)]]))[0] == pytest.approx(by_hand, abs=1e-6)
+    assert law.posterior(np.array([[mean, np.log(sigma)]]))[0] == pytest.approx(
+        by_hand, abs=1e-6
+    )

@@ -50,7 +50,12 @@ def test_the_summary_reads_like_statsmodels() -> None:
     assert "Left out: 3 rows, because a covariate or group is missing." in text
     assert found.respondents == 593
     assert "robust (HC0)" in str(found.with_errors("robust").summary())
-    assert list(found.params) == ["Intercept", "x", "C(region)[T.south]", "C(region)[T.west]"]
+    assert list(found.params) == [
+        "Intercept",
+        "x",
+        "C(region)[T.south]",
+        "C(region)[T.west]",
+    ]
 
 
 def test_tables_of_every_kind_and_labels_or_codes_give_the_same() -> None:
@@ -66,7 +71,9 @@ def test_tables_of_every_kind_and_labels_or_codes_give_the_same() -> None:
         labels.astype({"sent": "category"}),
         frame.astype({"sent": float}),
         frame.astype({"sent": "Int64"}),
-        frame.assign(region=pd.Categorical(frame["region"], ["east", "north", "south", "west"])),
+        frame.assign(
+            region=pd.Categorical(frame["region"], ["east", "north", "south", "west"])
+        ),
     ):
         assert dn.regress("sent ~ x + C(region)", other, design=FORCED) == found
 
@@ -83,25 +90,38 @@ def test_sets_are_what_their_matrix_says() -> None:
     """Unary encoding of three answers, as packed sets and as the table of its eight responses."""
     design = dn.unary(["a", "b", "c"], 2)
     written = dn.matrix(
-        [[design.channel.probability(z, given=j) for j in range(3)] for z in range(8)], categories=["a", "b", "c"]
+        [[design.channel.probability(z, given=j) for j in range(3)] for z in range(8)],
+        categories=["a", "b", "c"],
     )
     frame = table(answers=8)
     labels = frame.assign(sent=[design.symbols[each] for each in frame["sent"]])
     packed = frame.assign(sent=[bytes([each]) for each in frame["sent"]])
     expected = dn.regress("sent ~ x", frame, design=written)
     for rows in (labels, packed):
-        assert dn.regress("sent ~ x", rows, design=design).params == pytest.approx(expected.params, abs=1e-7)
+        assert dn.regress("sent ~ x", rows, design=design).params == pytest.approx(
+            expected.params, abs=1e-7
+        )
 
 
 def test_cheaters_are_a_third_answer_of_two_groups() -> None:
     """The cheating-detection model is a multinomial with the 2 × 3 channel of survey sheet D3; values of C1."""
     designs = {
-        p: dn.matrix([[0, f"{10 - p}/10", 1], [1, f"{p}/10", 0]], categories=["carrier", "honest", "cheater"])
+        p: dn.matrix(
+            [[0, f"{10 - p}/10", 1], [1, f"{p}/10", 0]],
+            categories=["carrier", "honest", "cheater"],
+        )
         for p in (2, 8)
     }
-    frame = {"said": [1] * 90 + [0] * 210 + [1] * 190 + [0] * 110, "p": [2] * 300 + [8] * 300}
-    found = dn.regress("said ~ 1", frame, design=designs, devices="p").predict({"row": [0]})
-    assert found["estimate"].tolist() == pytest.approx([0.188889, 0.555556, 0.255556], abs=1e-6)
+    frame = {
+        "said": [1] * 90 + [0] * 210 + [1] * 190 + [0] * 110,
+        "p": [2] * 300 + [8] * 300,
+    }
+    found = dn.regress("said ~ 1", frame, design=designs, devices="p").predict(
+        {"row": [0]}
+    )
+    assert found["estimate"].tolist() == pytest.approx(
+        [0.188889, 0.555556, 0.255556], abs=1e-6
+    )
 
 
 def test_numbers_are_regressed_by_an_unbiased_value_of_each_response() -> None:
@@ -112,8 +132,12 @@ def test_numbers_are_regressed_by_an_unbiased_value_of_each_response() -> None:
     assert found.errors == "robust"
     assert found.sample is not None
     r, matrix = found.sample.rows.law.values, design.channel.floats()  # type: ignore[attr-defined]
-    by_code = np.array([r[frame["sent"] == code][0] for code in range(len(design.symbols))])
-    assert by_code @ matrix == pytest.approx([float(each) for each in design.scale.values])  # E[r | level] = level
+    by_code = np.array(
+        [r[frame["sent"] == code][0] for code in range(len(design.symbols))]
+    )
+    assert by_code @ matrix == pytest.approx(
+        [float(each) for each in design.scale.values]
+    )  # E[r | level] = level
     fit = sm.OLS(r, sm.add_constant(frame["x"])).fit(cov_type="HC0")
     assert found.values == pytest.approx(fit.params.to_numpy())
     assert list(found.bse.values()) == pytest.approx(fit.bse.to_numpy())
@@ -132,7 +156,9 @@ def test_weights_count_as_rows_that_are_repeated() -> None:
     )
     assert weighed.params == pytest.approx(whole.params)
     assert weighed.errors == "sampling"
-    scaled = dn.regress("sent ~ x", frame, design=FORCED, sampling=dn.Sampling(frame["times"] * 7))
+    scaled = dn.regress(
+        "sent ~ x", frame, design=FORCED, sampling=dn.Sampling(frame["times"] * 7)
+    )
     assert scaled.bse == pytest.approx(weighed.bse)  # the scale of weights says nothing
     with pytest.raises(InvalidRequest, match="weights or clusters"):
         weighed.compare(dn.regress("sent ~ 1", frame, design=FORCED, sampling=sample))
@@ -144,35 +170,55 @@ def test_an_intercept_alone_has_the_error_of_the_share() -> None:
     """The linear regression on a constant is the Hájek share, however people were drawn, and whoever sent nothing."""
     rng = np.random.default_rng(11)
     frame = table(240).assign(
-        w=rng.uniform(1, 3, 240), layer=[n % 3 for n in range(240)], town=[n % 24 for n in range(240)]
+        w=rng.uniform(1, 3, 240),
+        layer=[n % 3 for n in range(240)],
+        town=[n % 24 for n in range(240)],
     )
     frame["sent"] = frame["sent"].astype(object)
     frame.loc[::17, "sent"] = None
     plain = dn.Sampling("w", strata="layer", clusters="town", data=frame)
     jackknife, bootstrap = (
         dn.Sampling("w", strata="layer", clusters="town", replicates=each, data=frame)
-        for each in ("jackknife", dn.Replicates("bootstrap", count=40, source=Seeded("regression")))
+        for each in (
+            "jackknife",
+            dn.Replicates("bootstrap", count=40, source=Seeded("regression")),
+        )
     )
-    raked = plain.rake({"region": frame["region"]}, {"region": {"north": 150, "south": 170, "west": 160}})
+    raked = plain.rake(
+        {"region": frame["region"]},
+        {"region": {"north": 150, "south": 170, "west": 160}},
+    )
     responses = dn.Responses.of(FORCED, frame["sent"].tolist(), codes=True)
     for sample in (plain, jackknife, bootstrap, raked):
-        found = dn.regress("sent ~ 1", frame, design=FORCED, codes=True, family="linear", sampling=sample)
+        found = dn.regress(
+            "sent ~ 1",
+            frame,
+            design=FORCED,
+            codes=True,
+            family="linear",
+            sampling=sample,
+        )
         share = dn.estimate(responses, sampling=sample)
         assert found.params["Intercept"] == pytest.approx(share.params["yes"])
         assert found.bse["Intercept"] == pytest.approx(share.bse["yes"])
         assert found.degrees == share.degrees[1]
-        logit = dn.regress("sent ~ 1", frame, design=FORCED, codes=True, sampling=sample)
+        logit = dn.regress(
+            "sent ~ 1", frame, design=FORCED, codes=True, sampling=sample
+        )
         assert logit.predict()["estimate"].iloc[0] == pytest.approx(share.params["yes"])
-    assert dn.regress("sent ~ 1", frame, design=FORCED, codes=True, sampling=plain).dropped == {
-        "they hold no response": 15
-    }
+    assert dn.regress(
+        "sent ~ 1", frame, design=FORCED, codes=True, sampling=plain
+    ).dropped == {"they hold no response": 15}
 
 
 def test_replicates_agree_with_the_linearized_errors() -> None:
     frame = table().assign(w=[1.0, 2.0, 1.5] * 200, town=[n % 60 for n in range(600)])
     linear, jackknife = (
         dn.regress(
-            "sent ~ x", frame, design=FORCED, sampling=dn.Sampling("w", clusters="town", replicates=each, data=frame)
+            "sent ~ x",
+            frame,
+            design=FORCED,
+            sampling=dn.Sampling("w", clusters="town", replicates=each, data=frame),
         )
         for each in (None, "jackknife")
     )
@@ -185,54 +231,97 @@ def test_replicates_agree_with_the_linearized_errors() -> None:
 def test_a_whole_population_leaves_the_answers_and_the_device_to_doubt() -> None:
     frame = table()
     sampled, whole = (
-        dn.regress("sent ~ x", frame, design=FORCED, sampling=dn.Sampling([1] * 600, fraction=each)) for each in (0, 1)
+        dn.regress(
+            "sent ~ x",
+            frame,
+            design=FORCED,
+            sampling=dn.Sampling([1] * 600, fraction=each),
+        )
+        for each in (0, 1)
     )
     assert whole.bse == pytest.approx(whole.with_errors("robust").bse)
-    assert sampled.bse == pytest.approx({name: each * (600 / 599) ** 0.5 for name, each in whole.bse.items()})
+    assert sampled.bse == pytest.approx(
+        {name: each * (600 / 599) ** 0.5 for name, each in whole.bse.items()}
+    )
 
 
 def test_rows_without_weight_are_left_out_and_counted() -> None:
     frame = table().assign(w=[0.0, 1.0, 2.0] * 200)
-    found = dn.regress("sent ~ x", frame, design=FORCED, sampling=dn.Sampling("w", data=frame))
+    found = dn.regress(
+        "sent ~ x", frame, design=FORCED, sampling=dn.Sampling("w", data=frame)
+    )
     assert found.dropped == {"their weight is 0": 200}
     rest = frame[frame["w"] > 0]
     assert found.params == pytest.approx(
-        dn.regress("sent ~ x", rest, design=FORCED, sampling=dn.Sampling("w", data=rest)).params
+        dn.regress(
+            "sent ~ x", rest, design=FORCED, sampling=dn.Sampling("w", data=rest)
+        ).params
     )
 
 
 def test_an_arm_asked_directly_is_compared_as_the_arms_alone_are() -> None:
     asked = {"RR": dn.crosswise("1/4"), "DQ": dn.direct()}
     counts = {"RR": [150, 250], "DQ": [180, 40]}
-    rows = [(arm, code) for arm, pair in counts.items() for code, times in enumerate(pair) for _ in range(times)]
+    rows = [
+        (arm, code)
+        for arm, pair in counts.items()
+        for code, times in enumerate(pair)
+        for _ in range(times)
+    ]
     frame = pd.DataFrame(rows, columns=["arm", "said"])
-    one, two = (dn.regress(f"said ~ {each}", frame, design=asked, devices="arm") for each in ("arm", "1"))
+    one, two = (
+        dn.regress(f"said ~ {each}", frame, design=asked, devices="arm")
+        for each in ("arm", "1")
+    )
     arms = compare_arms(*(dn.Tally(asked[arm], counts[arm]) for arm in asked))
-    assert one.compare(two).statistic == pytest.approx(arms.model.likelihood_ratio.statistic)
-    assert one.compare(two).p_value == pytest.approx(arms.model.likelihood_ratio.p_value)
+    assert one.compare(two).statistic == pytest.approx(
+        arms.model.likelihood_ratio.statistic
+    )
+    assert one.compare(two).p_value == pytest.approx(
+        arms.model.likelihood_ratio.p_value
+    )
     assert two.predict()["estimate"].iloc[0] == pytest.approx(arms.model.pooled["yes"])
 
 
 def test_samples_take_the_quantiles_of_t() -> None:
     frame = table().assign(village=[n % 8 for n in range(600)])
-    found = dn.regress("sent ~ x", frame, design=FORCED, sampling=dn.Sampling(clusters="village", data=frame))
+    found = dn.regress(
+        "sent ~ x",
+        frame,
+        design=FORCED,
+        sampling=dn.Sampling(clusters="village", data=frame),
+    )
     low, high = found.interval("x")
     assert found.degrees == 7
-    assert (high - low) / 2 == pytest.approx(2.3646 * found.bse["x"], rel=1e-4)  # t of 7 degrees of freedom
+    assert (high - low) / 2 == pytest.approx(
+        2.3646 * found.bse["x"], rel=1e-4
+    )  # t of 7 degrees of freedom
     assert found.summary().interval == "t"
 
 
 def test_scores_and_information_make_the_errors() -> None:
     frame = table()
-    found = dn.regress("sent ~ x", frame, design=FORCED, errors="robust", sampling=dn.Sampling("w", data=frame))
+    found = dn.regress(
+        "sent ~ x",
+        frame,
+        design=FORCED,
+        errors="robust",
+        sampling=dn.Sampling("w", data=frame),
+    )
     bread = np.linalg.inv(found.information)
-    assert bread @ (found.scores().T @ found.scores()) @ bread == pytest.approx(found.cov_params())
+    assert bread @ (found.scores().T @ found.scores()) @ bread == pytest.approx(
+        found.cov_params()
+    )
     assert found.scores().sum(axis=0) == pytest.approx(np.zeros(2), abs=1e-8)
 
 
 def test_a_random_intercept_that_is_not_needed_lies_on_the_border() -> None:
     """Every group sends the same: the deviation is 0, and the p value that of a border, half of the usual one."""
-    rows = {"sent": [0, 0, 1, 1, 1] * 40, "x": [0, 1, 0, 1, 0] * 40, "village": [n // 20 for n in range(200)]}
+    rows = {
+        "sent": [0, 0, 1, 1, 1] * 40,
+        "x": [0, 1, 0, 1, 0] * 40,
+        "village": [n // 20 for n in range(200)],
+    }
     plain = dn.regress("sent ~ x", rows, design=FORCED)
     found = dn.regress("sent ~ x", rows, design=FORCED, intercepts="village")
     assert found.groups == 10
@@ -245,7 +334,10 @@ def test_a_random_intercept_that_is_not_needed_lies_on_the_border() -> None:
 
 
 def test_groups_that_differ_have_half_the_usual_p_value() -> None:
-    rows = {"sent": [0] * 60 + [1] * 60 + [0, 1] * 40, "village": [n // 20 for n in range(200)]}
+    rows = {
+        "sent": [0] * 60 + [1] * 60 + [0, 1] * 40,
+        "village": [n // 20 for n in range(200)],
+    }
     found = dn.regress("sent ~ 1", rows, design=FORCED, intercepts="village")
     tested = found.compare(dn.regress("sent ~ 1", rows, design=FORCED))
     assert found.params["sd of intercepts"] > 1
@@ -260,7 +352,9 @@ def test_too_few_say_yes_for_the_device() -> None:
     assert "protect themselves" in str(found.summary())
     low, high = found.conf_int(method="profile")["Intercept"]
     assert low == -np.inf
-    assert 1 / (1 + np.exp(-high)) == pytest.approx(0.0275, abs=5e-5)  # S0 of the survey sheet
+    assert 1 / (1 + np.exp(-high)) == pytest.approx(
+        0.0275, abs=5e-5
+    )  # S0 of the survey sheet
     assert found.predict({"row": [0]})["estimate"].item() == pytest.approx(0, abs=1e-6)
 
 
@@ -298,7 +392,10 @@ def test_profile_intervals_are_where_the_likelihood_falls() -> None:
     for end in (low, high):
         held = dn.regress("sent ~ x", frame, design=FORCED).sample
         assert held is not None
-        best = max(held.likelihood.value(np.array([intercept, end])) for intercept in np.linspace(-3, 3, 6001))
+        best = max(
+            held.likelihood.value(np.array([intercept, end]))
+            for intercept in np.linspace(-3, 3, 6001)
+        )
         assert 2 * (found.log_likelihood - best) == pytest.approx(3.8415, abs=1e-3)
 
 
@@ -310,9 +407,14 @@ def test_tests_of_coefficients() -> None:
     both = found.test(["C(region)[T.south]", "C(region)[T.west]"])
     assert both.df == 2
     assert both.hypothesis == "Test that C(region)[T.south] = 0, C(region)[T.west] = 0"
-    assert both.statistic == found.test("`C(region)[T.south]` = 0, `C(region)[T.west]` = 0").statistic
+    assert (
+        both.statistic
+        == found.test("`C(region)[T.south]` = 0, `C(region)[T.west]` = 0").statistic
+    )
     shifted = found.test("x = 1")
-    assert shifted.statistic == pytest.approx(((found.params["x"] - 1) / found.bse["x"]) ** 2)
+    assert shifted.statistic == pytest.approx(
+        ((found.params["x"] - 1) / found.bse["x"]) ** 2
+    )
     assert str(shifted).startswith("Test that x = 1: Wald's χ² = ")
     for wrong in ("y = 0", "1 = 1", []):
         with pytest.raises(InvalidRequest, match="hypothes"):
@@ -340,12 +442,20 @@ def test_effects_go_through_the_formula() -> None:
     b, x, old = found.values, frame["x"], frame["old"]
     share = 1 / (1 + np.exp(-(b[0] + b[1] * x + b[2] * x**2 + b[3] * old)))
     effects = found.effects()
-    assert effects.params["x"] == pytest.approx((share * (1 - share) * (b[1] + 2 * b[2] * x)).mean(), abs=1e-8)
-    fit = sm.Logit(frame["sent"], sm.add_constant(frame[["x", "old"]])).fit(disp=0, tol=1e-12)
+    assert effects.params["x"] == pytest.approx(
+        (share * (1 - share) * (b[1] + 2 * b[2] * x)).mean(), abs=1e-8
+    )
+    fit = sm.Logit(frame["sent"], sm.add_constant(frame[["x", "old"]])).fit(
+        disp=0, tol=1e-12
+    )
     theirs = fit.get_margeff(dummy=True)
     ours = dn.regress("sent ~ x + old", frame, design=dn.direct()).effects()
-    assert [ours.params[name] for name in ("x", "old")] == pytest.approx(theirs.margeff, abs=1e-7)
-    assert [ours.bse[name] for name in ("x", "old")] == pytest.approx(theirs.margeff_se, abs=1e-6)
+    assert [ours.params[name] for name in ("x", "old")] == pytest.approx(
+        theirs.margeff, abs=1e-7
+    )
+    assert [ours.bse[name] for name in ("x", "old")] == pytest.approx(
+        theirs.margeff_se, abs=1e-6
+    )
 
 
 REFERENCES = {
@@ -372,10 +482,15 @@ def test_effects_of_levels_are_against_the_reference_of_the_formula(terms: str) 
     found = dn.regress(f"sent ~ {terms}", frame, design=FORCED)
     told = {name: each for name, each in found.effects().params.items() if name != "x"}
     shares = {
-        region: found.predict(frame.assign(region=region))["estimate"].mean() for region in ("north", "south", "west")
+        region: found.predict(frame.assign(region=region))["estimate"].mean()
+        for region in ("north", "south", "west")
     }
     first = REFERENCES[terms]
-    expected = {f"region[{each}]": shares[each] - shares[first] for each in shares if each != first}
+    expected = {
+        f"region[{each}]": shares[each] - shares[first]
+        for each in shares
+        if each != first
+    }
     assert told == pytest.approx(expected)
     assert "that the formula compares with" in str(found.effects().summary())
 
@@ -383,10 +498,20 @@ def test_effects_of_levels_are_against_the_reference_of_the_formula(terms: str) 
 def test_effects_of_numbers_that_are_codes_are_those_of_levels() -> None:
     """Of village_size the name begins as that of village does, and village is a number there."""
     frame = table().assign(village_size=lambda rows: rows["village"] % 3)
-    coded = dn.regress("sent ~ C(village_size, contr.treatment(2)) + village", frame, design=FORCED)
-    assert list(coded.effects().params) == ["village", "village_size[0]", "village_size[1]"]
-    ordered = frame.assign(region=pd.Categorical(frame["region"], ["west", "south", "north"]))
-    assert list(dn.regress("sent ~ region", ordered, design=FORCED).effects().params) == [
+    coded = dn.regress(
+        "sent ~ C(village_size, contr.treatment(2)) + village", frame, design=FORCED
+    )
+    assert list(coded.effects().params) == [
+        "village",
+        "village_size[0]",
+        "village_size[1]",
+    ]
+    ordered = frame.assign(
+        region=pd.Categorical(frame["region"], ["west", "south", "north"])
+    )
+    assert list(
+        dn.regress("sent ~ region", ordered, design=FORCED).effects().params
+    ) == [
         "region[south]",
         "region[north]",
     ]
@@ -399,11 +524,17 @@ def test_predictions_and_what_an_attacker_would_compute() -> None:
     told = found.predict()
     assert told["estimate"].to_numpy() == pytest.approx(0.1)
     assert ((told["low"] > 0) & (told["low"] < 0.1) & (told["high"] > 0.1)).all()
-    ends = found.interval("Intercept")  # of one coefficient, the interval on the scale of the predictor
-    assert told.iloc[0][["low", "high"]].tolist() == pytest.approx([1 / (1 + np.exp(-each)) for each in ends])
+    ends = found.interval(
+        "Intercept"
+    )  # of one coefficient, the interval on the scale of the predictor
+    assert told.iloc[0][["low", "high"]].tolist() == pytest.approx(
+        [1 / (1 + np.exp(-each)) for each in ends]
+    )
     view = found.posterior()
     assert view.columns.name == "what an attacker would compute"
-    assert (view["yes"].iloc[0], view["yes"].iloc[-1]) == pytest.approx((0.357143, 0.021739), abs=1e-6)
+    assert (view["yes"].iloc[0], view["yes"].iloc[-1]) == pytest.approx(
+        (0.357143, 0.021739), abs=1e-6
+    )
 
 
 def test_a_file_holds_no_rows() -> None:
@@ -419,13 +550,25 @@ def test_a_file_holds_no_rows() -> None:
 
 def test_the_randomized_answer_as_a_predictor_of_a_number() -> None:
     """Through a direct question the joint likelihood is the two regressions side by side."""
-    frame = table().assign(income=lambda rows: 2 + rows["x"] - rows["sent"] + np.sin(np.arange(600)))
-    found = dn.regress("income ~ x + sent", frame, design=dn.direct(), predictor="sent", family="linear")
+    frame = table().assign(
+        income=lambda rows: 2 + rows["x"] - rows["sent"] + np.sin(np.arange(600))
+    )
+    found = dn.regress(
+        "income ~ x + sent",
+        frame,
+        design=dn.direct(),
+        predictor="sent",
+        family="linear",
+    )
     fit = sm.OLS(frame["income"], sm.add_constant(frame[["x", "sent"]])).fit()
-    assert [found.params[name] for name in ("Intercept", "x", "sent")] == pytest.approx(fit.params.tolist(), abs=1e-6)
+    assert [found.params[name] for name in ("Intercept", "x", "sent")] == pytest.approx(
+        fit.params.tolist(), abs=1e-6
+    )
     alone = dn.regress("sent ~ x", frame, design=dn.direct())
     assert found.params["sent ~ x"] == pytest.approx(alone.params["x"], abs=1e-6)
-    assert found.params["sd of errors"] == pytest.approx(np.sqrt((fit.resid**2).mean()), abs=1e-6)
+    assert found.params["sd of errors"] == pytest.approx(
+        np.sqrt((fit.resid**2).mean()), abs=1e-6
+    )
     assert found.log_likelihood == pytest.approx(fit.llf + alone.log_likelihood)
     with pytest.raises(InvalidRequest, match="is a predictor"):
         found.predict()
@@ -435,7 +578,9 @@ def test_the_randomized_answer_as_a_predictor_of_a_number() -> None:
 def test_a_predictor_whose_device_never_forces_a_no() -> None:
     """Trap H3: another package fails outright where no response is forced to be no."""
     frame = table().assign(outcome=lambda rows: (rows["x"] > 0.2).astype(int))
-    found = dn.regress("outcome ~ w + sent", frame, design=dn.hard_garbling("1/3"), predictor="sent")
+    found = dn.regress(
+        "outcome ~ w + sent", frame, design=dn.hard_garbling("1/3"), predictor="sent"
+    )
     assert found.family == "logit"
     assert np.isfinite(list(found.bse.values())).all()
 
@@ -449,23 +594,56 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ("sent ~ np.log(x - x)", {}, InvalidRequest, "finite"),
     ("sent ~ x", {"design": {"a": FORCED}}, InvalidRequest, "devices="),
     ("sent ~ x", {"devices": "region"}, InvalidRequest, "one design"),
-    ("sent ~ x", {"design": {"north": FORCED}, "devices": "region"}, InvalidResponse, "was asked with"),
     (
         "sent ~ x",
-        {"design": {"north": FORCED, "south": dn.direct(3), "west": FORCED}, "devices": "region"},
+        {"design": {"north": FORCED}, "devices": "region"},
+        InvalidResponse,
+        "was asked with",
+    ),
+    (
+        "sent ~ x",
+        {
+            "design": {"north": FORCED, "south": dn.direct(3), "west": FORCED},
+            "devices": "region",
+        },
         Incompatible,
         "different answers",
     ),
     ("region ~ x", {}, InvalidResponse, "row 1 is"),
-    ("sent ~ x", {"design": dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])}, NotEstimable, "D = 0"),
-    ("sent ~ x", {"design": dn.matrix([["1/2", "1/4", 0], ["1/2", "3/4", 1]])}, NotEstimable, "mixtures"),
+    (
+        "sent ~ x",
+        {"design": dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]])},
+        NotEstimable,
+        "D = 0",
+    ),
+    (
+        "sent ~ x",
+        {"design": dn.matrix([["1/2", "1/4", 0], ["1/2", "3/4", 1]])},
+        NotEstimable,
+        "mixtures",
+    ),
     ("sent ~ x", {"family": "multinomial-logit"}, InvalidRequest, "family"),
-    ("sent ~ x", {"design": dn.k_ary(3, 1), "family": "probit"}, InvalidRequest, "for 3 answers"),
+    (
+        "sent ~ x",
+        {"design": dn.k_ary(3, 1), "family": "probit"},
+        InvalidRequest,
+        "for 3 answers",
+    ),
     ("sent ~ x", {"errors": "bootstrap"}, InvalidRequest, "errors"),
     ("sent ~ x", {"errors": "sampling"}, InvalidRequest, "no sample"),
     ("sent ~ x", {"sampling": "w"}, InvalidRequest, "expected a Sampling"),
-    ("sent ~ x", {"sampling": dn.Sampling([1] * 49)}, InvalidRequest, "49 rows; expected 50"),
-    ("sent ~ x", {"sampling": dn.Sampling(clusters=[1] * 50)}, NotEstimable, "one cluster"),
+    (
+        "sent ~ x",
+        {"sampling": dn.Sampling([1] * 49)},
+        InvalidRequest,
+        "49 rows; expected 50",
+    ),
+    (
+        "sent ~ x",
+        {"sampling": dn.Sampling(clusters=[1] * 50)},
+        NotEstimable,
+        "one cluster",
+    ),
     (
         "sent ~ x",
         {"sampling": dn.Sampling([1] * 50).calibrate({"n": range(50)}, {"n": -1000})},
@@ -474,7 +652,12 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ),
     ("sent ~ x", {"honesty": True}, NotEstimable, "one device"),
     ("sent ~ x", {"honesty": True, "family": "linear"}, InvalidRequest, "honesty"),
-    ("sent ~ x", {"intercepts": "region", "sampling": dn.Sampling([1] * 50)}, InvalidRequest, "of 'region' lies in se"),
+    (
+        "sent ~ x",
+        {"intercepts": "region", "sampling": dn.Sampling([1] * 50)},
+        InvalidRequest,
+        "of 'region' lies in se",
+    ),
     (
         "sent ~ x",
         {"intercepts": "region", "sampling": dn.Sampling(clusters=[1, 2] * 25)},
@@ -483,16 +666,34 @@ REFUSED: list[tuple[str, dict[str, Any], type[Exception], str]] = [
     ),
     (
         "sent ~ x",
-        {"intercepts": "region", "sampling": dn.Sampling([1] * 50).calibrate({"n": [1] * 50}, {"n": 70})},
+        {
+            "intercepts": "region",
+            "sampling": dn.Sampling([1] * 50).calibrate({"n": [1] * 50}, {"n": 70}),
+        },
         InvalidRequest,
         "calibrated weights",
     ),
-    ("sent ~ x", {"design": dn.k_ary(7, 1), "intercepts": "region"}, InvalidRequest, "of 7 answers"),
+    (
+        "sent ~ x",
+        {"design": dn.k_ary(7, 1), "intercepts": "region"},
+        InvalidRequest,
+        "of 7 answers",
+    ),
     ("sent ~ x", {"intercepts": "nowhere"}, InvalidRequest, "'nowhere'"),
     ("sent ~ x", {"given": "x"}, InvalidRequest, "predictor="),
     ("w ~ x + sent:x", {"predictor": "sent"}, InvalidRequest, "term of its own"),
-    ("w ~ x + sent", {"predictor": "sent", "family": "logit"}, InvalidRequest, "0 or 1"),
-    ("w ~ x + sent", {"predictor": "sent", "family": "probit"}, InvalidRequest, "an outcome"),
+    (
+        "w ~ x + sent",
+        {"predictor": "sent", "family": "logit"},
+        InvalidRequest,
+        "0 or 1",
+    ),
+    (
+        "w ~ x + sent",
+        {"predictor": "sent", "family": "probit"},
+        InvalidRequest,
+        "an outcome",
+    ),
 ]
 
 
@@ -506,20 +707,31 @@ def test_what_cannot_be_fitted_is_refused_in_words(
 
 def test_booleans_and_empty_tables_are_refused() -> None:
     with pytest.raises(InvalidResponse, match="boolean"):
-        dn.regress("sent ~ x", table().assign(sent=lambda rows: rows["sent"] == 1), design=FORCED)
+        dn.regress(
+            "sent ~ x",
+            table().assign(sent=lambda rows: rows["sent"] == 1),
+            design=FORCED,
+        )
     with pytest.raises(NotEstimable, match="no row"):
         dn.regress("sent ~ x", table().assign(x=NAN), design=FORCED)
     with pytest.raises(InvalidRequest, match="expected a table"):
         dn.regress("sent ~ x", [1, 2], design=FORCED)
     with pytest.raises(InvalidRequest, match="a level that the fitted data lack"):
-        dn.regress("sent ~ C(region)", table(), design=FORCED).predict({"region": ["east"]})
+        dn.regress("sent ~ C(region)", table(), design=FORCED).predict(
+            {"region": ["east"]}
+        )
 
 
 def test_a_device_that_says_nothing_is_left_out_and_counted() -> None:
     frame = table().assign(by=["coin", "die"] * 300)
-    designs = {"coin": dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]], categories=["no", "yes"]), "die": FORCED}
+    designs = {
+        "coin": dn.matrix([["1/2", "1/2"], ["1/2", "1/2"]], categories=["no", "yes"]),
+        "die": FORCED,
+    }
     found = dn.regress("sent ~ x", frame, design=designs, devices="by")
-    assert found.params == pytest.approx(dn.regress("sent ~ x", frame[frame["by"] == "die"], design=FORCED).params)
+    assert found.params == pytest.approx(
+        dn.regress("sent ~ x", frame[frame["by"] == "die"], design=FORCED).params
+    )
     assert found.dropped == {"their device says nothing about the answer": 300}
 
 
@@ -535,16 +747,28 @@ def test_predictions_keep_the_rows_names() -> None:
 def test_normal_errors_are_more_precise_where_numbers_are_normal() -> None:
     design, rng = dn.number_design(0, 10, 2), np.random.default_rng(9)
     x = rng.normal(size=2000)
-    levels = np.clip(np.floor(np.clip(5 + x + rng.normal(size=2000), 0, 9.99) / 2.5 + rng.random(2000)), 0, 4)
+    levels = np.clip(
+        np.floor(
+            np.clip(5 + x + rng.normal(size=2000), 0, 9.99) / 2.5 + rng.random(2000)
+        ),
+        0,
+        4,
+    )
     matrix = design.channel.floats()
     sent = [rng.choice(len(matrix), p=matrix[:, int(level)]) for level in levels]
     plain, normal = (
-        dn.regress("sent ~ x", {"sent": sent, "x": x}, design=design, codes=True, family=family)
+        dn.regress(
+            "sent ~ x", {"sent": sent, "x": x}, design=design, codes=True, family=family
+        )
         for family in ("linear", "normal")
     )
     assert normal.bse["x"] < 0.8 * plain.bse["x"]
-    assert abs(normal.params["x"] - 1) < 6.5 * normal.bse["x"]  # further by chance less than once in 10⁹
-    assert normal.predict({"x": [0.0]})["estimate"].item() == pytest.approx(normal.params["Intercept"])
+    assert (
+        abs(normal.params["x"] - 1) < 6.5 * normal.bse["x"]
+    )  # further by chance less than once in 10⁹
+    assert normal.predict({"x": [0.0]})["estimate"].item() == pytest.approx(
+        normal.params["Intercept"]
+    )
 
 
 def test_two_answers_by_least_squares_give_the_estimated_shares() -> None:
@@ -552,7 +776,11 @@ def test_two_answers_by_least_squares_give_the_estimated_shares() -> None:
     design = dn.warner(2)
     found = dn.regress("sent ~ old", frame, design=design, family="linear")
     shares = [
-        dn.estimate(dn.tally(design, frame.loc[frame["old"] == old, "sent"].tolist(), codes=True)).params["yes"]
+        dn.estimate(
+            dn.tally(
+                design, frame.loc[frame["old"] == old, "sent"].tolist(), codes=True
+            )
+        ).params["yes"]
         for old in (0, 1)
     ]
     assert found.params["Intercept"] == pytest.approx(shares[0])
@@ -578,7 +806,10 @@ def test_a_sample_of_few_clusters_has_one_reference_distribution() -> None:
     assert effects.df == 7
     assert row.high - row.estimate == pytest.approx(student.ppf(0.975, 7) * row.error)
     assert row.p_value == pytest.approx(2 * student.sf(abs(row.z), 7))
-    assert type(effects).from_json(effects.to_json(), fit.designs[0][1]).summary() == effects.summary()
+    assert (
+        type(effects).from_json(effects.to_json(), fit.designs[0][1]).summary()
+        == effects.summary()
+    )
     assert effects.test("x = 0").p_value == pytest.approx(row.p_value)
 
     predicted = fit.predict().iloc[0]
@@ -589,7 +820,11 @@ def test_a_sample_of_few_clusters_has_one_reference_distribution() -> None:
 
 def test_without_a_sample_wald_tests_use_chi_square() -> None:
     rng = np.random.default_rng(9)
-    rows = {"sent": rng.integers(2, size=200), "x": rng.normal(size=200), "y": rng.normal(size=200)}
+    rows = {
+        "sent": rng.integers(2, size=200),
+        "x": rng.normal(size=200),
+        "y": rng.normal(size=200),
+    }
     fit = dn.regress("sent ~ x + y", rows, design=dn.warner(epsilon=3))
     both = fit.test(["x", "y"])
     assert (both.df, both.below) == (2, 0)

@@ -32,7 +32,9 @@ EVERY = {
 
 def law(model: str, y: Fraction) -> list[tuple[Fraction, Fraction]]:
     """Every response to a number with its probability, written down from the literature and not from the package."""
-    s, u, w = ([(Fraction(v), Fraction(p)) for v, p in each.items()] for each in (S, U, W))
+    s, u, w = (
+        [(Fraction(v), Fraction(p)) for v, p in each.items()] for each in (S, U, W)
+    )
     p, beta = Fraction(3, 5), Fraction(2, 5)
     truth, added = [(y, p)], [(a * (y + b), q * r) for (a, q), (b, r) in product(w, u)]
     return {
@@ -41,8 +43,12 @@ def law(model: str, y: Fraction) -> list[tuple[Fraction, Fraction]]:
         "bar_lev": truth + [(y * v, (1 - p) * q) for v, q in s],
         "saha": added,
         "diana_perri_1": truth + [(z, (1 - p) * q) for z, q in added],
-        "diana_perri_2": [(a * (beta * b + (1 - beta) * y), q * r) for (a, q), (b, r) in product(w, u)],
-        "chaudhuri_christofides": [(y * a + b, q * r) for (a, q), (b, r) in product(s, u)],
+        "diana_perri_2": [
+            (a * (beta * b + (1 - beta) * y), q * r) for (a, q), (b, r) in product(w, u)
+        ],
+        "chaudhuri_christofides": [
+            (y * a + b, q * r) for (a, q), (b, r) in product(s, u)
+        ],
     }[model]
 
 
@@ -55,13 +61,20 @@ def test_moments_are_those_of_every_response(model: str) -> None:
         variance = sum(z * z * q for z, q in told) - mean**2
         assert mean == design.intercept + design.slope * y
         assert variance == design.slope**2 * design.device_variance(y)
-        estimated = sum(q * Fraction(design.estimated_device_variance(design.value(float(z)))) for z, q in told)
-        assert float(estimated) == pytest.approx(float(design.device_variance(y)), abs=1e-9)
+        estimated = sum(
+            q * Fraction(design.estimated_device_variance(design.value(float(z))))
+            for z, q in told
+        )
+        assert float(estimated) == pytest.approx(
+            float(design.device_variance(y)), abs=1e-9
+        )
 
 
 def test_what_a_response_reveals_is_worked_out() -> None:
     sheet = dn.scrambled("eriksson", p="3/5", other=dict.fromkeys(range(5), "1/5"))
-    assert sheet.parity(range(5)) == (Fraction(3, 5) + Fraction(2, 25)) / Fraction(2, 25)
+    assert sheet.parity(range(5)) == (Fraction(3, 5) + Fraction(2, 25)) / Fraction(
+        2, 25
+    )
     assert sheet.epsilon(range(6)) == math.inf
     for model in MODELS:
         assert dn.scrambled(model, **EVERY[model]).epsilon([1, 2, 5]) == math.inf  # type: ignore[arg-type]
@@ -79,7 +92,9 @@ def test_a_sample_without_replacement_keeps_the_device() -> None:
     device = np.mean([design.estimated_device_variance(each) for each in values])
     assert found.model.device_variance == pytest.approx(device)
     assert found.model.variance == pytest.approx(values.var(ddof=1) / 4)
-    assert few.model.variance == pytest.approx(0.5 * values.var(ddof=1) / 4 + device / 8)
+    assert few.model.variance == pytest.approx(
+        0.5 * values.var(ddof=1) / 4 + device / 8
+    )
     assert found.model.number_variance == pytest.approx(values.var(ddof=1) - device)
     assert found.warnings[0].code == "privacy"
 
@@ -118,12 +133,23 @@ def test_what_does_not_fit_is_refused() -> None:
         design.estimate([1.0, 2.0], population=1)
 
 
-@pytest.mark.skipif(not DATA.is_dir(), reason="../shared/data is not there: rows of surveys that are not ours")
+@pytest.mark.skipif(
+    not DATA.is_dir(),
+    reason="../shared/data is not there: rows of surveys that are not ours",
+)
 @pytest.mark.parametrize(
     ("file", "model", "given"),
     [
-        ("EichhornHayreData", "eichhorn_hayre", {"factor": ("0.566666666666667", "0.2357022603955158")}),
-        ("ErikssonData", "eriksson", {"p": "1/2", "other": dict.fromkeys((0, 1, 3, 5, 8), "1/5")}),
+        (
+            "EichhornHayreData",
+            "eichhorn_hayre",
+            {"factor": ("0.566666666666667", "0.2357022603955158")},
+        ),
+        (
+            "ErikssonData",
+            "eriksson",
+            {"p": "1/2", "other": dict.fromkeys((0, 1, 3, 5, 8), "1/5")},
+        ),
         ("BarLevData", "bar_lev", {"p": "0.6", "factor": (1, 1)}),
     ],
 )
@@ -133,6 +159,10 @@ def test_rows_of_a_public_package_are_read_and_unweighted_estimates_are_those_of
     with (DATA / f"{file}.csv").open(encoding="utf-8") as rows:
         sent = [float(row["z"]) for row in csv.DictReader(rows)]
     found = dn.scrambled(model, **given).estimate(sent)  # type: ignore[arg-type]
-    values = (np.array(sent) - float(found.model.scrambling.intercept)) / float(found.model.scrambling.slope)
+    values = (np.array(sent) - float(found.model.scrambling.intercept)) / float(
+        found.model.scrambling.slope
+    )
     assert found.value == pytest.approx(values.mean())
-    assert found.bse["mean"] == pytest.approx(values.std(ddof=1) / math.sqrt(len(values)))
+    assert found.bse["mean"] == pytest.approx(
+        values.std(ddof=1) / math.sqrt(len(values))
+    )

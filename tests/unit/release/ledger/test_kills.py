@@ -16,7 +16,9 @@ def test_two_writers_that_are_killed_leave_a_whole_ledger(tmp_path: Path) -> Non
     assert kills.run_apart(str(tmp_path / "shared.ledger"), 40).wrong == []
 
 
-def test_what_went_wrong_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_went_wrong_would_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(kills, "QUESTIONS", 2)
     path = str(tmp_path / "shared.ledger")
     kills.prepare(path)
@@ -34,4 +36,6 @@ def test_what_went_wrong_would_be_seen(tmp_path: Path, monkeypatch: pytest.Monke
     for problem, left in {"": [right], **cases}.items():
         seen = kills.Outcome()
         kills.compare(path, left, seen)
-        assert any(problem in each for each in seen.wrong) if problem else seen.wrong == []
+        assert (
+            any(problem in each for each in seen.wrong) if problem else seen.wrong == []
+        )

@@ -9,7 +9,14 @@ import pytest
 
 import deniable as dn
 from deniable import exact
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, NotAllowed, NotOrdered, OverBudget
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidRequest,
+    NotAllowed,
+    NotOrdered,
+    OverBudget,
+)
 from deniable.order.relaxation import ladder
 from deniable.release import receipts
 from deniable.release.ledger import Ledger
@@ -22,19 +29,27 @@ def test_a_stage_is_drawn_once(ledger: Ledger, path: Path) -> None:
     assert first.fresh
     assert first.response.design == stage(2).hash
     again = ledger.release("colour", stage(2))
-    assert (again.response, again.receipt, again.fresh) == (first.response, first.receipt, False)
+    assert (again.response, again.receipt, again.fresh) == (
+        first.response,
+        first.receipt,
+        False,
+    )
     with Ledger.open(path) as elsewhere:
         assert elsewhere.release("colour", stage(2)).response == first.response
 
 
 def test_many_stages_in_any_order_cost_what_the_finest_does(ledger: Ledger) -> None:
     ledger.answer("colour", "green", stage(2))
-    out = {parity: ledger.release("colour", stage(parity)) for parity in (3, 2, 8, 5, 4, 7)}
+    out = {
+        parity: ledger.release("colour", stage(parity)) for parity in (3, 2, 8, 5, 4, 7)
+    }
     assert [each.receipt.epsilon_after for each in out.values()] == [
         exact.log_above(Fraction(most)) for most in (3, 3, 8, 8, 8, 8)
     ]
     standing = ledger.status().question("colour")
-    assert [each.design for each in standing.stages] == [stage(parity).hash for parity in (2, 3, 4, 5, 7, 8)]
+    assert [each.design for each in standing.stages] == [
+        stage(parity).hash for parity in (2, 3, 4, 5, 7, 8)
+    ]
     assert standing.parity == 8
     for parity, released in out.items():
         assert ledger.release("colour", stage(parity)).response == released.response
@@ -50,7 +65,9 @@ def test_a_budget_refuses_and_says_by_how_much(ledger: Ledger) -> None:
     assert caught.value.needed == pytest.approx(math.log(8), rel=1e-12)
     assert ledger.status().question("colour").parity == 3
     assert len(ledger.status().question("colour").stages) == 1  # nothing was drawn
-    assert ledger.release("colour", stage("5/2")).receipt.epsilon_after == exact.log_above(Fraction(3))
+    assert ledger.release(
+        "colour", stage("5/2")
+    ).receipt.epsilon_after == exact.log_above(Fraction(3))
 
 
 def test_the_total_is_the_product_over_questions(path: Path) -> None:
@@ -64,7 +81,9 @@ def test_the_total_is_the_product_over_questions(path: Path) -> None:
         ledger.release("c", stage("11/10"))
     with pytest.raises(OverBudget):
         ledger.release("a", stage("31/10"))
-    assert ledger.release("a", stage(2)).receipt.total_after == exact.log_above(Fraction(12))
+    assert ledger.release("a", stage(2)).receipt.total_after == exact.log_above(
+        Fraction(12)
+    )
     assert ledger.status().left == pytest.approx(0, abs=1e-11)
 
 
@@ -77,7 +96,9 @@ def test_budgets_of_the_sum_are_enough(path: Path) -> None:
     assert ledger.status().parity <= exact.exp_below("3/10")
 
 
-def test_planned_stages_wait_and_the_answer_is_not_kept(ledger: Ledger, path: Path) -> None:
+def test_planned_stages_wait_and_the_answer_is_not_kept(
+    ledger: Ledger, path: Path
+) -> None:
     stages = ladder([stage(2), stage(4), stage(8)])
     ledger.answer("colour", "blue", stages)
     assert ledger.status().parity == 1
@@ -117,7 +138,12 @@ def test_designs_that_cannot_follow_are_refused(ledger: Ledger) -> None:
     ledger.answer("colour", "blue", stage(2))
     ledger.release("colour", stage(4))
     with pytest.raises(NotOrdered):
-        ledger.release("colour", dn.matrix([["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]], categories=COLOURS))
+        ledger.release(
+            "colour",
+            dn.matrix(
+                [["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]], categories=COLOURS
+            ),
+        )
     with pytest.raises(Incompatible):
         ledger.release("colour", dn.warner(1))
     with pytest.raises(Incompatible):
@@ -153,9 +179,13 @@ def test_withdrawal_stops_erases_and_tells(ledger: Ledger, path: Path) -> None:
     with pytest.raises(NotAllowed, match="withdrew"):
         ledger.release("colour", 0)
     with sqlite3.connect(path) as file:
-        rows = file.execute("SELECT answer, secret FROM release_answer WHERE question = 1").fetchall()
+        rows = file.execute(
+            "SELECT answer, secret FROM release_answer WHERE question = 1"
+        ).fetchall()
         assert rows == [(None, None)]
-        assert file.execute("SELECT count(*) FROM release_response").fetchall() == [(1,)]
+        assert file.execute("SELECT count(*) FROM release_response").fetchall() == [
+            (1,)
+        ]
     file.close()
     ledger.release("shape", stage(2))
     assert ledger.status().parity == 4  # what was spent stays spent
@@ -163,14 +193,22 @@ def test_withdrawal_stops_erases_and_tells(ledger: Ledger, path: Path) -> None:
     with pytest.raises(InvalidRequest, match="nothing is left"):
         ledger.withdraw()
     ledger.check()
-    assert [each.kind for each in ledger.receipts()] == ["release", "release", "withdrawal", "release", "withdrawal"]
+    assert [each.kind for each in ledger.receipts()] == [
+        "release",
+        "release",
+        "withdrawal",
+        "release",
+        "withdrawal",
+    ]
 
 
 def test_sets_of_bits_go_into_a_ledger(ledger: Ledger) -> None:
     designs = [dn.unary(1_000, epsilon=each) for each in (1, 2, 3)]
     ledger.answer("item", "17", designs[0])
     first, last, middle = (ledger.release("item", designs[each]) for each in (0, 2, 1))
-    assert len({first.response.symbol, last.response.symbol, middle.response.symbol}) == 3
+    assert (
+        len({first.response.symbol, last.response.symbol, middle.response.symbol}) == 3
+    )
     assert ledger.release("item", designs[1]).response == middle.response
     ledger.check()
 
@@ -181,5 +219,7 @@ def test_the_history_can_be_read_by_others(ledger: Ledger) -> None:
     for parity in (2, 3, 5):
         ledger.release("colour", stage(parity), to="Anna")
     history = receipts.read(ledger.history(), holding=ledger.receipts())
-    assert [each.epsilon_after for each in history] == [exact.log_above(Fraction(each)) for each in (2, 3, 5)]
+    assert [each.epsilon_after for each in history] == [
+        exact.log_above(Fraction(each)) for each in (2, 3, 5)
+    ]
     assert {each.holder for each in history} == {"Anna"}

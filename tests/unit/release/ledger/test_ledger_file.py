@@ -18,7 +18,9 @@ from deniable.release.ledger import SECRET, DerivedBytes, Ledger
 from tests.support.ladders import stage
 
 
-def test_a_copy_that_is_asked_the_same_way_responds_the_same_way(ledger: Ledger, path: Path, tmp_path: Path) -> None:
+def test_a_copy_that_is_asked_the_same_way_responds_the_same_way(
+    ledger: Ledger, path: Path, tmp_path: Path
+) -> None:
     """A backup that is restored does not spend a stage twice."""
     for number in range(8):
         ledger.answer(f"q{number}", "blue", stage(2))
@@ -28,7 +30,10 @@ def test_a_copy_that_is_asked_the_same_way_responds_the_same_way(ledger: Ledger,
     with Ledger.open(copy) as other:
         for number in range(8):
             for parity in (3, 6, 4):
-                ours, theirs = (each.release(f"q{number}", stage(parity)) for each in (ledger, other))
+                ours, theirs = (
+                    each.release(f"q{number}", stage(parity))
+                    for each in (ledger, other)
+                )
                 assert ours.response == theirs.response
 
 
@@ -99,12 +104,20 @@ def test_a_stage_that_was_not_counted_is_found(path: Path, ledger: Ledger) -> No
             "UPDATE OR IGNORE release_stage SET design = (SELECT max(hash) FROM release_design WHERE hash != design)",
             "without a receipt",
         ),
-        ("UPDATE release_design SET body = (SELECT body FROM release_design ORDER BY hash LIMIT 1)", "was exchanged"),
+        (
+            "UPDATE release_design SET body = (SELECT body FROM release_design ORDER BY hash LIMIT 1)",
+            "was exchanged",
+        ),
         ("DELETE FROM release_receipt WHERE number = 1", "does not follow"),
-        ("INSERT INTO migration VALUES ('release', 'from the future')", "later version"),
+        (
+            "INSERT INTO migration VALUES ('release', 'from the future')",
+            "later version",
+        ),
     ],
 )
-def test_what_was_changed_behind_its_back_is_found(ledger: Ledger, path: Path, change: str, told: str) -> None:
+def test_what_was_changed_behind_its_back_is_found(
+    ledger: Ledger, path: Path, change: str, told: str
+) -> None:
     ledger.answer("colour", "red", stage(2))
     ledger.answer("shape", "red", stage(3))
     for question, parity in (("colour", 2), ("shape", 3), ("shape", 4)):
@@ -123,7 +136,10 @@ def test_threads_share_a_ledger(ledger: Ledger) -> None:
     found: list[str] = []
 
     def ask() -> None:
-        found.extend(ledger.release("colour", stage(parity)).response.symbol for parity in (4, 4, 4))
+        found.extend(
+            ledger.release("colour", stage(parity)).response.symbol
+            for parity in (4, 4, 4)
+        )
 
     threads = [threading.Thread(target=ask) for _ in range(4)]
     for each in threads:
@@ -159,7 +175,9 @@ def test_a_file_without_the_answer_cannot_tell_it(path: Path) -> None:
         assert [len(each) for each in kept] == [SECRET, 2 * SECRET]
         assert left == [kept[0], kept[1][:SECRET]]
         assert kept[1][SECRET:] not in path.read_bytes()
-        assert _draws(kept[1][SECRET:]) == {int(_response(path, "forgotten"), 16)}  # what the test is about
+        assert _draws(kept[1][SECRET:]) == {
+            int(_response(path, "forgotten"), 16)
+        }  # what the test is about
         for question in ("planned", "forgotten"):
             ledger.release(question, stage(3))  # a coarser one is made all the same
     assert _secrets(path) == left
@@ -169,7 +187,9 @@ def test_planned_stages_do_not_follow_from_what_the_file_keeps(path: Path) -> No
     """Made again from the secret, sixty draws of an answer all come out as they did by chance once in 10^18."""
     with Ledger.create(path) as ledger:
         for number in range(60):
-            ledger.answer(f"q{number}", "red", ladder([stage(1 + Fraction(1, 100)), stage(2)]))
+            ledger.answer(
+                f"q{number}", "red", ladder([stage(1 + Fraction(1, 100)), stage(2)])
+            )
     names = [f"q{number}" for number in range(60)]
     made = [_planned(secret) for secret in _secrets(path)]
     assert made != [int(_response(path, name), 16) for name in names]
@@ -177,7 +197,12 @@ def test_planned_stages_do_not_follow_from_what_the_file_keeps(path: Path) -> No
 
 def _secrets(path: Path) -> list[bytes]:
     with closing(sqlite3.connect(path)) as file:
-        return [secret for (secret,) in file.execute("SELECT secret FROM release_answer ORDER BY question")]
+        return [
+            secret
+            for (secret,) in file.execute(
+                "SELECT secret FROM release_answer ORDER BY question"
+            )
+        ]
 
 
 def _response(path: Path, question: str) -> str:
@@ -207,7 +232,9 @@ def test_an_empty_file_becomes_readable_for_its_owner_alone(path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["half \ud800 a character", 5, None, b"bytes"])
-def test_a_name_that_cannot_be_written_leaves_the_ledger_as_it_was(ledger: Ledger, path: Path, name: str) -> None:
+def test_a_name_that_cannot_be_written_leaves_the_ledger_as_it_was(
+    ledger: Ledger, path: Path, name: str
+) -> None:
     """A receipt that cannot be read again would close the ledger for good."""
     ledger.answer("colour", "red", stage(2))
     before = path.read_bytes()

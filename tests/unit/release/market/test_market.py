@@ -8,7 +8,13 @@ import pytest
 
 import deniable as dn
 from deniable import exact
-from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget, UnreadableFile
+from deniable.errors import (
+    Incompatible,
+    InvalidRequest,
+    NotAllowed,
+    OverBudget,
+    UnreadableFile,
+)
 from deniable.order.relaxation import ladder
 from deniable.release import receipts
 from deniable.release.ledger import Ledger
@@ -35,14 +41,22 @@ def market(ledger: Ledger) -> Market:
 def test_two_buyers_of_one_stage_hold_the_same_response(market: Market) -> None:
     market.consent("smokes", "*", up_to=3)
     for stage in (2, 0, 3, 1):
-        sold = [market.sell("smokes", buyer, stage) for buyer in ("Anna", "Bert", "Carl")]
+        sold = [
+            market.sell("smokes", buyer, stage) for buyer in ("Anna", "Bert", "Carl")
+        ]
         assert len({each.response for each in sold}) == 1
         assert sold[0].response.design == STAGES.designs[stage].hash
 
 
 def test_only_the_finest_stage_sold_is_spent(market: Market, ledger: Ledger) -> None:
     market.consent("smokes", "*", up_to=3)
-    for buyer, stage in (("Anna", 1), ("Bert", 0), ("Carl", 2), ("Anna", 2), ("Dora", 2)):
+    for buyer, stage in (
+        ("Anna", 1),
+        ("Bert", 0),
+        ("Carl", 2),
+        ("Anna", 2),
+        ("Dora", 2),
+    ):
         market.sell("smokes", buyer, stage)
     assert ledger.status().parity == STAGES.designs[2].parity == 3
     assert market.holders("smokes") == {"Anna": 2, "Bert": 0, "Carl": 2, "Dora": 2}
@@ -51,10 +65,21 @@ def test_only_the_finest_stage_sold_is_spent(market: Market, ledger: Ledger) -> 
 
 def test_an_upgrade_costs_the_difference(market: Market) -> None:
     market.consent("smokes", "Anna", up_to=3, purpose="a study of smoking")
-    first, second, lower, again = (market.sell("smokes", "Anna", stage) for stage in (1, 3, 0, 3))
+    first, second, lower, again = (
+        market.sell("smokes", "Anna", stage) for stage in (1, 3, 0, 3)
+    )
     assert [each.price for each in (first, second, lower, again)] == [2, 7, 0, 0]
-    assert [each.upgraded_from for each in (first, second, lower, again)] == [None, 1, 3, 3]
-    assert first.receipt.details == {"price": "2", "currency": "EUR", "purpose": "a study of smoking"}
+    assert [each.upgraded_from for each in (first, second, lower, again)] == [
+        None,
+        1,
+        3,
+        3,
+    ]
+    assert first.receipt.details == {
+        "price": "2",
+        "currency": "EUR",
+        "purpose": "a study of smoking",
+    }
     assert second.receipt.details["from"] == STAGES.designs[1].hash
     assert again.receipt == second.receipt
     assert [each.receipt.kind for each in (first, second, lower)] == ["sale"] * 3
@@ -77,7 +102,9 @@ def test_nothing_is_sold_without_consent(market: Market, ledger: Ledger) -> None
     assert len(ledger.receipts()) == 1
 
 
-def test_a_consent_that_was_taken_back_is_not_replaced_by_that_for_anybody(market: Market) -> None:
+def test_a_consent_that_was_taken_back_is_not_replaced_by_that_for_anybody(
+    market: Market,
+) -> None:
     market.consent("smokes", "*", up_to=3)
     market.sell("smokes", "Anna", 0)
     market.revoke("smokes", "Anna")
@@ -109,7 +136,9 @@ def test_a_consent_of_ones_own_goes_before_that_for_anybody(market: Market) -> N
 def test_an_offer_whose_stages_told_more_together_would_be_refused(
     market: Market, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    more = CoalitionLoss(best=1, parity=Fraction(3), alone=Fraction(2), same=False, gone_through=True)
+    more = CoalitionLoss(
+        best=1, parity=Fraction(3), alone=Fraction(2), same=False, gone_through=True
+    )
     monkeypatch.setattr("deniable.release.market.coalition_loss", lambda *_: more)
     with pytest.raises(InvalidRequest, match="tell more together"):
         market.offer("smokes", PRICES)
@@ -128,7 +157,9 @@ def test_a_budget_holds_for_sales(tmp_path: Path) -> None:
     assert ledger.status().epsilon == exact.log_above(Fraction(2))
 
 
-def test_a_withdrawal_ends_sales_and_says_what_it_cannot_undo(market: Market, ledger: Ledger) -> None:
+def test_a_withdrawal_ends_sales_and_says_what_it_cannot_undo(
+    market: Market, ledger: Ledger
+) -> None:
     market.consent("smokes", "*", up_to=3)
     market.sell("smokes", "Anna", 1)
     market.sell("smokes", "Bert", 2)
@@ -147,14 +178,19 @@ def test_receipts_of_sales_cannot_be_changed(market: Market, ledger: Ledger) -> 
     sold = [market.sell("smokes", buyer, 2) for buyer in ("Anna", "Bert", "Carl")]
     text = ledger.history()
     assert '"price": "5"' in text
-    for change in (text.replace('"price": "5"', '"price": "1"'), text.replace("Bert", "Dora")):
+    for change in (
+        text.replace('"price": "5"', '"price": "1"'),
+        text.replace("Bert", "Dora"),
+    ):
         with pytest.raises(UnreadableFile):
             receipts.read(change)
     with pytest.raises(UnreadableFile):
         receipts.read("\n".join(text.splitlines()[1:]))
     assert len(receipts.read(text, holding=[each.receipt for each in sold])) == 3
     for each in sold:  # a receipt tells neither the answer nor the response
-        assert each.response.symbol not in each.receipt.to_json().replace("deniable", "").split('"')
+        assert each.response.symbol not in each.receipt.to_json().replace(
+            "deniable", ""
+        ).split('"')
 
 
 def test_what_is_not_there_is_refused(market: Market, ledger: Ledger) -> None:
@@ -173,7 +209,9 @@ def test_what_is_not_there_is_refused(market: Market, ledger: Ledger) -> None:
 
 
 @pytest.mark.parametrize("buyer", ["", " ", None, 5])
-def test_a_buyer_without_a_name_buys_nothing(market: Market, ledger: Ledger, buyer: str) -> None:
+def test_a_buyer_without_a_name_buys_nothing(
+    market: Market, ledger: Ledger, buyer: str
+) -> None:
     """What was released to nobody in particular would make the price of it 0."""
     market.consent("smokes", "*", up_to=3)
     ledger.release("smokes", STAGES.designs[3])

@@ -16,7 +16,9 @@ STAGES = ladder([dn.warner(p=p) for p in ("3/5", "2/3", "3/4")])
 def cheapest(prices: Prices, held: int, wanted: int) -> Fraction:
     """The cheapest way of all ways to come to a stage or a finer one, gone through."""
     between = list(range(NOTHING + 1, len(STAGES)))
-    ways = [way for size in range(len(between) + 1) for way in permutations(between, size)]
+    ways = [
+        way for size in range(len(between) + 1) for way in permutations(between, size)
+    ]
     costs = []
     for way in ways:
         at, paid = held, Fraction(0)
@@ -47,7 +49,9 @@ def test_no_detour_is_cheaper_than_the_price() -> None:
         ([5, 6, 7], {(0, 1): 5, (0, 2): 5, (1, 2): 6}, "holding more never costs more"),
     ],
 )
-def test_arbitrage_is_refused(prices: list[int], upgrades: dict[tuple[int, int], int | str], problem: str) -> None:
+def test_arbitrage_is_refused(
+    prices: list[int], upgrades: dict[tuple[int, int], int | str], problem: str
+) -> None:
     with pytest.raises(InvalidRequest, match=problem):
         Prices(STAGES, prices, upgrades)
 
@@ -59,9 +63,17 @@ def test_equal_and_zero_prices_are_fine() -> None:
 
 @pytest.mark.parametrize(
     ("prices", "upgrades"),
-    [([1, 2], {}), ([-1, 2, 3], {}), ([1, 2, 3], {(1, 0): 1}), ([1, 2, 3], {(0, 3): 1}), ([1, 2, 3], {(0, 1): -1})],
+    [
+        ([1, 2], {}),
+        ([-1, 2, 3], {}),
+        ([1, 2, 3], {(1, 0): 1}),
+        ([1, 2, 3], {(0, 3): 1}),
+        ([1, 2, 3], {(0, 1): -1}),
+    ],
 )
-def test_what_is_no_price_list_is_refused(prices: list[int], upgrades: dict[tuple[int, int], int]) -> None:
+def test_what_is_no_price_list_is_refused(
+    prices: list[int], upgrades: dict[tuple[int, int], int]
+) -> None:
     with pytest.raises(InvalidRequest):
         Prices(STAGES, prices, upgrades)
     with pytest.raises(InvalidNumber):

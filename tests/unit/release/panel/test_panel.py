@@ -53,14 +53,19 @@ def test_a_stage_is_drawn_once_for_everybody(panel: Panel, where: str) -> None:
     )
     with Panel.open(where) as elsewhere:
         some = elsewhere.release("colour", 0, respondents=["person 3", "person 5"])
-    assert some.symbols == [dict(zip(first.respondents, first.symbols, strict=True))[name] for name in some.respondents]
+    assert some.symbols == [
+        dict(zip(first.respondents, first.symbols, strict=True))[name]
+        for name in some.respondents
+    ]
 
 
 def test_people_at_different_stages_are_drawn_from_what_they_have(panel: Panel) -> None:
     some, others = list(PEOPLE)[:10], list(PEOPLE)[10:20]
     panel.release("colour", stage(2), respondents=some)
     panel.release("colour", stage(8), respondents=[*some[:5], *others])
-    middle = panel.release("colour", stage(4))  # from below, from above, from between, and afresh
+    middle = panel.release(
+        "colour", stage(4)
+    )  # from below, from above, from between, and afresh
     assert middle.fresh == 30
     last = panel.release("colour", stage(2))
     assert last.fresh == 20
@@ -81,10 +86,24 @@ def test_stages_of_a_panel_follow_their_designs(tmp_path: Path) -> None:
     people = {str(number): "yes" for number in range(4000)}
     with Panel.create(tmp_path / "panel.db") as panel:
         panel.answer("smokes", people, about=dn.warner(1))
-        panel.release("smokes", dn.warner(p="3/5"), respondents=[str(each) for each in range(2000)])
-        panel.release("smokes", dn.warner(p="9/10"), respondents=[str(each) for each in range(1000, 3000)])
+        panel.release(
+            "smokes",
+            dn.warner(p="3/5"),
+            respondents=[str(each) for each in range(2000)],
+        )
+        panel.release(
+            "smokes",
+            dn.warner(p="9/10"),
+            respondents=[str(each) for each in range(1000, 3000)],
+        )
         middle = panel.release("smokes", dn.warner(p="3/4"))
-        yes = dict(zip(middle.respondents, (each == "yes" for each in middle.symbols), strict=True))
+        yes = dict(
+            zip(
+                middle.respondents,
+                (each == "yes" for each in middle.symbols),
+                strict=True,
+            )
+        )
         for start in range(0, 4000, 1000):
             count = sum(yes[str(each)] for each in range(start, start + 1000))
             assert abs(count - 750) < 6 * math.sqrt(1000 * 3 / 16)
@@ -95,12 +114,16 @@ def test_a_budget_holds_for_each_respondent(where: str) -> None:
         panel.answer("colour", PEOPLE, about=stage(2), budget=math.log(5))
         panel.answer("shape", dict.fromkeys(list(PEOPLE)[:3], "red"), about=stage(2))
         panel.release("shape", stage(3))
-        with pytest.raises(OverBudget, match="the question 'colour', for 30 respondents"):
+        with pytest.raises(
+            OverBudget, match="the question 'colour', for 30 respondents"
+        ):
             panel.release("colour", stage(6))
         with pytest.raises(OverBudget, match="for 3 respondents") as caught:
             panel.release("colour", stage(4))
         assert caught.value.excess == pytest.approx(math.log(2), rel=1e-9)
-        assert [each.question for each in panel.receipts()] == ["shape"]  # nothing was drawn for anybody
+        assert [each.question for each in panel.receipts()] == [
+            "shape"
+        ]  # nothing was drawn for anybody
         panel.release("colour", stage(4), respondents=list(PEOPLE)[3:])
         panel.release("colour", stage(2))
         with pytest.raises(OverBudget):
@@ -120,15 +143,23 @@ def test_planned_answers_are_not_kept(where: str) -> None:
         panel.answer("shape", PEOPLE, about=stages, keep=True)
         panel.release("shape", stage(9))
         with panel.database.transaction(write=False) as tables:
-            assert tables.value("SELECT count(*) FROM release_answer WHERE answer IS NOT NULL") == len(PEOPLE)
+            assert tables.value(
+                "SELECT count(*) FROM release_answer WHERE answer IS NOT NULL"
+            ) == len(PEOPLE)
 
 
 def other_ladder() -> Ladder:
     """A garbling is not unique where two responses of the finer design say the same; here it is not the one found."""
     coarse = dn.matrix([["5/10", "3/10"], ["5/10", "7/10"]], categories=["yes", "no"])
-    fine = dn.matrix([["6/10", "2/10"], ["2/10", "4/10"], ["2/10", "4/10"]], categories=["yes", "no"])
-    garbling = Dense.from_rows([[Fraction(each, 10) for each in row] for row in ([7, 4, 0], [3, 6, 10])])
-    stages = Ladder((coarse, fine), (Tabulated(coarse.channel, fine.channel, garbling),))
+    fine = dn.matrix(
+        [["6/10", "2/10"], ["2/10", "4/10"], ["2/10", "4/10"]], categories=["yes", "no"]
+    )
+    garbling = Dense.from_rows(
+        [[Fraction(each, 10) for each in row] for row in ([7, 4, 0], [3, 6, 10])]
+    )
+    stages = Ladder(
+        (coarse, fine), (Tabulated(coarse.channel, fine.channel, garbling),)
+    )
     assert stages.steps[0] != ladder([coarse, fine]).steps[0]
     return stages
 
@@ -142,7 +173,9 @@ def test_stages_stay_with_the_step_that_they_were_drawn_by(where: str) -> None:
             panel.answer("smokes", {"carl": "no"}, about=ladder(stages.designs))
         panel.answer("smokes", {"dora": "no"}, about=stages.designs[0])
         panel.release("smokes", 0)
-        assert panel.release("smokes", 1).fresh == 3  # dora's is raised by the same step
+        assert (
+            panel.release("smokes", 1).fresh == 3
+        )  # dora's is raised by the same step
         with panel.transaction(write=False) as book:
             (step,) = book.steps(1).values()
         assert step == relaxation_to_json(stages.steps[0])
@@ -152,13 +185,18 @@ def test_a_withdrawal_erases_and_stops(panel: Panel) -> None:
     panel.release("colour", stage(2))
     assert panel.withdraw(["person 1", "person 2", "person 1"]) == 2
     assert panel.withdraw(["person 1"]) == 0
-    assert set(panel.release("colour", stage(4)).respondents) == set(PEOPLE) - {"person 1", "person 2"}
+    assert set(panel.release("colour", stage(4)).respondents) == set(PEOPLE) - {
+        "person 1",
+        "person 2",
+    }
     with pytest.raises(InvalidRequest, match="1 of the respondents"):
         panel.release("colour", stage(4), respondents=["person 1", "person 3"])
     with pytest.raises(InvalidRequest, match="have withdrawn"):
         panel.answer("shape", {"person 1": "red"}, about=stage(2))
     with panel.database.transaction(write=False) as tables:
-        assert tables.rows("SELECT answer FROM release_answer WHERE respondent = 'person 1'") == [(None,)]
+        assert tables.rows(
+            "SELECT answer FROM release_answer WHERE respondent = 'person 1'"
+        ) == [(None,)]
 
 
 def test_designs_that_send_sets_are_released_too(panel: Panel) -> None:
@@ -180,7 +218,12 @@ def test_what_does_not_fit_is_refused(panel: Panel, where: str) -> None:
     with pytest.raises(Incompatible):
         panel.answer("colour", {"new": "yes"}, about=dn.warner(1))
     panel.answer("limited", {"person 1": "red"}, about=stage(2), budget=2)
-    for question, other in (("colour", 1), ("limited", 1), ("limited", 3), ("limited", None)):
+    for question, other in (
+        ("colour", 1),
+        ("limited", 1),
+        ("limited", 3),
+        ("limited", None),
+    ):
         with pytest.raises(Incompatible, match="another budget"):
             panel.answer(question, {"new": "red"}, about=stage(2), budget=other)
     with pytest.raises(InvalidRequest, match="no question"):
@@ -191,7 +234,12 @@ def test_what_does_not_fit_is_refused(panel: Panel, where: str) -> None:
         panel.release("colour", dn.warner(1))
     panel.release("colour", stage(4))
     with pytest.raises(NotOrdered):
-        panel.release("colour", dn.matrix([["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]], categories=COLOURS))
+        panel.release(
+            "colour",
+            dn.matrix(
+                [["9/10", "1/10", "1/10"], ["1/10", "9/10", "9/10"]], categories=COLOURS
+            ),
+        )
     with pytest.raises(InvalidRequest, match="exists already"):
         Panel.create(where)
 
@@ -207,8 +255,13 @@ def test_a_file_is_its_owners_alone_and_must_be_there(tmp_path: Path) -> None:
         Panel.open(path)
 
 
-@pytest.mark.parametrize("address", ["me:secret@127.0.0.1:1/nothing?", "127.0.0.1:1/nothing?password=secret&"])
-def test_a_database_that_is_not_there_is_told_without_the_password(address: str) -> None:
+@pytest.mark.parametrize(
+    "address",
+    ["me:secret@127.0.0.1:1/nothing?", "127.0.0.1:1/nothing?password=secret&"],
+)
+def test_a_database_that_is_not_there_is_told_without_the_password(
+    address: str,
+) -> None:
     pytest.importorskip("psycopg")
     with pytest.raises(UnreadableFile, match=r"127\.0\.0\.1/nothing") as caught:
         Panel.open(f"postgresql://{address}connect_timeout=1")
@@ -236,9 +289,14 @@ def test_a_budget_that_is_refused_leaves_nothing(tmp_path: Path) -> None:
 def test_threads_share_a_panel_and_a_budget(where: str) -> None:
     """A transaction that is undone takes no other one with it, and none is seen too late."""
     refused: list[str] = []
-    if where.startswith("postgresql"):  # a server where a transaction sees only what was there when it began
+    if where.startswith(
+        "postgresql"
+    ):  # a server where a transaction sees only what was there when it began
         where += f"{'&' if '?' in where else '?'}options=-c%20default_transaction_isolation%3Dserializable"
-    with Panel.create(where, budget=exact.log_above(Fraction(4))) as shared, Panel.open(where) as other:
+    with (
+        Panel.create(where, budget=exact.log_above(Fraction(4))) as shared,
+        Panel.open(where) as other,
+    ):
         for number in range(6):
             shared.answer(f"q{number}", {"anna": "red"}, about=stage(2))
 
@@ -256,4 +314,6 @@ def test_threads_share_a_panel_and_a_budget(where: str) -> None:
         out = [each.question for each in shared.receipts()]
         assert (len(out), len(refused)) == (2, 4)
         assert sorted(out + refused) == [f"q{number}" for number in range(6)]
-        assert [sum(each.respondents for each in shared.tallies(name).seen) for name in out] == [1, 1]
+        assert [
+            sum(each.respondents for each in shared.tallies(name).seen) for name in out
+        ] == [1, 1]

@@ -6,8 +6,23 @@ from fractions import Fraction
 import pytest
 
 from deniable import documents
-from deniable.errors import InvalidAnswer, InvalidDesign, InvalidNumber, InvalidRequest, InvalidResponse, UnreadableFile
-from deniable.types.key_value.design import KeyValueDesign, lpp, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
+from deniable.errors import (
+    InvalidAnswer,
+    InvalidDesign,
+    InvalidNumber,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+)
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp,
+    lpp_club,
+    lpp_ddagger,
+    pckv_grr,
+    pckv_ue,
+    vpp,
+)
 from tests.support.keyvalue import designs
 
 ITEMS = ["tea", "coffee", "milk"]
@@ -28,10 +43,25 @@ def test_a_design_travels_as_json(design: KeyValueDesign) -> None:
 def test_every_response_is_written_and_read_back(design: KeyValueDesign) -> None:
     texts = [design.symbol(number) for number in range(design.scheme.responses)]
     assert len(set(texts)) == len(texts)
-    assert [design.response_number(text) for text in texts] == list(range(design.scheme.responses))
+    assert [design.response_number(text) for text in texts] == list(
+        range(design.scheme.responses)
+    )
 
 
-NO_RESPONSES = ["", "0", "+", "+ 3", "? 0", "+0", "00", "0+-0", "0?-", "nothing", 7, None]
+NO_RESPONSES = [
+    "",
+    "0",
+    "+",
+    "+ 3",
+    "? 0",
+    "+0",
+    "00",
+    "0+-0",
+    "0?-",
+    "nothing",
+    7,
+    None,
+]
 
 
 @pytest.mark.parametrize(
@@ -64,7 +94,9 @@ def test_an_edited_design_is_refused() -> None:
         ("low", 3, "wrong type"),
     ],
 )
-def test_a_design_file_that_deniable_does_not_write_is_refused(name: str, value: object, message: str) -> None:
+def test_a_design_file_that_deniable_does_not_write_is_refused(
+    name: str, value: object, message: str
+) -> None:
     body = documents.unseal("keyvalue-design", lpp_club(2, 1).to_json())
     body[name] = value
     with pytest.raises(UnreadableFile, match=message):
@@ -72,18 +104,26 @@ def test_a_design_file_that_deniable_does_not_write_is_refused(name: str, value:
 
 
 def test_the_saving_against_sequential_composition_is_a_number() -> None:
-    assert lpp_ddagger(4, epsilon1=1, epsilon2=1).saving == pytest.approx(2 - 1.37988549304172)
-    assert lpp_club(4, 1).saving == pytest.approx(1)  # the even channel tells both with ε at the price of one
+    assert lpp_ddagger(4, epsilon1=1, epsilon2=1).saving == pytest.approx(
+        2 - 1.37988549304172
+    )
+    assert lpp_club(4, 1).saving == pytest.approx(
+        1
+    )  # the even channel tells both with ε at the price of one
     assert vpp(4, 1).saving == 0
     assert pckv_ue(4, 2).saving > 1
-    assert pckv_grr(4, 2, padding=2).saving > pckv_grr(4, 2).saving  # sampling among places saves too
+    assert (
+        pckv_grr(4, 2, padding=2).saving > pckv_grr(4, 2).saving
+    )  # sampling among places saves too
 
 
 def test_a_public_fake_weight_costs_what_lemma_1_prints() -> None:
     assert lpp(4, 1, 1, fake_weight=1).epsilon == pytest.approx(2)
     assert lpp(4, 1, 1, fake_weight=-1).epsilon == pytest.approx(2)
     assert lpp(4, 1, 1).parity == lpp_ddagger(4, epsilon1=1, epsilon2=1).parity
-    assert lpp(4, "1/10", 2, fake_weight="1/10").epsilon == pytest.approx(2)  # small fake weights are free here
+    assert lpp(4, "1/10", 2, fake_weight="1/10").epsilon == pytest.approx(
+        2
+    )  # small fake weights are free here
 
 
 def test_one_item_alone_is_enough() -> None:
@@ -91,7 +131,10 @@ def test_one_item_alone_is_enough() -> None:
         assert KeyValueDesign.from_json(design.to_json()) == design
         assert len(design.items) == 1
     # Without a second item there is no other place that could tell.
-    assert pckv_ue(1, a=0.6, b=0.7, p="2/3").parity < pckv_ue(2, a=0.6, b=0.7, p="2/3").parity
+    assert (
+        pckv_ue(1, a=0.6, b=0.7, p="2/3").parity
+        < pckv_ue(2, a=0.6, b=0.7, p="2/3").parity
+    )
 
 
 @pytest.mark.parametrize(
@@ -136,7 +179,16 @@ def test_rows_are_read_by_number_and_on_the_scale_of_the_design() -> None:
 
 
 @pytest.mark.parametrize(
-    "answer", [{"zebra": 1}, {"tea": "zebra"}, {"tea": 7731}, {3: 1}, {"tea": None}, ["tea"], None]
+    "answer",
+    [
+        {"zebra": 1},
+        {"tea": "zebra"},
+        {"tea": 7731},
+        {3: 1},
+        {"tea": None},
+        ["tea"],
+        None,
+    ],
 )
 def test_a_row_that_does_not_fit_is_refused_and_not_repeated(answer: object) -> None:
     with pytest.raises(InvalidAnswer) as caught:

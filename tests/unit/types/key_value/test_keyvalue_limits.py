@@ -10,7 +10,14 @@ from scipy.sparse import coo_array
 
 from deniable.errors import InvalidDesign, InvalidRequest, NotEstimable
 from deniable.types.key_value.count import MOST_ITEMS, KeyValueTally, tally
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue, vpp
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    lpp_ddagger,
+    pckv_grr,
+    pckv_ue,
+    vpp,
+)
 from deniable.types.key_value.draw import collect
 from deniable.types.key_value.estimate import estimate
 from tests.support.seeded import seeded
@@ -32,11 +39,15 @@ def test_what_symbols_do_not_tell_has_no_average_and_no_covariance() -> None:
 
 def test_an_average_weight_of_no_edges_is_left_out_and_warned_about() -> None:
     design = pckv_ue(["tea"], a="1/2", b="3/4", p="3/4")
-    nothing = estimate(KeyValueTally(design, np.array([[3, 1, 0]]), 4))  # as many as there are without any edge
+    nothing = estimate(
+        KeyValueTally(design, np.array([[3, 1, 0]]), 4)
+    )  # as many as there are without any edge
     assert nothing.degree.tolist() == [0]
     assert math.isnan(nothing.average_weight().value)
     assert nothing.average_weight().error == math.inf
-    assert any("number of all edges is within noise" in each.text for each in nothing.warnings)
+    assert any(
+        "number of all edges is within noise" in each.text for each in nothing.warnings
+    )
     assert "average weight" not in nothing.summary().graph
     plenty = estimate(KeyValueTally(design, np.array([[6000, 3000, 1000]]), 10_000))
     assert not any("all edges" in each.text for each in plenty.warnings)
@@ -49,7 +60,18 @@ def test_items_that_nobody_was_asked_about_have_no_conditional_estimate() -> Non
 
 
 @pytest.mark.parametrize(
-    "sizes", [{0: math.nan, 1: 0.5}, {1: math.inf}, {1.5: 1}, {True: 1}, {"1": 1}, {1: "1"}, [0.5, 0.5], None, {}]
+    "sizes",
+    [
+        {0: math.nan, 1: 0.5},
+        {1: math.inf},
+        {1.5: 1},
+        {True: 1},
+        {"1": 1},
+        {1: "1"},
+        [0.5, 0.5],
+        None,
+        {},
+    ],
 )
 def test_shares_of_people_that_are_none_are_refused(sizes: object) -> None:
     found = estimate(KeyValueTally(pckv_grr(ITEMS, 3), np.array([[5, 3, 2]] * 3), 10))
@@ -61,7 +83,10 @@ def test_a_correction_takes_its_own_warning_away() -> None:
     counts = np.array([[500, 400, 100], [600, 300, 100], [600, 300, 100]])
     found = estimate(KeyValueTally(pckv_grr(ITEMS, 3), counts, 1000))
     assert any("degrees are too low" in each.text for each in found.warnings)
-    assert not any("degrees are too low" in each.text for each in found.corrected({2: 1.0}).warnings)
+    assert not any(
+        "degrees are too low" in each.text
+        for each in found.corrected({2: 1.0}).warnings
+    )
 
 
 @pytest.mark.parametrize("count", [0, -1, 1.5, True])
@@ -75,7 +100,9 @@ def test_small_scales_are_told_well_apart(low: object, high: object) -> None:
     assert lpp_club(ITEMS, 1, low=low, high=high).high > 0  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("low", "high"), [(-1e308, 1e308), (0, "1e400"), (10**17, 10**17 + 1)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(-1e308, 1e308), (0, "1e400"), (10**17, 10**17 + 1)]
+)
 def test_scales_that_floats_cannot_hold_are_refused(low: object, high: object) -> None:
     with pytest.raises(InvalidDesign, match="floats tell well apart"):
         lpp_club(ITEMS, 1, low=low, high=high)  # type: ignore[arg-type]
@@ -89,7 +116,9 @@ def test_an_epsilon_at_which_nothing_is_told_is_refused() -> None:
 
 @pytest.mark.parametrize("importance", [5, ["mean"]])
 def test_an_importance_is_a_name_or_numbers(importance: object) -> None:
-    with pytest.raises(InvalidRequest, match="expected a name, or a number for each name"):
+    with pytest.raises(
+        InvalidRequest, match="expected a name, or a number for each name"
+    ):
         lpp_club(ITEMS, 1, importance=importance)  # type: ignore[arg-type]
 
 
@@ -109,19 +138,38 @@ def test_means_that_differ_by_noise_alone_are_not_told_apart() -> None:
     """All items have the same mean; over many draws shrinking finds no differences, or next to none."""
     design, rng, found = lpp_club(200, 1), np.random.default_rng(11), []
     symbol = design.scheme.symbol
-    sent = np.array([[float(symbol.probability(i, given=j)) for j in range(3)] for i in range(3)])
+    sent = np.array(
+        [[float(symbol.probability(i, given=j)) for j in range(3)] for i in range(3)]
+    )
     for _ in range(20):
         counts = rng.multinomial(400, sent @ [0.7, 0.21, 0.09], size=200)
-        found.append(float(np.ptp(estimate(KeyValueTally(design, counts, int(counts.sum()))).shrunk().mean)))
+        found.append(
+            float(
+                np.ptp(
+                    estimate(KeyValueTally(design, counts, int(counts.sum())))
+                    .shrunk()
+                    .mean
+                )
+            )
+        )
     assert np.median(found) == 0
 
 
-@pytest.mark.parametrize("design", [lpp_club(5, 4), pckv_ue(5, 2, padding=3), pckv_grr(5, 2, padding=3)], ids=str)
+@pytest.mark.parametrize(
+    "design",
+    [lpp_club(5, 4), pckv_ue(5, 2, padding=3), pckv_grr(5, 2, padding=3)],
+    ids=str,
+)
 def test_few_responses_still_give_a_covariance(design: KeyValueDesign) -> None:
     """At the estimates themselves, far outside their range, variances would come out negative."""
-    given, source = coo_array(([1.0, -1.0], ([0, 1], [2, 3])), shape=(12, 5)), seeded("few responses")
+    given, source = (
+        coo_array(([1.0, -1.0], ([0, 1], [2, 3])), shape=(12, 5)),
+        seeded("few responses"),
+    )
     for _ in range(20):
         found = estimate(collect(design, given, source=source))
         matrix = found.joint_covariance(list(design.items))
         assert np.linalg.eigvalsh(matrix).min() > -1e-9 * np.abs(matrix).max()
-        assert np.diag(matrix) == pytest.approx(np.concatenate([found.variance("degree"), found.variance("weight")]))
+        assert np.diag(matrix) == pytest.approx(
+            np.concatenate([found.variance("degree"), found.variance("weight")])
+        )

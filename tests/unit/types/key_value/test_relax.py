@@ -12,8 +12,20 @@ from deniable.channel import Dense
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidAnswer, InvalidResponse
 from deniable.order.relaxation import relax
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, lpp_ddagger, pckv_grr, pckv_ue
-from deniable.types.key_value.respond import NAMES, released, respond, settle, symbol_design
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    lpp_ddagger,
+    pckv_grr,
+    pckv_ue,
+)
+from deniable.types.key_value.respond import (
+    NAMES,
+    released,
+    respond,
+    settle,
+    symbol_design,
+)
 from deniable.types.key_value.schemes import Index, Unary
 from deniable.types.ladder.respond import upgrade
 from tests.support.positions import script
@@ -29,13 +41,18 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("coarse", "fine"), PAIRS)
-def test_a_response_is_released_symbol_by_symbol(coarse: KeyValueDesign, fine: KeyValueDesign) -> None:
+def test_a_response_is_released_symbol_by_symbol(
+    coarse: KeyValueDesign, fine: KeyValueDesign
+) -> None:
     source = seeded("a response is released")
     step = relax(symbol_design(coarse), symbol_design(fine))
     for _ in range(20):
         first = respond(coarse, ANSWER, source=source)
         parts = settle(coarse, ANSWER, first, source=source)
-        raised = [(each.item, upgrade(step, each.response, each.answer, source=source)) for each in parts]
+        raised = [
+            (each.item, upgrade(step, each.response, each.answer, source=source))
+            for each in parts
+        ]
         second = released(fine, raised)
         assert second.design == fine.hash
         number = fine.response_number(second.symbol)
@@ -54,7 +71,9 @@ def test_what_is_settled_follows_its_law_given_the_response() -> None:
         found: Counter[str] = Counter()
         for position in range(sum(odds)):
             words = script(position, sum(odds), last=True)
-            (part,) = settle(design, {"tea": weight}, f"{mark} tea", source=ScriptedSource(words))
+            (part,) = settle(
+                design, {"tea": weight}, f"{mark} tea", source=ScriptedSource(words)
+            )
             found[part.answer] += 1
             assert part.response == Response(symbol_design(design).hash, NAMES[sent])
         assert found == {"+": odds[0], "-": odds[1]}
@@ -77,7 +96,13 @@ def test_vectors_are_settled_with_one_drawn_place_at_most() -> None:
     scheme = design.scheme
     assert isinstance(scheme, Unary)
     full = dict.fromkeys(ITEMS, 1)
-    assert sum(each.answer != "none" for each in settle(pckv_ue(ITEMS, 1), full, "+0-", source=source)) == 1
+    assert (
+        sum(
+            each.answer != "none"
+            for each in settle(pckv_ue(ITEMS, 1), full, "+0-", source=source)
+        )
+        == 1
+    )
 
 
 def test_what_does_not_fit_is_refused() -> None:

@@ -25,10 +25,16 @@ def test_a_response_names_its_design_and_can_be_read(design: KeyValueDesign) -> 
 
 
 @pytest.mark.parametrize("answer", [{"zebra": 1}, {"0": 7731}, {"0": float("nan")}])
-def test_an_answer_that_does_not_fit_is_never_repeated(answer: dict[str, float]) -> None:
+def test_an_answer_that_does_not_fit_is_never_repeated(
+    answer: dict[str, float],
+) -> None:
     with pytest.raises(InvalidAnswer) as caught:
         respond(designs(2)["lpp_club"], answer)
-    for text in (str(caught.value), repr(caught.value), pickle.dumps(caught.value).decode("latin-1")):
+    for text in (
+        str(caught.value),
+        repr(caught.value),
+        pickle.dumps(caught.value).decode("latin-1"),
+    ):
         assert "zebra" not in text
         assert "7731" not in text
 
@@ -49,5 +55,7 @@ def test_the_respondents_side_loads_the_standard_library_alone(statement: str) -
         "new = {name.partition('.')[0] for name in set(sys.modules) - before}\n"
         "print(sorted(new - set(sys.stdlib_module_names)))"
     )
-    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert run.stdout.strip() == "['deniable']"

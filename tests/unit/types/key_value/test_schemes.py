@@ -10,13 +10,35 @@ import pytest
 
 from deniable.chance import ScriptedSource
 from deniable.channel import Dense
-from deniable.errors import InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    InvalidAnswer,
+    InvalidDesign,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from deniable.types.edges.count import tally as tally_edges
 from deniable.types.edges.design import one_edge
 from deniable.types.key_value.count import KeyValueTally
-from deniable.types.key_value.design import KeyValueDesign, lpp_club, pckv_grr, pckv_ue, vpp
+from deniable.types.key_value.design import (
+    KeyValueDesign,
+    lpp_club,
+    pckv_grr,
+    pckv_ue,
+    vpp,
+)
 from deniable.types.key_value.estimate import estimate
-from deniable.types.key_value.schemes import GRID, MINUS, NONE, PLUS, Direct, Index, Unary, read_weight, round_weight
+from deniable.types.key_value.schemes import (
+    GRID,
+    MINUS,
+    NONE,
+    PLUS,
+    Direct,
+    Index,
+    Unary,
+    read_weight,
+    round_weight,
+)
 from deniable.types.key_value.variances import conditional_moments, moments
 from tests.support.positions import script
 
@@ -30,12 +52,18 @@ CERTAIN = Dense(((5, 1, 1), (0, 3, 1), (0, 1, 3)), 5)
     [
         (lambda: Index(0, EVEN), "there are no items"),
         (lambda: Index(2, Dense(((1, 2), (2, 1)), 3)), "expected the answers none"),
-        (lambda: Unary(2, 1, Dense(((2, 3, 1), (2, 1, 3)), 4)), "expected the answers none"),
+        (
+            lambda: Unary(2, 1, Dense(((2, 3, 1), (2, 1, 3)), 4)),
+            "expected the answers none",
+        ),
         (lambda: Unary(2, 1, UNEVEN), "mirror images"),
         (lambda: Unary(2, 1, CERTAIN), "never comes without an edge"),
         (lambda: Direct(2, 1, 1, 1, 0, 9), "expected positive weights"),
         (lambda: Direct(2, 1, 5, 5, 1, 9), "more than their total"),
-        (lambda: KeyValueDesign("odd", ["a", "b"], Index(3, EVEN)), "there are 2 items; expected 3"),
+        (
+            lambda: KeyValueDesign("odd", ["a", "b"], Index(3, EVEN)),
+            "there are 2 items; expected 3",
+        ),
         (lambda: pckv_grr(1 << 40, "1e-17"), r"too fine|too many"),
     ],
 )
@@ -99,7 +127,10 @@ def test_tiny_floats_lie_on_the_grid() -> None:
     assert abs(weight - Fraction(0.3 / 4096)) <= Fraction(1, 2 * GRID)
 
 
-@pytest.mark.parametrize("given", [1.0000001, -2, "11/10", float("nan"), float("inf"), True, None, "zebra", 10**400])
+@pytest.mark.parametrize(
+    "given",
+    [1.0000001, -2, "11/10", float("nan"), float("inf"), True, None, "zebra", 10**400],
+)
 def test_other_weights_are_refused_and_not_repeated(given: object) -> None:
     with pytest.raises(InvalidAnswer, match="from -1 to 1") as caught:
         read_weight(given)  # type: ignore[arg-type]
@@ -111,13 +142,18 @@ def test_scales_are_brought_to_minus_one_and_one() -> None:
     assert read_weight(0.5, low, high) == -1
     assert read_weight(5, low, high) == 1
     assert read_weight("11/4", low, high) == 0
-    assert abs(read_weight(4.9, low, high) - read_weight("4.9", low, high)) < Fraction(1, 10**15)
+    assert abs(read_weight(4.9, low, high) - read_weight("4.9", low, high)) < Fraction(
+        1, 10**15
+    )
     with pytest.raises(InvalidAnswer, match=r"from 0.5 to 5"):
         read_weight(0.4, low, high)
 
 
 def test_rounding_keeps_the_mean_and_takes_a_word_for_nothing_too() -> None:
-    found = [round_weight(Fraction(1, 3), ScriptedSource(script(position, 6, last=True))) for position in range(6)]
+    found = [
+        round_weight(Fraction(1, 3), ScriptedSource(script(position, 6, last=True)))
+        for position in range(6)
+    ]
     assert found == [PLUS] * 4 + [MINUS] * 2
     source = ScriptedSource(bytes(8))
     assert round_weight(None, source) == NONE

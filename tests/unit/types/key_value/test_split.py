@@ -28,16 +28,21 @@ from deniable.types.key_value.variances import second_moments
 
 def club(design: KeyValueDesign) -> EvenChannel:
     symbol = design.scheme.symbol
-    none, some = float(symbol.probability(0, given=0)), 1 - float(symbol.probability(0, given=1))
+    none, some = (
+        float(symbol.probability(0, given=0)),
+        1 - float(symbol.probability(0, given=1)),
+    )
     return EvenChannel(none, some, float(symbol.probability(1, given=1)) / some)
 
 
-def variances(design: KeyValueDesign, frequency: float = 0.1, mean: float = 0.0) -> dict[str, float]:
+def variances(
+    design: KeyValueDesign, frequency: float = 0.1, mean: float = 0.0
+) -> dict[str, float]:
     places = None if design.scheme.one_each else design.scheme.multiplier
     return {
-        name: VarianceGoal({each: float(each == name) for each in GOALS}, frequency, mean).risk(
-            club(design), places=places
-        )
+        name: VarianceGoal(
+            {each: float(each == name) for each in GOALS}, frequency, mean
+        ).risk(club(design), places=places)
         for name in GOALS
     }
 
@@ -45,9 +50,13 @@ def variances(design: KeyValueDesign, frequency: float = 0.1, mean: float = 0.0)
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 @pytest.mark.parametrize("goal", ["weight", "mean", {"frequency": 2, "weight": 1}])
 @pytest.mark.parametrize("mean", [0, 0.7])
-def test_no_member_of_ddagger_is_better(epsilon: float, goal: object, mean: float) -> None:
+def test_no_member_of_ddagger_is_better(
+    epsilon: float, goal: object, mean: float
+) -> None:
     wanted = read_goal(goal, 0.2, mean)  # type: ignore[arg-type]
-    best = wanted.risk(club(lpp_ddagger(5, epsilon, importance=goal, frequency=0.2, mean=mean)))  # type: ignore[arg-type]
+    best = wanted.risk(
+        club(lpp_ddagger(5, epsilon, importance=goal, frequency=0.2, mean=mean))
+    )  # type: ignore[arg-type]
     x = math.exp(epsilon)
     for step in range(1, 200):
         q = 0.5 + (x / (1 + x) - 0.5) * step / 199
@@ -70,9 +79,15 @@ def test_no_member_of_club_is_better(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 3.0, 4.0])
 @pytest.mark.parametrize("frequency", [0.01, 0.1, 0.5])
-def test_ours_is_better_than_lpp_in_both_at_equal_true_epsilon(epsilon: float, frequency: float) -> None:
+def test_ours_is_better_than_lpp_in_both_at_equal_true_epsilon(
+    epsilon: float, frequency: float
+) -> None:
     """LPP divides evenly; its true ε is less than ε₁ + ε₂, and it is given all of it."""
-    each = brentq(lambda e: max(e, math.log(2) + 2 * e - math.log(math.exp(e) + 1)) - epsilon, 1e-6, 10)
+    each = brentq(
+        lambda e: max(e, math.log(2) + 2 * e - math.log(math.exp(e) + 1)) - epsilon,
+        1e-6,
+        10,
+    )
     theirs, ours = lpp(5, each, each), lpp_club(5, epsilon, frequency=frequency)
     assert theirs.epsilon == pytest.approx(epsilon, abs=1e-9)
     one, two = variances(ours, frequency), variances(theirs, frequency)
@@ -93,7 +108,10 @@ def test_no_other_numbers_of_pckv_are_better(builder, items: int, padding: int) 
             feasible = [design] if design.parity <= limit else []
         else:
             feasible = [
-                design for b in steps if (design := pckv_ue(items, a=a, b=b, p=p, padding=padding)).parity <= limit
+                design
+                for b in steps
+                if (design := pckv_ue(items, a=a, b=b, p=p, padding=padding)).parity
+                <= limit
             ]
         for design in feasible:
             assert wanted.risk(club(design), places=padding) >= best * (1 - 1e-4)
@@ -121,11 +139,17 @@ def test_the_risk_in_floats_is_that_of_the_exact_moments() -> None:
             sum(share * float(value) for share, value in zip(shares, row, strict=True))
             for row in (exact.degree, exact.weight, exact.both)
         ]
-        var_f, var_w, cov = second[0] - f**2, second[1] - (f * mean) ** 2, second[2] - f * f * mean
+        var_f, var_w, cov = (
+            second[0] - f**2,
+            second[1] - (f * mean) ** 2,
+            second[2] - f * f * mean,
+        )
         told = variances(design, f, mean)
         assert told["frequency"] == pytest.approx(var_f)
         assert told["weight"] == pytest.approx(var_w)
-        assert told["mean"] == pytest.approx((var_w - 2 * mean * cov + mean**2 * var_f) / f**2)
+        assert told["mean"] == pytest.approx(
+            (var_w - 2 * mean * cov + mean**2 * var_f) / f**2
+        )
 
 
 def test_the_free_weight_of_nothing_never_hurts() -> None:
@@ -138,7 +162,9 @@ def test_the_free_weight_of_nothing_never_hurts() -> None:
             p = 0.5 + step / 130
             y = padding * (math.e - 1) + 1
             b = 1 / (y / (2 * p) + padding + items - 1)
-            design = pckv_grr(items, a=y / (2 * p) * b * (1 - 1e-12), p=p, padding=padding)
+            design = pckv_grr(
+                items, a=y / (2 * p) * b * (1 - 1e-12), p=p, padding=padding
+            )
             if design.epsilon <= 1:
                 theirs = min(theirs, wanted.risk(club(design), places=padding))
         assert ours <= theirs < math.inf

@@ -7,7 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.errors import Incompatible, IncompatibleTallies, InvalidResponse, UnreadableFile
+from deniable.errors import (
+    Incompatible,
+    IncompatibleTallies,
+    InvalidResponse,
+    UnreadableFile,
+)
 from deniable.types.key_value.count import KeyValueTally, tally
 from deniable.types.key_value.design import KeyValueDesign, lpp_club, pckv_grr, pckv_ue
 from deniable.types.key_value.respond import respond
@@ -25,11 +30,16 @@ def test_responses_texts_and_arrays_count_alike(design: KeyValueDesign) -> None:
     sent = [respond(design, {"0": 1, "1": -0.5}, source=source) for _ in range(40)]
     numbers = [design.response_number(each.symbol) for each in sent]
     if design.scheme.KIND == "unary":
-        array = np.array([[number // 3**place % 3 for place in range(3)] for number in numbers], np.uint8)
+        array = np.array(
+            [[number // 3**place % 3 for place in range(3)] for number in numbers],
+            np.uint8,
+        )
     else:
         array = np.array(numbers, np.uint16)
     counted = tally(design, sent)
-    assert counted == tally(design, [each.symbol for each in sent]) == tally(design, array)
+    assert (
+        counted == tally(design, [each.symbol for each in sent]) == tally(design, array)
+    )
     assert counted.respondents == 40
     assert counted.asked.sum() == (40 if design.scheme.one_each else 120)
     assert KeyValueTally.from_json(counted.to_json(), design) == counted
@@ -39,7 +49,9 @@ def test_responses_texts_and_arrays_count_alike(design: KeyValueDesign) -> None:
 def tallies(draw: st.DrawFn, design: KeyValueDesign) -> KeyValueTally:
     numbers = draw(st.lists(st.integers(0, design.scheme.responses - 1), max_size=12))
     missing = draw(st.integers(0, 3))
-    return tally(design, [*(design.symbol(number) for number in numbers), *[None] * missing])
+    return tally(
+        design, [*(design.symbol(number) for number in numbers), *[None] * missing]
+    )
 
 
 @given(st.data())
@@ -88,7 +100,9 @@ def test_a_foreign_response_is_named_by_its_row() -> None:
         (BUILT[0], 5, "expected a sequence"),
     ],
 )
-def test_what_was_not_sent_is_not_counted(design: KeyValueDesign, responses: object, message: str) -> None:
+def test_what_was_not_sent_is_not_counted(
+    design: KeyValueDesign, responses: object, message: str
+) -> None:
     with pytest.raises(InvalidResponse, match=message):
         tally(design, responses)
 
@@ -102,7 +116,9 @@ def test_what_was_not_sent_is_not_counted(design: KeyValueDesign, responses: obj
         (np.ones((3, 3), np.int64), 8, "do not belong to 8"),
     ],
 )
-def test_counts_that_do_not_fit_are_refused(counts: np.ndarray, respondents: int, message: str) -> None:
+def test_counts_that_do_not_fit_are_refused(
+    counts: np.ndarray, respondents: int, message: str
+) -> None:
     with pytest.raises(InvalidResponse, match=message):
         KeyValueTally(BUILT[0], counts, respondents)
 
@@ -122,6 +138,8 @@ def test_a_tally_file_with_other_counts_is_refused() -> None:
     counted = KeyValueTally.empty(BUILT[0])
     body = json.loads(counted.to_json())
     for counts in ([[0, 0]] * 3, [["0", 0, 0]] * 3, [3, 3, 3]):
-        edited = {key: value for key, value in body.items() if key not in ("schema", "hash")} | {"counts": counts}
+        edited = {
+            key: value for key, value in body.items() if key not in ("schema", "hash")
+        } | {"counts": counts}
         with pytest.raises(UnreadableFile, match="whole numbers"):
             KeyValueTally.from_json(documents.seal("keyvalue-tally", edited), BUILT[0])

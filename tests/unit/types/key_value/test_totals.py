@@ -33,14 +33,18 @@ def tallies(n: int, cells: int) -> np.ndarray:
 @cache
 def made() -> list[KeyValueEstimate]:
     counts = tallies(N, 2 * DESIGN.width)
-    return [estimate(KeyValueTally(DESIGN, each.reshape(ITEMS, -1), N)) for each in counts]
+    return [
+        estimate(KeyValueTally(DESIGN, each.reshape(ITEMS, -1), N)) for each in counts
+    ]
 
 
 def rates(design: KeyValueDesign, frequencies: tuple[float, ...]) -> np.ndarray:
     """How often each symbol is sent about each item; everybody is asked about one."""
     sent = design.scheme.symbol.floats()
     plus = np.array([0.0, 0.75])
-    shares = [(1 - f, f * up, f * (1 - up)) for f, up in zip(frequencies, plus, strict=True)]
+    shares = [
+        (1 - f, f * up, f * (1 - up)) for f, up in zip(frequencies, plus, strict=True)
+    ]
     return np.concatenate([sent @ each for each in shares]) / ITEMS
 
 
@@ -52,7 +56,10 @@ def intervals(method: str | None) -> dict[str, np.ndarray]:
         "weight of an item": [each.average_weight("items") for each in made()],
         "weight of an edge": [each.average_weight() for each in made()],
     }
-    return {name: np.array([one.interval(method=method) for one in each]) for name, each in told.items()}
+    return {
+        name: np.array([one.interval(method=method) for one in each])
+        for name, each in told.items()
+    }
 
 
 def truths(frequencies: tuple[float, ...]) -> dict[str, float]:
@@ -62,13 +69,20 @@ def truths(frequencies: tuple[float, ...]) -> dict[str, float]:
 
 
 def coverage(frequencies: tuple[float, ...], method: str | None) -> dict[str, float]:
-    chances = multinomial.pmf(tallies(N, 2 * DESIGN.width), N, rates(DESIGN, frequencies))
+    chances = multinomial.pmf(
+        tallies(N, 2 * DESIGN.width), N, rates(DESIGN, frequencies)
+    )
     assert chances.sum() == pytest.approx(1)
-    return {name: held(intervals(method)[name], chances, truth) for name, truth in truths(frequencies).items()}
+    return {
+        name: held(intervals(method)[name], chances, truth)
+        for name, truth in truths(frequencies).items()
+    }
 
 
 def held(ends: np.ndarray, chances: np.ndarray, truth: float) -> float:
-    return float(chances @ ((ends[:, 0] - 1e-6 <= truth) & (truth <= ends[:, 1] + 1e-6)))
+    return float(
+        chances @ ((ends[:, 0] - 1e-6 <= truth) & (truth <= ends[:, 1] + 1e-6))
+    )
 
 
 def test_numbers_of_the_whole_graph_are_held() -> None:
@@ -84,24 +98,45 @@ def test_value_and_error_alone_would_not_do() -> None:
 def test_the_average_weight_of_one_edge_each() -> None:
     design, n = dn.one_edge(["a", "b"], 8), 6
     sent, counts = floats(design.choice.channel), tallies(n, 3)
-    found = [estimate_edges(EdgeTally(design, np.array([each, [0, 0, 0]]))).average_weight() for each in counts]
-    tested, plain = (np.array([each.interval(method=method) for each in found]) for method in (None, "normal"))
+    found = [
+        estimate_edges(EdgeTally(design, np.array([each, [0, 0, 0]]))).average_weight()
+        for each in counts
+    ]
+    tested, plain = (
+        np.array([each.interval(method=method) for each in found])
+        for method in (None, "normal")
+    )
     for shares in ((1, 0, 0), (0.97, 0, 0.03), (0.8, 0.1, 0.1), (0, 0, 1)):
-        assert held(tested, multinomial.pmf(counts, n, sent @ shares), shares[1] / 2 + shares[2]) >= 0.92
+        assert (
+            held(
+                tested,
+                multinomial.pmf(counts, n, sent @ shares),
+                shares[1] / 2 + shares[2],
+            )
+            >= 0.92
+        )
     assert held(plain, multinomial.pmf(counts, n, sent @ (0.97, 0, 0.03)), 0.03) < 0.5
 
 
 def test_in_other_units_the_interval_goes_along() -> None:
     found = made()[100]
-    assert found.density().interval() == pytest.approx([end / (N * ITEMS) for end in found.edges().interval()])
+    assert found.density().interval() == pytest.approx(
+        [end / (N * ITEMS) for end in found.edges().interval()]
+    )
     everybody = Quantity(2.0, 0.0)
     assert everybody.times(3).interval() == (6.0, 6.0)
 
 
 def test_large_samples_come_to_value_and_error() -> None:
     counts = np.array([[40_000, 6_000, 4_000], [30_000, 10_000, 10_000]])
-    found = estimate(KeyValueTally(dn.lpp_club(ITEMS, 2, low=1, high=5), counts, counts.sum()))
+    found = estimate(
+        KeyValueTally(dn.lpp_club(ITEMS, 2, low=1, high=5), counts, counts.sum())
+    )
     for each in (found.edges(), found.density()):
-        assert each.interval() == pytest.approx(each.interval(method="normal"), rel=2e-3)
+        assert each.interval() == pytest.approx(
+            each.interval(method="normal"), rel=2e-3
+        )
     for each in (found.average_weight(), found.average_weight("items")):
-        assert each.interval() == pytest.approx(each.interval(method="normal"), rel=0.02)
+        assert each.interval() == pytest.approx(
+            each.interval(method="normal"), rel=0.02
+        )

@@ -26,13 +26,19 @@ PEOPLE = {
 
 @cache
 def means(design: NumberDesign) -> list[Mean]:
-    return [estimate(NumberTally(design, [N - hits, hits])).mean for hits in range(N + 1)]  # type: ignore[arg-type]
+    return [
+        estimate(NumberTally(design, [N - hits, hits])).mean for hits in range(N + 1)
+    ]  # type: ignore[arg-type]
 
 
 @cache
-def variance(epsilon: float, one: int, two: int, method: str | None) -> tuple[float, float]:
+def variance(
+    epsilon: float, one: int, two: int, method: str | None
+) -> tuple[float, float]:
     first, second = designs(epsilon)
-    return spread(means(first)[one], means(second)[two]).conf_int(method=method)["variance"]
+    return spread(means(first)[one], means(second)[two]).conf_int(method=method)[
+        "variance"
+    ]
 
 
 @cache
@@ -43,15 +49,21 @@ def designs(epsilon: float) -> tuple[NumberDesign, NumberDesign]:
 
 def law(design: NumberDesign, mean: float) -> np.ndarray:
     share = (mean - float(design.range.low)) / float(design.range.width)
-    return np.asarray(binom.pmf(np.arange(N + 1), N, design.channel.floats()[1] @ [1 - share, share]))
+    return np.asarray(
+        binom.pmf(np.arange(N + 1), N, design.channel.floats()[1] @ [1 - share, share])
+    )
 
 
 def coverage(epsilon: float, who: str, method: str | None = None) -> float:
     values, shares = map(np.array, PEOPLE[who])
     both = values @ shares, values**2 @ shares
     truth = both[1] - both[0] ** 2
-    one, two = (law(design, mean) for design, mean in zip(designs(epsilon), both, strict=True))
-    ends = [[variance(epsilon, i, j, method) for j in range(N + 1)] for i in range(N + 1)]
+    one, two = (
+        law(design, mean) for design, mean in zip(designs(epsilon), both, strict=True)
+    )
+    ends = [
+        [variance(epsilon, i, j, method) for j in range(N + 1)] for i in range(N + 1)
+    ]
     held = [[low - 1e-9 <= truth <= high + 1e-9 for low, high in row] for row in ends]
     return float(one @ np.array(held) @ two)
 
@@ -75,8 +87,13 @@ def test_means_at_and_near_the_ends() -> None:
 
 
 def test_the_same_people_may_err_together() -> None:
-    one, two = (means(design)[hits] for design, hits in zip(designs(2), (8, 6), strict=True))
-    apart, together = (spread(one, two, same_people=each).conf_int()["variance"] for each in (False, True))
+    one, two = (
+        means(design)[hits] for design, hits in zip(designs(2), (8, 6), strict=True)
+    )
+    apart, together = (
+        spread(one, two, same_people=each).conf_int()["variance"]
+        for each in (False, True)
+    )
     assert together.low <= apart.low
     assert together.high >= apart.high
     assert 0 <= apart.low <= apart.high <= 25

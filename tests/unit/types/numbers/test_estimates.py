@@ -11,7 +11,14 @@ import pytest
 import deniable as dn
 from deniable.chance import ScriptedSource, Source
 from deniable.designs import NumberDesign, Range, Scale, number_design, warner
-from deniable.errors import Incompatible, InvalidAnswer, InvalidDesign, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidDesign,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from deniable.estimates.stages import combine
 from deniable.release.ledger import Ledger
 from deniable.tallies.stages import count_stages
@@ -29,12 +36,16 @@ def two(low: object, high: object, epsilon: object = 1) -> NumberDesign:
     return number_design(low, high, epsilon, levels=2)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("value", [0.3, "0.3", Fraction(3, 10), Decimal("0.3"), np.float64(0.3)])
+@pytest.mark.parametrize(
+    "value", [0.3, "0.3", Fraction(3, 10), Decimal("0.3"), np.float64(0.3)]
+)
 def test_a_value_is_the_decimal_it_shows(value: object) -> None:
     assert place_of(UNIT, value) == (0, Fraction(3, 10))  # type: ignore[arg-type]  # all that users bring
 
 
-@pytest.mark.parametrize("value", [101, -0.001, "100.0000001", math.inf, math.nan, "a secret", None, 7777777])
+@pytest.mark.parametrize(
+    "value", [101, -0.001, "100.0000001", math.inf, math.nan, "a secret", None, 7777777]
+)
 def test_a_value_outside_its_range_is_refused_and_not_repeated(value: object) -> None:
     with pytest.raises(InvalidAnswer) as caught:
         rounded(number_design(0, 100, 1), value)  # type: ignore[arg-type]  # what users bring by mistake
@@ -56,16 +67,24 @@ def test_squares_have_a_range_of_their_own() -> None:
 
 
 def test_the_kept_level_is_what_a_ledger_releases_in_stages(tmp_path: Path) -> None:
-    stages = dn.ladder(number_design(0, 5000, each, levels=5, width=2) for each in (0.5, 1, 2))
+    stages = dn.ladder(
+        number_design(0, 5000, each, levels=5, width=2) for each in (0.5, 1, 2)
+    )
     with Ledger.create(tmp_path / "mine.ledger") as ledger:
         ledger.answer("income", rounded(stages.designs[0], 1234.5), about=stages)  # type: ignore[arg-type]
         first, last = ledger.release("income", 0), ledger.release("income", 2)
-        assert {first.response.symbol, last.response.symbol} <= set(stages.designs[0].symbols)
+        assert {first.response.symbol, last.response.symbol} <= set(
+            stages.designs[0].symbols
+        )
         assert ledger.status().epsilon == 2.0
 
 
-def estimate_of(values: np.ndarray, design: NumberDesign, name: str) -> dn.NumberEstimate:
-    return dn.estimate(dn.tally(dn.respond_all(design, values, source=source_named(name))))
+def estimate_of(
+    values: np.ndarray, design: NumberDesign, name: str
+) -> dn.NumberEstimate:
+    return dn.estimate(
+        dn.tally(dn.respond_all(design, values, source=source_named(name)))
+    )
 
 
 @pytest.mark.statistical
@@ -89,10 +108,13 @@ def test_mean_and_spread_come_out(levels: int) -> None:
 def test_the_variance_of_a_census_is_that_of_the_moments() -> None:
     values = np.random.default_rng(3).gamma(2, 3, 2000).clip(0, 40).round(2)
     first, second = (
-        estimate_of(values**power, each, "census") for power, each in ((1, two(0, 40, 4)), (2, two(0, 1600, 4)))
+        estimate_of(values**power, each, "census")
+        for power, each in ((1, two(0, 40, 4)), (2, two(0, 1600, 4)))
     )
     theory = moments(Range.of(0, 40), values.tolist(), warner(4))
-    assert first.mean.census_variance(second.mean) == pytest.approx(float(theory.variance), rel=0.1)
+    assert first.mean.census_variance(second.mean) == pytest.approx(
+        float(theory.variance), rel=0.1
+    )
 
 
 @pytest.mark.statistical
@@ -100,9 +122,15 @@ def test_the_variance_of_a_census_is_that_of_the_moments() -> None:
 def test_deviation_and_quantiles_come_out(epsilon: int) -> None:
     """Intervals at 1 − 10^-9: a false alarm in 10^8 tests or fewer."""
     values = np.random.default_rng(4).gamma(2, 3, 100_000).clip(0, 40).round(2)
-    found = estimate_of(values, number_design(0, 40, epsilon, goal="distribution"), f"quantiles {epsilon}")
+    found = estimate_of(
+        values,
+        number_design(0, 40, epsilon, goal="distribution"),
+        f"quantiles {epsilon}",
+    )
     truth = [values.mean(), values.std(), *np.quantile(values, found.quantiles)]
-    for (name, (low, high)), true in zip(found.conf_int(level=1 - 1e-9).items(), truth, strict=True):
+    for (name, (low, high)), true in zip(
+        found.conf_int(level=1 - 1e-9).items(), truth, strict=True
+    ):
         assert low <= true <= high, name
     assert found.interval("median").high - found.interval("median").low <= 16
     near = dict(zip(found.params, truth, strict=True))
@@ -110,10 +138,14 @@ def test_deviation_and_quantiles_come_out(epsilon: int) -> None:
     assert found.params["median"] == pytest.approx(near["median"], abs=4)
 
 
-def sure(shares: list[float], design: NumberDesign, n: int = 10**7) -> dn.NumberEstimate:
+def sure(
+    shares: list[float], design: NumberDesign, n: int = 10**7
+) -> dn.NumberEstimate:
     """The estimate from counts as they are expected of so many people."""
     sent = np.rint(n * design.channel.floats() @ shares).astype(int)
-    return dn.estimate(dn.tally(design, dict(zip(design.symbols, sent.tolist(), strict=True))))
+    return dn.estimate(
+        dn.tally(design, dict(zip(design.symbols, sent.tolist(), strict=True)))
+    )
 
 
 def test_quantiles_lie_between_levels_that_are_sure() -> None:
@@ -126,11 +158,15 @@ def test_quantiles_lie_between_levels_that_are_sure() -> None:
     assert found.params["median"] == pytest.approx(2, abs=0.01)
     assert found.params["sd"] == pytest.approx(math.sqrt(0.6 - 1 / 6), abs=0.01)
     low, high = found.interval("sd")
-    assert (low, high) == pytest.approx((math.sqrt(0.6 - 1 / 4), math.sqrt(0.6)), abs=0.01)
+    assert (low, high) == pytest.approx(
+        (math.sqrt(0.6 - 1 / 4), math.sqrt(0.6)), abs=0.01
+    )
 
 
 def test_who_is_at_one_level_has_no_deviation_and_that_quantile() -> None:
-    found = sure([0.0, 0.0, 1.0, 0.0, 0.0], number_design(0, 4, 4, goal="distribution", levels=5))
+    found = sure(
+        [0.0, 0.0, 1.0, 0.0, 0.0], number_design(0, 4, 4, goal="distribution", levels=5)
+    )
     assert found.interval("sd").low == 0
     for name in ("quantile 0.1", "median", "quantile 0.9"):
         assert found.interval(name).low <= 2 <= found.interval(name).high
@@ -151,16 +187,26 @@ def test_people_at_different_stages_are_combined() -> None:
     assert found.respondents == 1000
     alone = mean(dn.estimate(dn.Tally(stages.designs[1], [150, 350])).shares)  # type: ignore[attr-defined]
     assert found.error < alone.error
-    assert found.interval("mean").low < found.value < found.interval("mean", method="chebyshev").high
+    assert (
+        found.interval("mean").low
+        < found.value
+        < found.interval("mean", method="chebyshev").high
+    )
 
 
 def test_an_interval_is_that_of_the_share_carried_over() -> None:
     found = dn.estimate(tally(two(-10, 30), {"-10": 400, "30": 600})).mean
     for method in (None, "normal", "exact", "chebyshev"):
         low, high = found.shares.interval("30", method=method, level=0.9)
-        assert found.interval("mean", method=method, level=0.9) == pytest.approx((-10 + 40 * low, -10 + 40 * high))
-    assert found.variance == pytest.approx(found.rounding_variance + found.device_variance)
-    assert found.value == pytest.approx(float(from_share(Range.of(-10, 30), warner(1), "3/5")))
+        assert found.interval("mean", method=method, level=0.9) == pytest.approx(
+            (-10 + 40 * low, -10 + 40 * high)
+        )
+    assert found.variance == pytest.approx(
+        found.rounding_variance + found.device_variance
+    )
+    assert found.value == pytest.approx(
+        float(from_share(Range.of(-10, 30), warner(1), "3/5"))
+    )
 
 
 def test_other_estimates_and_ranges_are_refused() -> None:
@@ -186,19 +232,27 @@ def test_other_estimates_and_ranges_are_refused() -> None:
 
 class TestInBulk:
     @pytest.mark.parametrize("levels", [2, 4, 9])
-    def test_the_same_bytes_give_the_same_levels(self, levels: int, seeded: Source) -> None:
+    def test_the_same_bytes_give_the_same_levels(
+        self, levels: int, seeded: Source
+    ) -> None:
         design = number_design("-1/3", 2, 1, levels=levels)
         values = [each / 100 for each in range(-33, 201)] * 3
         script = seeded.read(8 * len(values))
         found = round_values(design, values, source=ScriptedSource(script))
         one = ScriptedSource(script)
-        assert found.tolist() == [level_of(design, value, source=one) for value in values]
+        assert found.tolist() == [
+            level_of(design, value, source=one) for value in values
+        ]
 
-    def test_words_at_the_very_place_of_a_value_are_decided_as_one_by_one(self, seeded: Source) -> None:
+    def test_words_at_the_very_place_of_a_value_are_decided_as_one_by_one(
+        self, seeded: Source
+    ) -> None:
         """A third begins with the word 0x5555…: only the next word decides."""
         design = two(0, 3)
         edge = ((1 << 64) // 3).to_bytes(8, "little")
-        script = seeded.read(80) + edge + seeded.read(40) + edge + edge + seeded.read(200)
+        script = (
+            seeded.read(80) + edge + seeded.read(40) + edge + edge + seeded.read(200)
+        )
         values = [1] * 30
         one, bulk = ScriptedSource(script), ScriptedSource(script)
         wanted = [level_of(design, value, source=one) for value in values]
@@ -207,7 +261,9 @@ class TestInBulk:
 
     @pytest.mark.parametrize("value", [0.1, 0.3, 1 / 3, 0.7654321, 1e-9, 1 - 1e-9, 0.5])
     @pytest.mark.parametrize("levels", [2, 3, 11])
-    def test_words_that_floats_cannot_tell_apart_are_told_apart(self, value: float, levels: int) -> None:
+    def test_words_that_floats_cannot_tell_apart_are_told_apart(
+        self, value: float, levels: int
+    ) -> None:
         """A float keeps 53 of a word's 64 bits: each of these words is, as a float, the place of the value itself."""
         design = number_design(0, 1, 1, levels=levels)
         below, part = place_of(design, value)
@@ -216,8 +272,12 @@ class TestInBulk:
             if not 0 <= digit + by < 2**64:
                 continue
             script = (digit + by).to_bytes(8, "little") + bytes(8)
-            up = Fraction(digit + by, 2**64) < part  # an equal digit is followed by a word of 0, which is below
-            assert round_values(design, [value], source=ScriptedSource(script)).tolist() == [below + up]
+            up = (
+                Fraction(digit + by, 2**64) < part
+            )  # an equal digit is followed by a word of 0, which is below
+            assert round_values(
+                design, [value], source=ScriptedSource(script)
+            ).tolist() == [below + up]
 
     def test_a_value_that_floats_put_on_the_wrong_side_of_a_level_is_not(self) -> None:
         """0.3333333333333333 lies below a third; divided in floats it is the level itself."""
@@ -231,7 +291,12 @@ class TestInBulk:
         script = seeded.read(8 * len(values))
         one = ScriptedSource(script)
         wanted = [level_of(design, value, source=one) for value in values]
-        assert round_values(design, np.array(values), source=ScriptedSource(script)).tolist() == wanted
+        assert (
+            round_values(
+                design, np.array(values), source=ScriptedSource(script)
+            ).tolist()
+            == wanted
+        )
 
     @pytest.mark.parametrize("wrong", [math.nan, math.inf, -0.5, 10.000001])
     def test_only_the_index_of_a_wrong_row_is_told(self, wrong: float) -> None:
@@ -256,7 +321,9 @@ def test_short_floats_are_the_decimals_they_show(kind: type[np.floating]) -> Non
         assert many[0] == one
 
 
-@pytest.mark.parametrize(("low", "high"), [(0, 10**400), (-(10**151), 0), (0, "1e-151")])
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 10**400), (-(10**151), 0), (0, "1e-151")]
+)
 def test_a_range_beyond_floats_is_refused(low: int, high: int) -> None:
     with pytest.raises(InvalidRequest, match="too wide or too narrow"):
         Range.of(low, high)
@@ -266,15 +333,31 @@ HOURS = number_design(0, "80.5", epsilon=2)
 
 
 def test_a_design_for_numbers_is_a_document() -> None:
-    assert NumberDesign.from_json(HOURS.to_json()) == HOURS != number_design(0, 80, epsilon=2)
+    assert (
+        NumberDesign.from_json(HOURS.to_json())
+        == HOURS
+        != number_design(0, 80, epsilon=2)
+    )
     assert HOURS.squared.range == HOURS.range.squared
     assert HOURS.squared.channel == HOURS.channel
     assert isinstance(dn.Design.from_json(HOURS.to_json()), NumberDesign)
     with pytest.raises(InvalidDesign, match="levels of the range"):
-        NumberDesign("k_ary", ("0", "2"), ("0", "2"), dn.warner(1).channel, scale=Scale(Range.of(0, 1), 2))
+        NumberDesign(
+            "k_ary",
+            ("0", "2"),
+            ("0", "2"),
+            dn.warner(1).channel,
+            scale=Scale(Range.of(0, 1), 2),
+        )
     with pytest.raises(InvalidRequest, match="expected it to rise"):
         number_design(1, 1, epsilon=2)
-    for wrong in ({"levels": 1}, {"levels": 33}, {"levels": True}, {"levels": 4, "width": 4}, {"width": 0}):
+    for wrong in (
+        {"levels": 1},
+        {"levels": 33},
+        {"levels": True},
+        {"levels": 4, "width": 4},
+        {"width": 0},
+    ):
         with pytest.raises(InvalidDesign):
             number_design(0, 1, 1, **wrong)  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="goal"):

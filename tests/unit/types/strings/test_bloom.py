@@ -15,7 +15,12 @@ TEXTS = ["", "Smith", "smith", "Müller", "李", "a" * 1000, "\0", " Smith"]
 
 def by_hand(bloom: Bloom, text: str, cohort: int) -> tuple[int, ...]:
     """The hash once more, written from its description."""
-    seed = int.from_bytes(hashlib.blake2b(unicodedata.normalize("NFC", text).encode("utf-8")).digest()[:8], "little")
+    seed = int.from_bytes(
+        hashlib.blake2b(unicodedata.normalize("NFC", text).encode("utf-8")).digest()[
+            :8
+        ],
+        "little",
+    )
     found = []
     for number in range(cohort * bloom.hashes, (cohort + 1) * bloom.hashes):
         state = seed
@@ -29,7 +34,10 @@ def by_hand(bloom: Bloom, text: str, cohort: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-@pytest.mark.parametrize("bloom", [Bloom(128, 2, 64), Bloom(2, 1, 1), Bloom(1000, 16, 3), Bloom(1 << 20, 3, 7)])
+@pytest.mark.parametrize(
+    "bloom",
+    [Bloom(128, 2, 64), Bloom(2, 1, 1), Bloom(1000, 16, 3), Bloom(1 << 20, 3, 7)],
+)
 def test_places_are_as_described_one_by_one_and_at_once(bloom: Bloom) -> None:
     at_once = places_of(bloom, seeds_of(TEXTS))
     for row, text in enumerate(TEXTS):
@@ -37,10 +45,14 @@ def test_places_are_as_described_one_by_one_and_at_once(bloom: Bloom) -> None:
             places = bloom.places(text, cohort)
             assert places == by_hand(bloom, text, cohort)
             assert at_once[row, cohort].tolist() == list(places)
-            assert bloom.filter(text, cohort) == sum(1 << place for place in set(places))
+            assert bloom.filter(text, cohort) == sum(
+                1 << place for place in set(places)
+            )
     cohorts = np.arange(len(TEXTS)) % bloom.cohorts
     given = places_of(bloom, seeds_of(TEXTS), cohorts)
-    assert given.tolist() == [list(bloom.places(text, int(c))) for text, c in zip(TEXTS, cohorts, strict=True)]
+    assert given.tolist() == [
+        list(bloom.places(text, int(c))) for text, c in zip(TEXTS, cohorts, strict=True)
+    ]
 
 
 def test_a_cohort_may_come_from_an_array() -> None:
@@ -67,7 +79,13 @@ def test_places_are_even_and_cohorts_are_apart() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"bits": 1}, {"bits": 128, "hashes": 0}, {"bits": 128, "cohorts": 0}, {"bits": 1 << 21}]
+    "wrong",
+    [
+        {"bits": 1},
+        {"bits": 128, "hashes": 0},
+        {"bits": 128, "cohorts": 0},
+        {"bits": 1 << 21},
+    ],
 )
 def test_what_is_no_filter_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(InvalidDesign):

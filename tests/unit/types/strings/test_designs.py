@@ -43,9 +43,13 @@ BLOOM = Bloom(128, hashes=2)
 @pytest.mark.parametrize("epsilon", [0.1, 1, "5/2", 4, 10])
 @pytest.mark.parametrize("optimized", [False, True])
 @pytest.mark.parametrize("hashes", [1, 2, 5])
-def test_a_response_never_exceeds_the_epsilon_asked_for(epsilon: float | str, optimized: bool, hashes: int) -> None:
+def test_a_response_never_exceeds_the_epsilon_asked_for(
+    epsilon: float | str, optimized: bool, hashes: int
+) -> None:
     design = string_design(Bloom(64, hashes=hashes), epsilon, optimized=optimized)
-    assert design.epsilon <= float(Fraction(epsilon) if isinstance(epsilon, str) else epsilon)
+    assert design.epsilon <= float(
+        Fraction(epsilon) if isinstance(epsilon, str) else epsilon
+    )
     assert design.epsilon == pytest.approx(float(Fraction(str(epsilon))), rel=1e-9)
 
 
@@ -56,11 +60,19 @@ def test_rappors_own_parameters() -> None:
     assert design.bit_epsilon == pytest.approx(math.log(3))
     assert design.epsilon == pytest.approx(4 * math.log(3))
     assert "up to 4 of its 128 bits" in design.told
-    assert string_design(Bloom(128), bit_epsilon=1).epsilon == pytest.approx(2, rel=1e-9)
+    assert string_design(Bloom(128), bit_epsilon=1).epsilon == pytest.approx(
+        2, rel=1e-9
+    )
 
 
 @pytest.mark.parametrize(
-    "wrong", [{}, {"epsilon": 1, "f": 0.5}, {"f": 0.5, "optimized": True}, {"bit_epsilon": 1, "epsilon": 2}]
+    "wrong",
+    [
+        {},
+        {"epsilon": 1, "f": 0.5},
+        {"f": 0.5, "optimized": True},
+        {"bit_epsilon": 1, "epsilon": 2},
+    ],
 )
 def test_one_way_to_say_how_private(wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidRequest):
@@ -74,7 +86,10 @@ def test_bits_that_say_nothing_or_all_are_refused() -> None:
 
 
 def test_a_design_travels() -> None:
-    for design in (string_design(BLOOM, f="1/2"), string_design(BLOOM, 3, optimized=True)):
+    for design in (
+        string_design(BLOOM, f="1/2"),
+        string_design(BLOOM, 3, optimized=True),
+    ):
         again = StringDesign.from_json(design.to_json())
         assert (again, again.hash) == (design, design.hash)
         mine = CohortDesign(design, 5)
@@ -99,7 +114,9 @@ def test_responses_are_raised_and_degraded(seeded: Source) -> None:
     second = upgrade(stages[0], stages[1], first, "Smith", source=seeded)
     third = upgrade(stages[1], stages[2], second, "Smith", source=seeded)
     back = degrade(stages[0], stages[2], third, source=seeded)
-    assert [each.design for each in (first, second, third, back)] == [stages[at].hash for at in (0, 1, 2, 0)]
+    assert [each.design for each in (first, second, third, back)] == [
+        stages[at].hash for at in (0, 1, 2, 0)
+    ]
     assert {each.cohort for each in (first, second, third, back)} == {3}
     assert StringResponse.from_json(first.to_json()) == first
     with pytest.raises(Incompatible):
@@ -115,7 +132,9 @@ def test_responses_are_raised_and_degraded(seeded: Source) -> None:
 
 
 @pytest.mark.statistical
-def test_bits_are_sent_as_often_as_the_design_says_at_every_stage(seeded: Source) -> None:
+def test_bits_are_sent_as_often_as_the_design_says_at_every_stage(
+    seeded: Source,
+) -> None:
     """Six standard errors: a false alarm in 10^9 tests."""
     bloom = Bloom(16, hashes=2, cohorts=1)
     stages = [string_design(bloom, 1), string_design(bloom, 2), string_design(bloom, 4)]
@@ -125,7 +144,9 @@ def test_bits_are_sent_as_often_as_the_design_says_at_every_stage(seeded: Source
         response = respond(stages[0], "Smith", cohort=0, source=seeded)
         for number, stage in enumerate(stages):
             if number:
-                response = upgrade(stages[number - 1], stage, response, "Smith", source=seeded)
+                response = upgrade(
+                    stages[number - 1], stage, response, "Smith", source=seeded
+                )
             bits = response.bits(stage)
             counts[number][0] += (bits & true).bit_count()
             counts[number][1] += (bits & ~true).bit_count()
@@ -161,7 +182,9 @@ def test_samples_are_of_the_permanent_bits(seeded: Source) -> None:
     noisy = NoisySampling.of("3/4", "9/10", "1/10")
     kept = permanent(noisy, BLOOM, "Smith", 3, source=seeded)
     drawn = [sample(noisy, BLOOM, kept, source=seeded) for _ in range(300)]
-    often = Counter(place for bits in drawn for place in range(128) if bits >> place & 1)
+    often = Counter(
+        place for bits in drawn for place in range(128) if bits >> place & 1
+    )
     assert all((often[place] > 150) == bool(kept >> place & 1) for place in range(128))
     with pytest.raises(Incompatible):
         sample(noisy, Bloom(4), 1 << 5)
@@ -173,9 +196,9 @@ def test_strings_go_into_a_ledger(tmp_path: Path) -> None:
         ledger.answer("surname", "Smith", about=stages[0])
         released = {at: ledger.release("surname", stages[at]) for at in (0, 2, 1)}
         assert ledger.status().epsilon == pytest.approx(4)
-        assert {at: ledger.release("surname", stages[at]).response for at in released} == {
-            at: each.response for at, each in released.items()
-        }
+        assert {
+            at: ledger.release("surname", stages[at]).response for at in released
+        } == {at: each.response for at, each in released.items()}
         responses = [stages[at].counted(each.response) for at, each in released.items()]
         assert tally_strings(stages[0].design, [responses[0]]).respondents == 1
         with pytest.raises(Incompatible):
@@ -193,7 +216,10 @@ def test_strings_go_into_a_ledger(tmp_path: Path) -> None:
 
 def test_tallies_of_strings_add_up() -> None:
     design = string_design(Bloom(4, cohorts=2), 1)
-    one, two = StringResponse(design.hash, 0, "b1100"), StringResponse(design.hash, 1, "b0110")
+    one, two = (
+        StringResponse(design.hash, 0, "b1100"),
+        StringResponse(design.hash, 1, "b0110"),
+    )
     both = tally_strings(design, [one, two])
     assert tally_strings(design, [one]) + tally_strings(design, [two]) == both
     assert both + StringTally.empty(design) == both
@@ -212,16 +238,26 @@ def test_tallies_of_strings_add_up() -> None:
         StringTally.from_json(both.to_json(), other)
     with pytest.raises(Incompatible):
         tally_strings(other, [one])
-    for ones, sizes in (([[1, 0, 0, 0], [0, 0, 0, 0]], [0, 0]), ([[0] * 3] * 2, [1, 1]), ([[0.5] * 4] * 2, [1, 1])):
+    for ones, sizes in (
+        ([[1, 0, 0, 0], [0, 0, 0, 0]], [0, 0]),
+        ([[0] * 3] * 2, [1, 1]),
+        ([[0.5] * 4] * 2, [1, 1]),
+    ):
         with pytest.raises(InvalidResponse):
             StringTally(design, ones, sizes)  # type: ignore[arg-type]
 
 
 def test_a_cohort_is_drawn_and_what_is_no_response_is_refused(seeded: Source) -> None:
     design = string_design(Bloom(16, cohorts=2), 8)
-    assert {respond(design, "Smith", source=seeded).cohort for _ in range(100)} == {0, 1}  # else once in 2^99
+    assert {respond(design, "Smith", source=seeded).cohort for _ in range(100)} == {
+        0,
+        1,
+    }  # else once in 2^99
     sent = [respond(design, "Smith", source=seeded), None]
-    assert (tally_strings(design, sent).respondents, tally_strings(design, sent).missing) == (1, 1)
+    assert (
+        tally_strings(design, sent).respondents,
+        tally_strings(design, sent).missing,
+    ) == (1, 1)
     for wrong in (3, "b01", ["b01"], {}):
         with pytest.raises(InvalidResponse):
             tally_strings(design, wrong)  # type: ignore[arg-type]

@@ -21,14 +21,19 @@ ALARM = 1e-9
 N = 200_000
 BLOOM = dn.Prefixes(128, hashes=1, cohorts=4 * 128, alphabet="abcd", lengths=(2, 4, 6))
 RNG = np.random.default_rng(5)
-NAMES = list(dict.fromkeys("".join(RNG.choice(list("abcd"), 1 + each % 6)) for each in range(90)))
+NAMES = list(
+    dict.fromkeys("".join(RNG.choice(list("abcd"), 1 + each % 6)) for each in range(90))
+)
 SHARES = 0.5 ** (np.arange(len(NAMES)) / 6)
 SHARES /= SHARES.sum()
 
 
 def texts(n: int = N, seed: int = 17) -> list[str]:
     """Names of one to six letters, fewer and fewer of each."""
-    return [NAMES[number] for number in np.random.default_rng(seed).choice(len(NAMES), n, p=SHARES)]
+    return [
+        NAMES[number]
+        for number in np.random.default_rng(seed).choice(len(NAMES), n, p=SHARES)
+    ]
 
 
 def test_every_name_above_the_limit_is_discovered_and_no_other() -> None:
@@ -38,13 +43,19 @@ def test_every_name_above_the_limit_is_discovered_and_no_other() -> None:
     found = dn.estimate(dn.tally(sent), fdr=ALARM)
     limit = dn.plan.discovery_limit(design, N, fdr=ALARM, target=1 - ALARM)
     above = {name for name, count in truth.items() if count / N > limit}
-    assert len({len(name) for name in above}) >= 5  # whole strings that end before the last prefix, too
+    assert (
+        len({len(name) for name in above}) >= 5
+    )  # whole strings that end before the last prefix, too
     assert above <= set(found.params) <= set(truth)
     for each in found.found:
         assert abs(each.share - truth[each.text] / N) < 7 * each.error
     rest = 1 - sum(truth[each] for each in found.params) / N
     assert abs(found.unexplained - rest) < 6 * found.unexplained_error
-    assert (found.respondents, found.epsilon, found.design) == (N, design.epsilon, design.hash)
+    assert (found.respondents, found.epsilon, found.design) == (
+        N,
+        design.epsilon,
+        design.hash,
+    )
     assert dn.StringEstimate.from_json(found.to_json(), design).params == found.params
 
 
@@ -52,7 +63,12 @@ def test_strings_that_cannot_be_written_with_the_letters_are_left_unexplained() 
     """Too long, or with another letter: nobody finds them, and nothing else is found for them."""
     answers = ["ab", "abcdabcd", "ab-cd", "x"] * 20_000
     found = dn.estimate(
-        dn.tally(dn.respond_all(dn.string_design(BLOOM, 6), answers, source=seeded("foreign"))), fdr=ALARM
+        dn.tally(
+            dn.respond_all(
+                dn.string_design(BLOOM, 6), answers, source=seeded("foreign")
+            )
+        ),
+        fdr=ALARM,
     )
     assert set(found.params) == {"ab"}
     assert abs(found.unexplained - 0.75) < 6 * found.unexplained_error
@@ -61,7 +77,12 @@ def test_strings_that_cannot_be_written_with_the_letters_are_left_unexplained() 
 def test_nothing_is_found_where_there_is_nothing() -> None:
     """Everybody's string is another one."""
     answers = [f"{number:07}" for number in range(4_000)]
-    found = dn.estimate(dn.tally(dn.respond_all(dn.string_design(BLOOM, 2), answers, source=seeded("none"))), fdr=ALARM)
+    found = dn.estimate(
+        dn.tally(
+            dn.respond_all(dn.string_design(BLOOM, 2), answers, source=seeded("none"))
+        ),
+        fdr=ALARM,
+    )
     assert found.params == {}
     assert [each.code for each in found.warnings] == ["nothing-found"]
 
@@ -70,11 +91,15 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
 def test_false_discoveries_stay_below_the_rate_that_was_asked_for() -> None:
     """Of 30 seeded surveys; with the normal law of their mean, six standard errors are a false alarm in 10^9."""
     asked, surveys, n = 0.2, 30, 10_000
-    many = dn.Prefixes(128, hashes=1, cohorts=256, alphabet="abcdefgh", lengths=(2, 4, 6))  # which nobody writes with
+    many = dn.Prefixes(
+        128, hashes=1, cohorts=256, alphabet="abcdefgh", lengths=(2, 4, 6)
+    )  # which nobody writes with
     design = dn.string_design(many, 4, optimized=True)
     shares = []
     for survey in range(surveys):
-        sent = dn.respond_all(design, texts(n, seed=survey), source=seeded(f"survey {survey}"))
+        sent = dn.respond_all(
+            design, texts(n, seed=survey), source=seeded(f"survey {survey}")
+        )
         found = set(dn.estimate(dn.tally(sent), fdr=asked).params)
         shares.append(len(found - set(NAMES)) / max(len(found), 1))
     assert np.mean(shares) < asked + 6 * np.std(shares) / math.sqrt(surveys)
@@ -82,7 +107,9 @@ def test_false_discoveries_stay_below_the_rate_that_was_asked_for() -> None:
 
 
 @pytest.mark.parametrize("hashes", [1, 2])
-def test_a_response_reveals_what_the_design_says_and_its_level_nothing(hashes: int) -> None:
+def test_a_response_reveals_what_the_design_says_and_its_level_nothing(
+    hashes: int,
+) -> None:
     """Every way a response can turn out, of every string, with its exact probability."""
     bloom = dn.Prefixes(3, hashes=hashes, cohorts=4, alphabet="ab", lengths=(1,))
     design = dn.string_design(bloom, f="1/2")
@@ -90,31 +117,47 @@ def test_a_response_reveals_what_the_design_says_and_its_level_nothing(hashes: i
     laws = [law(lambda: dn.respond(design, text)) for text in strings]  # noqa: B023 - called at once
     for drawn in laws:
         for cohort in range(4):
-            assert sum(chance for sent, chance in drawn.items() if sent.cohort == cohort) * 4 == 1
+            assert (
+                sum(chance for sent, chance in drawn.items() if sent.cohort == cohort)
+                * 4
+                == 1
+            )
     sent = set().union(*laws)
-    ratio = max(max(drawn[each] for drawn in laws) / min(drawn[each] for drawn in laws) for each in sent)
+    ratio = max(
+        max(drawn[each] for drawn in laws) / min(drawn[each] for drawn in laws)
+        for each in sent
+    )
     assert ratio <= design.parity
     assert ratio > 1
     assert laws[1] != laws[3]  # "a" and "ab" are told apart, by whole strings alone
-    first = [{each: chance for each, chance in drawn.items() if each.cohort < 2} for drawn in laws]
+    first = [
+        {each: chance for each, chance in drawn.items() if each.cohort < 2}
+        for drawn in laws
+    ]
     assert first[1] == first[3]
 
 
 def test_levels_of_many_respondents_do_not_depend_on_their_strings() -> None:
     """A false alarm in 10^9: how often each level is drawn, among those with one string and with another."""
     answers = np.array(["a", "bcdabc"])[np.arange(40_000) % 2]
-    sent = dn.respond_all(dn.string_design(BLOOM, 1), answers.tolist(), source=seeded("levels"))
+    sent = dn.respond_all(
+        dn.string_design(BLOOM, 1), answers.tolist(), source=seeded("levels")
+    )
     levels = sent.columns["cohort"] // 128
     for text in ("a", "bcdabc"):
         counts = np.bincount(levels[answers == text], minlength=4)
-        assert ((counts - 5_000) ** 2 / 5_000).sum() < 48  # chi-square with 3 degrees of freedom
+        assert (
+            (counts - 5_000) ** 2 / 5_000
+        ).sum() < 48  # chi-square with 3 degrees of freedom
 
 
 def test_every_cohort_hashes_its_prefix_one_by_one_and_in_bulk() -> None:
     plain, cohorts = dn.Bloom(128, hashes=1, cohorts=512), np.arange(512)
     for text in ("", "a", "abcdab", "abcdabcd", "e\u0301a\u0301b"):
         rows = engine.encode(BLOOM, [text] * 512, cohorts).truths
-        expected = {"e\u0301a\u0301b": ("éá", "éáb", "éáb", "éáb")}.get(text, (text[:2], text[:4], text[:6], text))
+        expected = {"e\u0301a\u0301b": ("éá", "éáb", "éáb", "éáb")}.get(
+            text, (text[:2], text[:4], text[:6], text)
+        )
         for cohort in range(512):
             told = plain.filter(expected[cohort // 128], cohort)
             assert BLOOM.filter(text, cohort) == told
@@ -122,7 +165,9 @@ def test_every_cohort_hashes_its_prefix_one_by_one_and_in_bulk() -> None:
 
 
 def test_responses_are_raised_and_discovered_from_again() -> None:
-    coarse, fine = (dn.string_design(BLOOM, epsilon, optimized=True) for epsilon in (2, 6))
+    coarse, fine = (
+        dn.string_design(BLOOM, epsilon, optimized=True) for epsilon in (2, 6)
+    )
     cohorts = engine.draw_cohorts(BLOOM, N, source=seeded("cohorts"))
     encoded, source = engine.encode(BLOOM, texts(), cohorts), seeded("raised")
     rows = engine.respond(coarse, encoded, source=source)
@@ -138,8 +183,12 @@ def test_responses_are_raised_and_discovered_from_again() -> None:
 def test_noisy_samples_are_discovered_from() -> None:
     noisy, source = dn.NoisySampling.of("99/100", "9/10", "1/10"), seeded("noisy")
     cohorts = engine.draw_cohorts(BLOOM, N, source=source)
-    kept = engine.permanent(noisy, BLOOM, engine.encode(BLOOM, texts(), cohorts), source=source)
-    ones, sizes = engine.count_ones(BLOOM, cohorts, engine.sample(noisy, BLOOM, kept, source=source))
+    kept = engine.permanent(
+        noisy, BLOOM, engine.encode(BLOOM, texts(), cohorts), source=source
+    )
+    ones, sizes = engine.count_ones(
+        BLOOM, cohorts, engine.sample(noisy, BLOOM, kept, source=source)
+    )
     found = dn.estimate(NoisyTally(BLOOM, noisy, 1, ones, sizes), fdr=ALARM)
     assert NAMES[0] in found.params
     assert set(found.params) <= set(NAMES)
@@ -156,16 +205,25 @@ def test_a_list_is_tested_by_those_who_told_whole_strings() -> None:
 
 def test_the_limit_falls_with_people_and_counts_levels() -> None:
     design = dn.string_design(BLOOM, 2, optimized=True)
-    limits = [dn.plan.discovery_limit(design, n) for n in (10_000, 100_000, 1_000_000, 10**12)]
+    limits = [
+        dn.plan.discovery_limit(design, n) for n in (10_000, 100_000, 1_000_000, 10**12)
+    ]
     assert limits == sorted(limits, reverse=True)
     many = dn.Prefixes(128, cohorts=4 << 14, alphabet="abcd", lengths=(2, 4, 6))
     least = dn.plan.discovery_limit(dn.string_design(many, 2, optimized=True), 10**12)
-    assert least == discovery._room(many.most_kept, NormalDist().inv_cdf(0.95)) < limits[-1]
+    assert (
+        least
+        == discovery._room(many.most_kept, NormalDist().inv_cdf(0.95))
+        < limits[-1]
+    )
     whole = dn.string_design(dn.Bloom(128, cohorts=128), 2, optimized=True)
     told, alone = (
-        dn.plan.string_detection_limit(each, n, candidates=1000) for each, n in ((design, 400_000), (whole, 100_000))
+        dn.plan.string_detection_limit(each, n, candidates=1000)
+        for each, n in ((design, 400_000), (whole, 100_000))
     )
-    assert told == pytest.approx(alone)  # a quarter of the respondents tells whole strings
+    assert told == pytest.approx(
+        alone
+    )  # a quarter of the respondents tells whole strings
     with pytest.raises(dn.errors.InvalidRequest, match="Prefixes"):
         dn.plan.discovery_limit(whole, 10_000)
     with pytest.raises(dn.errors.InvalidRequest, match="target"):
@@ -175,7 +233,9 @@ def test_the_limit_falls_with_people_and_counts_levels() -> None:
 def test_lengths_are_chosen_so_that_few_levels_do() -> None:
     assert dn.Prefixes.of("abcdefghijklmnopqrstuvwxyz", 10).lengths == (4, 6, 8, 10)
     assert dn.Prefixes.of("ab", 12).lengths == (12,)
-    assert dn.Prefixes.of("".join(map(chr, range(0x4E00, 0x4E00 + 1000))), 4).lengths == (2, 3, 4)
+    assert dn.Prefixes.of(
+        "".join(map(chr, range(0x4E00, 0x4E00 + 1000))), 4
+    ).lengths == (2, 3, 4)
 
 
 @pytest.mark.parametrize(
@@ -193,8 +253,16 @@ def test_lengths_are_chosen_so_that_few_levels_do() -> None:
         ({"bits": 1}, "bits is 1"),
     ],
 )
-def test_filters_that_cannot_be_walked_are_refused(wrong: dict[str, object], match: str) -> None:
-    good = {"bits": 64, "hashes": 1, "cohorts": 128, "alphabet": "abcd", "lengths": (2, 4, 6)}
+def test_filters_that_cannot_be_walked_are_refused(
+    wrong: dict[str, object], match: str
+) -> None:
+    good = {
+        "bits": 64,
+        "hashes": 1,
+        "cohorts": 128,
+        "alphabet": "abcd",
+        "lengths": (2, 4, 6),
+    }
     with pytest.raises(dn.errors.InvalidDesign, match=match):
         dn.Prefixes(**{**good, **wrong})  # type: ignore[arg-type]
 
@@ -229,7 +297,9 @@ def test_a_design_of_prefixes_is_written_and_read_back() -> None:
 
 
 @pytest.mark.parametrize(("kept", "target"), [(300, 0.99), (1_000, 0.999)])
-def test_those_that_stand_out_as_much_fit_into_the_places_there_are(kept: int, target: float) -> None:
+def test_those_that_stand_out_as_much_fit_into_the_places_there_are(
+    kept: int, target: float
+) -> None:
     """A prefix at the limit is kept, whatever equal shares the others have; half of that share fails somewhere."""
     rng, sure = np.random.default_rng(kept), NormalDist().inv_cdf(target)
     threshold = discovery._threshold(MOST_PREFIXES)
@@ -246,7 +316,11 @@ def test_those_that_stand_out_as_much_fit_into_the_places_there_are(kept: int, t
             )
         )
 
-    assert crowd(discovery._room(kept, sure)) < kept <= crowd(discovery._room(kept, sure) / 2)
+    assert (
+        crowd(discovery._room(kept, sure))
+        < kept
+        <= crowd(discovery._room(kept, sure) / 2)
+    )
 
 
 def test_a_filter_whose_places_chance_fills_is_refused() -> None:

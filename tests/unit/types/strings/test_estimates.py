@@ -8,12 +8,30 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse, NotEstimable
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidRequest,
+    InvalidResponse,
+    NotEstimable,
+)
 from deniable.types.strings import draw as engine
 from deniable.types.strings.count import NoisyTally, StringTally
 from deniable.types.strings.count import tally as tally_strings
-from deniable.types.strings.design import Bloom, NoisySampling, StringDesign, StringResponse, schedule, string_design
-from deniable.types.strings.estimate import Candidates, benjamini_hochberg, share_error, string_detection_limit
+from deniable.types.strings.design import (
+    Bloom,
+    NoisySampling,
+    StringDesign,
+    StringResponse,
+    schedule,
+    string_design,
+)
+from deniable.types.strings.estimate import (
+    Candidates,
+    benjamini_hochberg,
+    share_error,
+    string_detection_limit,
+)
 from deniable.types.strings.estimate import estimate as estimate_strings
 from deniable.types.strings.regression import Chance
 from tests.support.seeded import seeded as source_named
@@ -32,23 +50,35 @@ def texts(n: int = N) -> list[str]:
 
 
 def encoded(bloom: Bloom, name: str, n: int = N) -> engine.Encoded:
-    return engine.encode(bloom, texts(n), engine.draw_cohorts(bloom, n, source=source_named(name)))
+    return engine.encode(
+        bloom, texts(n), engine.draw_cohorts(bloom, n, source=source_named(name))
+    )
 
 
 @pytest.mark.parametrize(("hashes", "optimized"), [(1, True), (1, False), (2, False)])
-def test_names_above_the_limit_are_found_at_every_stage(hashes: int, optimized: bool) -> None:
+def test_names_above_the_limit_are_found_at_every_stage(
+    hashes: int, optimized: bool
+) -> None:
     """The surnames of `benchmarks/surnames.py` in small; so strict that it fails by chance once in 10^9 runs."""
     bloom, truth = Bloom(64, hashes=hashes, cohorts=64), Counter(texts())
     source, known = source_named(f"{hashes} {optimized}"), Candidates(bloom, NAMES)
-    stages = [string_design(bloom, epsilon, optimized=optimized) for epsilon in (2, 4, 6)]
+    stages = [
+        string_design(bloom, epsilon, optimized=optimized) for epsilon in (2, 4, 6)
+    ]
     answers = encoded(bloom, "cohorts")
     rows = engine.respond(stages[0], answers, source=source)
     seen = []
     for number, stage in enumerate(stages):
         if number:
-            rows = engine.upgrade(stages[number - 1], stage, rows, answers, source=source)
-        found = estimate_strings(engine.tally(stage, answers.cohorts, rows), known, fdr=ALARM)
-        limit = string_detection_limit(stage, N, candidates=len(NAMES), fdr=ALARM, target=1 - ALARM)
+            rows = engine.upgrade(
+                stages[number - 1], stage, rows, answers, source=source
+            )
+        found = estimate_strings(
+            engine.tally(stage, answers.cohorts, rows), known, fdr=ALARM
+        )
+        limit = string_detection_limit(
+            stage, N, candidates=len(NAMES), fdr=ALARM, target=1 - ALARM
+        )
         above = {name for name, count in truth.items() if count / N > limit}
         assert above
         assert above <= set(found.params) <= set(truth)
@@ -68,7 +98,11 @@ def test_strings_that_are_no_candidates_are_unexplained() -> None:
     answers = encoded(bloom, "half")
     design = string_design(bloom, 6, optimized=True)
     rows = engine.respond(design, answers, source=source_named("half known"))
-    found = estimate_strings(engine.tally(design, answers.cohorts, rows), NAMES[:60:2] + NAMES[60:], fdr=ALARM)
+    found = estimate_strings(
+        engine.tally(design, answers.cohorts, rows),
+        NAMES[:60:2] + NAMES[60:],
+        fdr=ALARM,
+    )
     known = Counter(texts())
     rest = 1 - sum(known[name] for name in found.params) / N
     assert rest > sum(known[name] for name in NAMES[1:60:2]) / N
@@ -80,24 +114,39 @@ def test_strings_that_are_no_candidates_are_unexplained() -> None:
 
 
 def test_noisy_samples_are_estimated_from_and_relaxation_does_better() -> None:
-    bloom, noisy, samples = Bloom(64, cohorts=64), NoisySampling.of("9/10", "6/10", "4/10"), 6
+    bloom, noisy, samples = (
+        Bloom(64, cohorts=64),
+        NoisySampling.of("9/10", "6/10", "4/10"),
+        6,
+    )
     answers, source = encoded(bloom, "cohorts"), source_named("noisy")
     kept = engine.permanent(noisy, bloom, answers, source=source)
     counts = [
-        engine.count_ones(bloom, answers.cohorts, engine.sample(noisy, bloom, kept, source=source))
+        engine.count_ones(
+            bloom, answers.cohorts, engine.sample(noisy, bloom, kept, source=source)
+        )
         for _ in range(samples)
     ]
-    tally = NoisyTally(bloom, noisy, samples, sum(ones for ones, _ in counts), counts[0][1])  # type: ignore[arg-type]
+    tally = NoisyTally(
+        bloom, noisy, samples, sum(ones for ones, _ in counts), counts[0][1]
+    )  # type: ignore[arg-type]
     before = estimate_strings(tally, NAMES, fdr=ALARM)
     design = schedule(bloom, noisy, samples)[-1]
     after = estimate_strings(
-        engine.tally(design, answers.cohorts, engine.respond(design, answers, source=source)), NAMES, fdr=ALARM
+        engine.tally(
+            design, answers.cohorts, engine.respond(design, answers, source=source)
+        ),
+        NAMES,
+        fdr=ALARM,
     )
     truth = Counter(texts())
     for found in (before, after):
         assert found.found
         assert set(found.params) <= set(truth)
-        assert all(abs(each.share - truth[each.text] / N) < 7 * each.error for each in found.found)
+        assert all(
+            abs(each.share - truth[each.text] / N) < 7 * each.error
+            for each in found.found
+        )
     assert after.found[0].error < 0.9 * before.found[0].error
 
 
@@ -108,7 +157,9 @@ def test_errors_and_p_values_are_what_they_say() -> None:
     answers, design = encoded(bloom, "even", n), string_design(bloom, 4)
     rows = engine.respond(design, answers, source=source_named("p-values"))
     nobody = [f"nobody {number}" for number in range(4000)]
-    found = estimate_strings(engine.tally(design, answers.cohorts, rows), NAMES[:60] + nobody)
+    found = estimate_strings(
+        engine.tally(design, answers.cohorts, rows), NAMES[:60] + nobody
+    )
     low = int((found.p_values[60:] < 0.01).sum())
     assert low < 40 + 6 * math.sqrt(40)
     assert low > 10  # they are not merely all 1
@@ -121,10 +172,17 @@ def test_errors_and_p_values_are_what_they_say() -> None:
 UNLISTED = [f"unlisted {number}" for number in range(20)]
 
 
-def counted(design: StringDesign, names: list[str], counts: list[int], rng: np.random.Generator) -> StringTally:
+def counted(
+    design: StringDesign, names: list[str], counts: list[int], rng: np.random.Generator
+) -> StringTally:
     """What so many people with such names send, in law."""
     bloom, (hit, stray) = design.bloom, map(float, design.bit)
-    cohorts = np.array([rng.multinomial(count, np.full(bloom.cohorts, 1 / bloom.cohorts)) for count in counts])
+    cohorts = np.array(
+        [
+            rng.multinomial(count, np.full(bloom.cohorts, 1 / bloom.cohorts))
+            for count in counts
+        ]
+    )
     truths = np.zeros((bloom.cohorts, bloom.bits), np.int64)
     for name, people in zip(names, cohorts, strict=True):
         for cohort in range(bloom.cohorts):
@@ -136,9 +194,13 @@ def counted(design: StringDesign, names: list[str], counts: list[int], rng: np.r
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("hashes", "cohorts"), [(1, 8), (1, 64), (2, 8)])
-def test_p_values_are_even_where_frequent_names_are_not_listed(hashes: int, cohorts: int) -> None:
+def test_p_values_are_even_where_frequent_names_are_not_listed(
+    hashes: int, cohorts: int
+) -> None:
     """Half of all people have names that are no candidates. Each count is off by chance once in 10^9 tests."""
-    design = string_design(Bloom(128, hashes=hashes, cohorts=cohorts), epsilon=4 * hashes)
+    design = string_design(
+        Bloom(128, hashes=hashes, cohorts=cohorts), epsilon=4 * hashes
+    )
     rng = np.random.default_rng([hashes, cohorts])
     tally = counted(design, NAMES[:20] + UNLISTED, [12_500] * 40, rng)
     nobody = [f"nobody {number}" for number in range(5000)]
@@ -149,19 +211,29 @@ def test_p_values_are_even_where_frequent_names_are_not_listed(hashes: int, coho
 
 
 @pytest.mark.statistical
-def test_false_discoveries_and_what_is_unexplained_hold_where_frequent_names_are_not_listed() -> None:
+def test_false_discoveries_and_what_is_unexplained_hold_where_frequent_names_are_not_listed() -> (
+    None
+):
     """Eight cohorts, in which names that nobody listed meet candidates. Twelve surveys, so strict as 10^-9 asks."""
     design, runs = string_design(Bloom(128, cohorts=8), epsilon=4), 12
     shares = 0.5 ** (np.arange(40) / 8)
-    shares = np.concatenate([shares, shares[:20] * shares.sum() / shares[:20].sum()]) / (2 * shares.sum())
+    shares = np.concatenate(
+        [shares, shares[:20] * shares.sum() / shares[:20].sum()]
+    ) / (2 * shares.sum())
     false, missed, rng = [], 0, np.random.default_rng(20)
     for run in range(runs):
         names = [f"{run} {name}" for name in NAMES[:40] + UNLISTED]
-        counts = dict(zip(names, rng.multinomial(100_000, shares).tolist(), strict=True))
+        counts = dict(
+            zip(names, rng.multinomial(100_000, shares).tolist(), strict=True)
+        )
         tally = counted(design, names, list(counts.values()), rng)
-        found = estimate_strings(tally, names[:40] + [f"{run} nobody {number}" for number in range(960)])
+        found = estimate_strings(
+            tally, names[:40] + [f"{run} nobody {number}" for number in range(960)]
+        )
         assert len(found.found) > 5
-        false.append(sum(name not in counts for name in found.params) / len(found.found))
+        false.append(
+            sum(name not in counts for name in found.params) / len(found.found)
+        )
         rest = 1 - sum(counts.get(name, 0) for name in found.params) / 100_000
         missed += abs(found.unexplained - rest) > 1.96 * found.unexplained_error
     assert np.mean(false) < 0.05 + 6 * np.std(false) / math.sqrt(runs)
@@ -173,21 +245,36 @@ def test_what_is_unexplained_does_not_owe_to_luck() -> None:
     """Many names about the limit, of which those are found that had luck. Off by chance once in 10^9 surveys."""
     design, n = string_design(Bloom(128), epsilon=4, optimized=True), 64_000
     tally = counted(design, NAMES[:320], [n // 320] * 320, np.random.default_rng(8))
-    found = estimate_strings(tally, NAMES + [f"nobody {number}" for number in range(2000)])
+    found = estimate_strings(
+        tally, NAMES + [f"nobody {number}" for number in range(2000)]
+    )
     assert 40 < len(found.found) < 280
     rest = 1 - sum(name in NAMES[:320] for name in found.params) / 320
     assert abs(found.unexplained - rest) < 6.1 * found.unexplained_error
-    assert 1 - sum(found.params.values()) < rest - 4 * found.unexplained_error  # what the sum of shares would say
+    assert (
+        1 - sum(found.params.values()) < rest - 4 * found.unexplained_error
+    )  # what the sum of shares would say
 
 
-@pytest.mark.parametrize(("cohorts", "bits", "hashes"), [(1, 4, 1), (3, 6, 1), (2, 5, 2), (1, 3, 4), (1, 7, 3)])
-def test_the_chance_of_a_name_that_nobody_has_is_that_of_all_places(cohorts: int, bits: int, hashes: int) -> None:
+@pytest.mark.parametrize(
+    ("cohorts", "bits", "hashes"),
+    [(1, 4, 1), (3, 6, 1), (2, 5, 2), (1, 3, 4), (1, 7, 3)],
+)
+def test_the_chance_of_a_name_that_nobody_has_is_that_of_all_places(
+    cohorts: int, bits: int, hashes: int
+) -> None:
     """Every way in which the hashes can fall, against what is added up on a grid."""
     rng = np.random.default_rng(bits)
-    chance = Chance(rng.normal(size=(cohorts, bits)) + 5 * (rng.random((cohorts, bits)) < 0.2), hashes)
+    chance = Chance(
+        rng.normal(size=(cohorts, bits)) + 5 * (rng.random((cohorts, bits)) < 0.2),
+        hashes,
+    )
     sums = np.zeros(1)
     for row in chance.pulls:
-        one = [sum(row[list(set(places))]) for places in product(range(bits), repeat=hashes)]
+        one = [
+            sum(row[list(set(places))])
+            for places in product(range(bits), repeat=hashes)
+        ]
         sums = (sums[:, None] + np.array(one)).reshape(-1)
     found, slack = chance.above(sums), 0.4 * chance.deviation
     assert (found >= [(sums >= each).mean() - 1e-9 for each in sums.round(9)]).all()
@@ -199,7 +286,10 @@ def test_the_chance_of_a_name_that_nobody_has_is_that_of_all_places(cohorts: int
 
 def test_the_limit_falls_with_people_and_epsilon_and_rises_with_candidates() -> None:
     bloom = Bloom(128, cohorts=512)
-    limits = [string_detection_limit(string_design(bloom, epsilon), 10**6, candidates=1000) for epsilon in (1, 2, 4)]
+    limits = [
+        string_detection_limit(string_design(bloom, epsilon), 10**6, candidates=1000)
+        for epsilon in (1, 2, 4)
+    ]
     assert limits == sorted(limits, reverse=True)
     design = string_design(bloom, 4)
     assert (
@@ -263,7 +353,9 @@ class TestInBulk:
         assert set(cohorts.tolist()) == set(range(5))
         found = engine.encode(bloom, NAMES[:50], cohorts)
         for row, text, cohort in zip(found.truths, NAMES, cohorts, strict=False):
-            assert int.from_bytes(row.tobytes(), "little") == bloom.filter(text, int(cohort))
+            assert int.from_bytes(row.tobytes(), "little") == bloom.filter(
+                text, int(cohort)
+            )
         assert engine.draw_cohorts(Bloom(100, cohorts=1), 3).tolist() == [0, 0, 0]
 
     def test_the_same_bytes_give_the_same_responses_as_one_by_one(self) -> None:
@@ -273,12 +365,22 @@ class TestInBulk:
         one, two = string_design(bloom, 2), string_design(bloom, "7/2")
         found = engine.encode(bloom, NAMES[:40], np.arange(40) % 8)
         scalar, bulk = source_named("sizes"), source_named("sizes")
-        responses = [respond(one, text, cohort=number % 8, source=scalar) for number, text in enumerate(NAMES[:40])]
+        responses = [
+            respond(one, text, cohort=number % 8, source=scalar)
+            for number, text in enumerate(NAMES[:40])
+        ]
         rows = engine.respond(one, found, source=bulk)
-        assert [int.from_bytes(row.tobytes(), "little") for row in rows] == [each.bits(one) for each in responses]
-        raised = [upgrade(one, two, each, text, source=scalar) for each, text in zip(responses, NAMES, strict=False)]
+        assert [int.from_bytes(row.tobytes(), "little") for row in rows] == [
+            each.bits(one) for each in responses
+        ]
+        raised = [
+            upgrade(one, two, each, text, source=scalar)
+            for each, text in zip(responses, NAMES, strict=False)
+        ]
         rows = engine.upgrade(one, two, rows, found, source=bulk)
-        assert [int.from_bytes(row.tobytes(), "little") for row in rows] == [each.bits(two) for each in raised]
+        assert [int.from_bytes(row.tobytes(), "little") for row in rows] == [
+            each.bits(two) for each in raised
+        ]
         assert engine.tally(two, found.cohorts, rows) == tally_strings(two, raised)
 
     def test_what_does_not_fit_is_refused(self) -> None:
@@ -298,7 +400,11 @@ class TestInBulk:
 def test_strings_that_no_cohort_tells_apart_are_not_found() -> None:
     """Four places and one cohort: whoever set a bit may have had any of the strings that set it."""
     bloom = Bloom(4, hashes=1, cohorts=1)
-    counted = StringTally(string_design(bloom, epsilon=4), np.array([[700, 80, 90, 300]]), np.array([1000]))
+    counted = StringTally(
+        string_design(bloom, epsilon=4),
+        np.array([[700, 80, 90, 300]]),
+        np.array([1000]),
+    )
     names = [f"c{number}" for number in range(12)]
     places = Counter(bloom.places(name, 0) for name in names)
     assert min(places.values()) > 1
@@ -308,7 +414,9 @@ def test_strings_that_no_cohort_tells_apart_are_not_found() -> None:
     assert {"estimate", "error", "low", "high"} <= set(table.columns)
     apart = {bloom.places(name, 0): name for name in names}
     alone = estimate_strings(counted, list(apart.values()))
-    assert alone.p_values[list(apart).index((0,))] == pytest.approx(1 / 4)  # a name that nobody listed sets it as often
+    assert alone.p_values[list(apart).index((0,))] == pytest.approx(
+        1 / 4
+    )  # a name that nobody listed sets it as often
     assert alone.found == ()
 
 
@@ -325,12 +433,16 @@ def test_shares_of_more_than_everybody_have_no_negative_variance() -> None:
 
 
 @pytest.mark.parametrize(("alpha", "p", "q"), [(1, 1, 0), (1, 1, "1/2"), (1, "1/2", 0)])
-def test_samples_that_are_the_truth_can_be_counted(alpha: int, p: int | str, q: int | str) -> None:
+def test_samples_that_are_the_truth_can_be_counted(
+    alpha: int, p: int | str, q: int | str
+) -> None:
     bloom, noisy = Bloom(16, cohorts=2), NoisySampling.of(alpha, p, q)
     ones = np.zeros((2, 16), int)
     for cohort in (0, 1):
         ones[cohort, bloom.places("a", cohort)[0]] = 50
-    found = estimate_strings(NoisyTally(bloom, noisy, 1, ones, np.array([50, 50])), ["a", "b"])
+    found = estimate_strings(
+        NoisyTally(bloom, noisy, 1, ones, np.array([50, 50])), ["a", "b"]
+    )
     assert [each.text for each in found.found] == ["a"]
     assert 0 < found.found[0].error < 1
 
@@ -346,7 +458,9 @@ def test_counts_that_do_not_fit_are_refused(most: int) -> None:
 def test_there_are_some_samples(samples: int) -> None:
     noisy = NoisySampling.of("3/4", "3/4", "1/2")
     with pytest.raises(InvalidRequest, match="expected 1 or more"):
-        NoisyTally(Bloom(4, cohorts=1), noisy, samples, np.zeros((1, 4), int), np.zeros(1, int))
+        NoisyTally(
+            Bloom(4, cohorts=1), noisy, samples, np.zeros((1, 4), int), np.zeros(1, int)
+        )
     with pytest.raises(InvalidRequest, match="expected 1 or more"):
         noisy.variance(samples, bit=1)
     with pytest.raises(InvalidRequest, match="expected 1 or more"):

@@ -23,7 +23,12 @@ def found(share: float) -> Found:
 
 
 ENDS = np.array(given_found([found(share) for share in ESTIMATES.tolist()], 0.95))
-NORMAL = np.array([[share - 1.96 * error(share), share + 1.96 * error(share)] for share in ESTIMATES.tolist()])
+NORMAL = np.array(
+    [
+        [share - 1.96 * error(share), share + 1.96 * error(share)]
+        for share in ESTIMATES.tolist()
+    ]
+)
 
 
 def coverage(ends: np.ndarray, truth: float) -> float:
@@ -33,7 +38,9 @@ def coverage(ends: np.ndarray, truth: float) -> float:
     return float(density[held].sum() / density.sum())
 
 
-@pytest.mark.parametrize("truth", [0.0, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.1, 0.2])
+@pytest.mark.parametrize(
+    "truth", [0.0, 0.002, 0.005, 0.01, 0.015, 0.02, 0.03, 0.1, 0.2]
+)
 def test_strings_by_chance_and_strings_that_are_there(truth: float) -> None:
     assert coverage(ENDS, truth) >= 0.949
 
