@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import urlopen
 
 import duckdb
 import numpy as np
@@ -15,12 +16,23 @@ import pytest
 from pyarrow import parquet
 
 import deniable as dn
+from deniable.collector.app import make_app
+from deniable.collector.pages.analyst import question_page
+from deniable.collector.store import open_store
 from deniable.engines import files, sql
-from deniable.errors import Incompatible, InvalidAnswer, InvalidRequest, InvalidResponse
+from deniable.errors import (
+    Incompatible,
+    InvalidAnswer,
+    InvalidRequest,
+    InvalidResponse,
+    UnreadableFile,
+)
+from deniable.survey import Survey
 from deniable.types import FILES, FOLDERS, surfaces
 from tests.support import bearings
 from tests.support.bearings.count import BearingTally
 from tests.support.bearings.design import POINTS, BearingDesign, bearing_design
+from tests.support.collector import UNLIMITED, listening
 from tests.support.seeded import Seeded
 
 DESIGN = bearing_design(2)
@@ -155,9 +167,48 @@ def test_its_plan_and_its_audit() -> None:
     assert dn.audit(DESIGN, draws=2_000, checks=["worst event"]).verdict == "consistent"
 
 
+def test_its_survey_file(tmp_path: Path) -> None:
+    survey = bearings.survey(DESIGN)
+    assert survey.question("way").about == DESIGN
+    assert Survey.from_json(survey.to_json()) == survey
+    (tmp_path / "way.json").write_text(DESIGN.to_json(), encoding="utf-8")
+    (tmp_path / "survey.toml").write_text(
+        'name = "ways"\ntexts.en.title = "Ways"\n'
+        '[[questions]]\nname = "way"\ndesign = "way.json"\ntexts.en.text = "Where to?"\n',
+        encoding="utf-8",
+    )
+    assert Survey.read(tmp_path / "survey.toml") == survey
+    with pytest.raises(UnreadableFile, match="not as deniable writes it"):
+        bearings.with_another_device(survey)
+
+
+def test_its_page_and_its_collector_over_http(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "store.db")
+    store.create(bearings.survey(DESIGN))
+    entry = store.open("ways")
+    with listening(make_app(UNLIMITED, store)) as base:
+        page = urlopen(f"{base}/s/ways").read().decode()
+        assert "Where to?" in page
+        assert all(f">{point}<" in page for point in POINTS)
+        for number in range(24):
+            with dn.Client(
+                entry.link(base).text, tmp_path / f"{number}.db", source=Seeded(number)
+            ) as client:
+                client.answer("way", POINTS[number % 4])
+                [waiting] = client.waiting()
+                assert DESIGN.response_number(waiting["symbol"]) in range(4)
+                assert client.send() == 1
+    store.close("ways")
+    shown = store.shown(entry.id, 0)
+    assert shown.everybody.tally.respondents == 24
+    facts = question_page(store, "ways", "way").facts
+    assert facts.results is not None
+    assert [share.label for share in facts.results.shares] == list(POINTS)
+    assert store.stored(entry.id, b"\0" * 16) == ()
+    store.shut()
+
+
 def test_what_it_is_refused_by_tells_the_reason() -> None:
-    with pytest.raises(InvalidRequest, match="a survey has no such question"):
-        dn.Question("way", DESIGN, {})  # type: ignore[arg-type]
     with pytest.raises(InvalidRequest, match="draws this by hand"):
         dn.fieldkit.write_kit(DESIGN, "kit")
     assert "| bearings |" in surfaces.page()

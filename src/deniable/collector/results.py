@@ -216,9 +216,9 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
     summary = estimate.summary(level=LEVEL)
     shares = _share_results(shown, summary, estimate)
     numbers = _numbers(question, estimate)
-    sentences = _design_sentences(question.about)
+    sentences = _design_sentences(question.fielded)
     joint = (
-        cast(Tally, counts.tally) if getattr(question.about, "factors", ()) else None
+        cast(Tally, counts.tally) if getattr(question.fielded, "factors", ()) else None
     )
     return Results(
         respondents=summary.respondents,

@@ -11,7 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from deniable.designs import FAMILIES, Design, number_design
+from deniable.designs import FAMILIES, AnyDesign, Design, number_design
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
 from deniable.order.relaxation import Ladder, family_ladder
 from deniable.survey import texts as spoken
@@ -19,6 +19,7 @@ from deniable.survey.arms import read_arms
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey
 from deniable.survey.texts import QuestionTexts, SurveyTexts
+from deniable.types import read_design
 
 _SURVEY = {
     "name",
@@ -118,7 +119,7 @@ def _question(table: Mapping[str, Any], folder: Path | None) -> Question:
     )
 
 
-def _about(table: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
+def _about(table: Mapping[str, Any], folder: Path | None) -> AnyDesign:
     """Return the design of a question, or its ladder."""
     ladder = table.get("ladder")
     if isinstance(ladder, list):
@@ -141,7 +142,7 @@ def _about(table: Mapping[str, Any], folder: Path | None) -> Design | Ladder:
         return Ladder.from_json(_read_json(ladder, folder))
     design = table["design"]
     if isinstance(design, str) or "schema" in _table(design, "the design"):
-        return Design.from_json(_read_json(design, folder))
+        return read_design(_read_json(design, folder))
     return _build_design(
         {"family": "direct", **design} if "check" in table else dict(design)
     )

@@ -6,10 +6,11 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
 from deniable import documents
-from deniable.designs import Design
+from deniable.designs import AnyDesign, Design
 from deniable.designs.labels import Combinations
 from deniable.errors import Incompatible, InvalidRequest, quoted
 from deniable.order.ladders import Ladder, as_ladder, stages_of
@@ -20,6 +21,7 @@ from deniable.survey.disclosure import Disclosure
 from deniable.survey.limits import CEILING
 from deniable.survey.texts import PartTexts, QuestionTexts
 from deniable.survey.tools import tool_for
+from deniable.types import find_operation, read_design
 from deniable.types.surfaces import check_surface
 
 DEVICES = ("browser", "physical")
@@ -42,7 +44,7 @@ class Question:
 
     Attributes:
         name: what programs call it.
-        about: its design; or its ladder, where certainty is released in stages.
+        about: its design, of any type that a page can ask for; or its ladder, where certainty is released in stages.
         texts: its words, by language.
         device: "browser", where the respondent's own machine draws; or "physical", where dice or cards do, and only
             the response is entered.
@@ -54,7 +56,7 @@ class Question:
     """
 
     name: str
-    about: Design | Ladder
+    about: AnyDesign
     texts: Mapping[str, QuestionTexts]
     device: str = "browser"
     acknowledge: float | None = None
@@ -104,15 +106,22 @@ class Question:
         """Whether answers are sent as they are."""
         return self.design.name == "direct"
 
+    @cached_property
+    def fielded(self) -> Design | Ladder:
+        """The design or ladder that draws on respondents' devices: `about`, or what its type of question names."""
+        page_design = find_operation(self.about, "page_design")
+        fielded = self.about if page_design is None else page_design(self.about)
+        return cast(Design | Ladder, fielded)
+
     @property
     def ladder(self) -> Ladder | None:
         """The stages, where there are several."""
-        return as_ladder(self.about)
+        return as_ladder(self.fielded)
 
     @property
     def designs(self) -> tuple[Design, ...]:
         """The design, or those of all stages, the coarsest first."""
-        return stages_of(self.about)
+        return stages_of(self.fielded)
 
     @property
     def design(self) -> Design:
@@ -173,12 +182,17 @@ class Question:
         )
 
     def to_body(self) -> dict[str, Any]:
-        """Return the question for JSON. Its design or ladder is whole, with a schema and a hash of its own."""
+        """Return the question for JSON. Its design or ladder is whole, with a schema and a hash of its own.
+
+        Where the type of question is another one, its design stands beside the one that draws.
+        """
         kind = "ladder" if self.ladder else "design"
+        is_fielded = self.fielded is self.about
         return {
             "name": self.name,
             "device": self.device,
-            kind: json.loads(self.about.to_json()),
+            kind: json.loads(self.fielded.to_json()),
+            **({} if is_fielded else {"about": json.loads(self.about.to_json())}),
             **told.acknowledged_body(self.acknowledge),
             **({"check": self.check} if self.check else {}),
             **({"compare": self.compare} if self.compare else {}),
@@ -193,12 +207,13 @@ class Question:
             UnreadableFile: not a question.
             InvalidRequest: well-formed, but not one that can be asked.
         """
-        kind: type[Design] | type[Ladder] = Ladder if "ladder" in body else Design
-        about = kind.from_json(
-            json.dumps(
-                documents.field(body, kind.__name__.lower(), dict), ensure_ascii=False
-            )
-        )
+        kind = next((key for key in ("about", "ladder") if key in body), "design")
+        text = json.dumps(documents.field(body, kind, dict), ensure_ascii=False)
+        about: AnyDesign
+        if kind == "about":
+            about = read_design(text)
+        else:
+            about = (Ladder if kind == "ladder" else Design).from_json(text)
         name = documents.field(body, "name", str)
         return cls(
             name=name,

@@ -13,13 +13,15 @@ that a respondent's device loads neither NumPy nor an estimator.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from deniable.documents import HashedDocument
+if TYPE_CHECKING:
+    from deniable.designs import AnyDesign
 
 __all__ = [
     "FILES",
@@ -29,6 +31,7 @@ __all__ = [
     "find_operation",
     "find_type_operation",
     "operation",
+    "read_design",
 ]
 
 FOLDERS: dict[str, str] = {
@@ -83,6 +86,7 @@ FILES: dict[str, str] = {
     "claimed_epsilon": "audit",
     "simulate_tallies": "simulate",
     "tally_inverse": "simulate",
+    "page_design": "form",
     "trial_design": "form",
     "variance_curve": "plan",
     "compared_privacy": "plan",
@@ -126,6 +130,8 @@ respond_alone(design, answer, source) → a response as an audit draws it, of ty
 claimed_epsilon(design) → the ε of such a response
 simulate_tallies(design, people, draws) → counts, a row for each repetition
 tally_inverse(design, method) → the left inverse that estimates shares from such counts
+page_design(design) → the design for categories or numbers, or the ladder, that draws on a respondent's page; not
+    defined by types that are one of these themselves
 trial_design(design, labels) → a design about something harmless with the same odds, or None
 variance_curve(design, shares, goal, inverse) → the variance as a function of n and f
 compared_privacy(design) → name and ε of a design's line in a comparison
@@ -162,9 +168,24 @@ def find_type_operation(asks: str, name: str) -> Any:
     )
 
 
-def design_classes() -> list[type[HashedDocument]]:
+def design_classes() -> list[type[AnyDesign]]:
     """Return the design class of each type of question, in the order of `FOLDERS`."""
     return [_operation(asks, "DESIGN") for asks in FOLDERS]
+
+
+def read_design(text: str | bytes) -> AnyDesign:
+    """Read a design of any type from JSON: the schema that it names says which.
+
+    Raises:
+        UnreadableFile: truncated, edited, or of another schema or version.
+    """
+    # Numbers have the schema of categories, which read both.
+    classes = {kind.SCHEMA: kind for kind in reversed(design_classes())}
+    try:
+        schema = json.loads(text)["schema"].split("/")[1]
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        schema = ""
+    return classes.get(schema, classes["design"]).from_json(text)
 
 
 @cache

@@ -5,10 +5,13 @@ It stands for whatever type comes next. `added()` lists the folder for as long a
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from deniable import types
+from deniable import documents, types
+from deniable.designs import AnyDesign, k_ary
+from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
 
 ASKS = "bearings"
 
@@ -23,3 +26,17 @@ def added() -> Iterator[None]:
         del types.FOLDERS[ASKS]
         types._operation.cache_clear()
         types._operation_names.cache_clear()
+
+
+def survey(design: AnyDesign) -> Survey:
+    """Return a survey with one question, which asks for a bearing."""
+    texts = {"en": QuestionTexts("Where to?")}
+    question = Question("way", design, texts)
+    return Survey("ways", {"en": SurveyTexts("Ways")}, (question,))
+
+
+def with_another_device(survey: Survey) -> Survey:
+    """Read a survey whose page would draw with another design than its type of question names."""
+    body = survey.to_body()
+    body["questions"][0]["design"] = json.loads(k_ary(4, epsilon=3).to_json())
+    return Survey.from_json(documents.seal("survey", body))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deniable import estimates
-from deniable.estimates import Estimate
+from deniable.estimates import Estimate, shares
 from deniable.tallies import Tally
 from tests.support.bearings.count import BearingTally
 
@@ -13,3 +13,7 @@ def estimate(
 ) -> Estimate:
     counts = Tally(tally.design.device, tally.counts, tally.missing)
     return estimates.estimate(counts, method=method, population=population)
+
+
+def fitted(tally: Tally) -> Estimate:
+    return shares.fitted(tally)

@@ -368,7 +368,7 @@ def about_file(store: Store, name: str, question: str) -> str:
     Raises:
         InvalidRequest: there is no such question.
     """
-    return store.survey(name).survey.question(question).about.to_json(indent=2)
+    return store.survey(name).survey.question(question).fielded.to_json(indent=2)
 
 
 def _survey_line(questions: Sequence[ShownQuestion]) -> SurveyLine:
