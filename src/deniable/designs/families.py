@@ -4,6 +4,8 @@
 first.
 """
 # ruff: noqa: I001, PLC0414 - sorted by purpose; `as` makes a name public
+# `deniable` reads a line for each family.
+# fmt: off
 
 # Surveys, yes or no, with cards, dice, coins or a spinner
 from deniable.designs.two_answers import warner as warner
@@ -15,9 +17,7 @@ from deniable.designs.two_answers_named import mangat_singh as mangat_singh
 from deniable.designs.two_answers_named import mangat_singh_singh as mangat_singh_singh
 from deniable.designs.two_answers_named import mangat_unrelated as mangat_unrelated
 from deniable.designs.two_answers_named import singh_joarder as singh_joarder
-from deniable.designs.two_answers_named import (
-    correlated_question as correlated_question,
-)
+from deniable.designs.two_answers_named import correlated_question as correlated_question
 from deniable.designs.two_answers_named import mirrored as mirrored
 from deniable.designs.two_answers_named import disguised as disguised
 from deniable.designs.two_answers_named import kuk as kuk
