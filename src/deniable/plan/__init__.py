@@ -9,10 +9,15 @@ from deniable.plan.cards import (
     deck_sample_size,
     ideal_deck_variance,
 )
-from deniable.plan.chooser import Choice, ConsideredDesign, optimal
+from deniable.plan.chooser import (
+    Choice,
+    ConsideredDesign,
+    Device,
+    best_device,
+    optimal,
+)
 from deniable.plan.comparison import ComparedDesign, Comparison, compare
 from deniable.plan.detection import detection_limit, power, sample_size_for_power
-from deniable.plan.devices import Device, best_device
 from deniable.plan.groups import (
     Arm,
     allocation,
@@ -25,9 +30,8 @@ from deniable.plan.honesty import crossover, noncompliance
 from deniable.plan.items import ConsideredItems, ItemsChoice, optimal_items
 from deniable.plan.people import how_many, how_small, how_wide, sample_size_for_width
 from deniable.plan.planned import Planned
-from deniable.plan.sizes import sample_size, width
+from deniable.plan.precision import sample_size, variance, width
 from deniable.plan.stages import Proposal, propose
-from deniable.plan.variances import variance
 from deniable.types.strings.discovery import discovery_limit
 from deniable.types.strings.estimate import string_detection_limit
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 from deniable import exact
@@ -27,8 +29,13 @@ from deniable.designs.labels import Labels
 from deniable.designs.proofs import format_factor as factor_shown
 from deniable.errors import InvalidRequest
 from deniable.plan.planned import Line, Planned, more_people
-from deniable.plan.sizes import sample_size, width
-from deniable.plan.variances import read_probability, read_whole, variance
+from deniable.plan.precision import (
+    read_probability,
+    read_whole,
+    sample_size,
+    variance,
+    width,
+)
 from deniable.rendering import formats
 from deniable.rendering.formats import percent
 
@@ -83,7 +90,15 @@ def best_under_caps(
         f"tells more. At a share of {percent(share)} it takes {more_people(float(times))} "
         f"{'than' if 1.0005 < times < 1.995 else 'as'} honest direct answers."
     )
-    lines = tuple(_symbol_line(design, symbol, believed) for symbol in design.symbols)
+    belief = f"belief after {percent(float(believed))} before"
+    lines = tuple(
+        {
+            "response": symbol,
+            "Bayes factor": factor_shown(factor),
+            belief: f"{formats.upper_bound(100 * max_posterior(factor, believed), 3)}%",
+        }
+        for symbol, factor in zip(design.symbols, _yes_factors(design), strict=True)
+    )
     return Planned(sentence, float(v - u), lines, _proof_note(design), design=design)
 
 
@@ -124,14 +139,12 @@ def _factor(epsilon: exact.Rational) -> Fraction:
     return Fraction(math.floor(cap * _FINE), _FINE)
 
 
-def _symbol_line(design: Design, symbol: str, prior: Fraction) -> Line:
-    factor = design.bayes_factors(symbol, design.categories[1])[0]
-    posterior = max_posterior(factor, prior)
-    return {
-        "response": symbol,
-        "Bayes factor": factor_shown(factor),
-        f"belief after {percent(float(prior))} before": f"{formats.upper_bound(100 * posterior, 3)}%",
-    }
+def _yes_factors(design: Design) -> list[exact.Ratio]:
+    """Return the Bayes factor of each response for the second answer."""
+    return [
+        design.bayes_factors(symbol, design.categories[1])[0]
+        for symbol in design.symbols
+    ]
 
 
 def _proof_note(design: Design) -> tuple[str, ...]:
@@ -213,12 +226,20 @@ def designs_at(
         *(_capped_design(name, cap) for name in _NAMED),
         ("triangular", f"p = {float(p):g}", triangular(p)),
     ]
-    goal = _width(
-        candidates[0][2], n, expected, level
-    )  # every other design of this ε is a garbling of Warner's
-    lines = [
-        _design_line(*candidate, n, expected, level, goal)
-        for candidate in [*candidates, ("direct question", "", direct())]
+    shares = [1 - expected, expected]
+    width_at = partial(width, n=n, level=level, shares=shares)
+    goal = width_at(candidates[0][2])  # all others of this ε are garblings of Warner's
+    people = partial(sample_size, margin=goal / 2, level=level, shares=shares)
+    lines: list[Line] = [
+        {
+            "design": name,
+            "settings": settings,
+            "ε": design.epsilon,
+            "Bayes factors": ", ".join(map(factor_shown, _yes_factors(design))),
+            "width": width_at(design),
+            "people for the same width": people(design),
+        }
+        for name, settings, design in [*candidates, ("direct question", "", direct())]
     ]
     sentence = (
         f"At ε = {formats.epsilon(exact.rational(epsilon))} and with {n:,} respondents no design is better "
@@ -239,46 +260,11 @@ def designs_at(
 
 def _capped_design(named: _Named, cap: Fraction) -> tuple[str, str, Design]:
     """Return a named design with the largest probability at which no response reveals more than the cap."""
-    low, high = (
-        math.floor(named.least * _STEPS),
-        _STEPS,
-    )  # the first hides everything, the last hides nothing
-    while high - low > 1:
-        middle = (low + high) // 2
-        if named.build(Fraction(middle, _STEPS)).parity <= cap:
-            low = middle
-        else:
-            high = middle
-    p = Fraction(low, _STEPS)
-    return named.name, named.settings.format(f"{float(p):g}"), named.build(p)
-
-
-def _design_line(
-    name: str,
-    settings: str,
-    design: Design,
-    n: int,
-    share: float,
-    level: float,
-    goal: float,
-) -> Line:
-    factors = [
-        design.bayes_factors(symbol, design.categories[1])[0]
-        for symbol in design.symbols
-    ]
-    wide = _width(design, n, share, level)
-    people = sample_size(
-        design, margin=goal / 2, level=level, shares=[1 - share, share]
+    first = math.floor(named.least * _STEPS)  # hides everything; _STEPS hides nothing
+    beyond = bisect_left(
+        range(first + 1, _STEPS),
+        True,
+        key=lambda step: named.build(Fraction(step, _STEPS)).parity > cap,
     )
-    return {
-        "design": name,
-        "settings": settings,
-        "ε": design.epsilon,
-        "Bayes factors": ", ".join(map(factor_shown, factors)),
-        "width": wide,
-        "people for the same width": people,
-    }
-
-
-def _width(design: Design, n: int, share: float, level: float) -> float:
-    return width(design, n, level=level, shares=[1 - share, share])
+    p = Fraction(first + beyond, _STEPS)
+    return named.name, named.settings.format(f"{float(p):g}"), named.build(p)

@@ -9,12 +9,16 @@ from __future__ import annotations
 import math
 
 from deniable import exact
-from deniable.designs import Deck, integer_deck
+from deniable.designs import integer_deck
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.decks import deck_variance
 from deniable.estimates.intervals import Interval
-from deniable.plan.sizes import smallest, target_variance
-from deniable.plan.variances import MOST_RESPONDENTS, read_whole
+from deniable.plan.precision import (
+    MAX_RESPONDENTS,
+    read_whole,
+    smallest,
+    target_variance,
+)
 
 
 def ideal_deck_variance(
@@ -122,7 +126,7 @@ def deck_sample_size(
     )
     if rounded is None:
         raise InvalidRequest(
-            f"no deck for up to {MOST_RESPONDENTS:,} people keeps this demand.",
+            f"no deck for up to {MAX_RESPONDENTS:,} people keeps this demand.",
             "Allow a larger ε.",
         )
     people = max(least, rounded)
@@ -147,19 +151,11 @@ def _keeps(
     share: float,
     target: float,
 ) -> bool:
-    deck = _deck_or_none(people, epsilon, middle)
-    return deck is not None and deck_variance(
-        deck, share, population=people
-    ) <= target * (1 + 1e-12)
-
-
-def _deck_or_none(
-    people: int, epsilon: exact.Rational, middle: exact.Rational
-) -> Deck | None:
     try:
-        return integer_deck(people, epsilon, middle)
+        deck = integer_deck(people, epsilon, middle)
     except InvalidDesign:
-        return None
+        return False
+    return deck_variance(deck, share, population=people) <= target * (1 + 1e-12)
 
 
 def _factor(epsilon: exact.Rational, middle: exact.Rational) -> float:

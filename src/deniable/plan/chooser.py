@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
@@ -28,16 +29,17 @@ from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.inverses import MOST_WRITTEN
 from deniable.estimates.shares import covariance, read_shares
 from deniable.order.admissibility import unchanged
-from deniable.plan.devices import Device, best_device
-from deniable.plan.planned import more_people
-from deniable.plan.staircase import MOST_PATTERNED, staircase
-from deniable.plan.variances import variance
-from deniable.rendering import Rendered, Sheet, formats
+from deniable.plan.planned import PlanTable, more_people, plan_sheet
+from deniable.plan.precision import variance
+from deniable.plan.staircase import MAX_PATTERNED, staircase
+from deniable.rendering import Sheet, formats
+from deniable.survey.tools import TOOLS
+from deniable.types.categories.plan import Shares
 
 GOALS = ("error", "category", "unchanged", "wire", "device")
 """What can be wished for; `optimal` tells what each one means."""
 
-_MOST_BY_SIZE = 2_000  # categories beyond which RAPPOR's tally by size is too large
+_MAX_BY_SIZE = 2_000  # categories beyond which RAPPOR's tally by size is too large
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,26 @@ class ConsideredDesign:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Rendered):
+class Device:
+    """A design with a device that people can hold.
+
+    Attributes:
+        name: what is thrown or drawn.
+        outcomes: how many equally likely outcomes it has.
+        forced: how many of them force each category.
+        design: the design it makes.
+        instructions: what to tell the respondent.
+    """
+
+    name: str
+    outcomes: int
+    forced: int
+    design: Design
+    instructions: str
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(PlanTable):
     """What was chosen, and why.
 
     Attributes:
@@ -85,23 +106,13 @@ class Choice(Rendered):
             (one.name, one.design.epsilon, one.risk, one.unchanged, one.size)
             for one in self.candidates
         ]
-        cells = tuple(
-            (name, formats.epsilon(epsilon), *map(formats.number, numbers))
-            for name, epsilon, *numbers in rows
-        )
-        heads = ("design", "ε", "variance × people", "unchanged", "bytes")
-        names = ("design", "epsilon", "risk", "unchanged", "bytes")
-        return Sheet(
+        return plan_sheet(
             f"{self.design.name}, for {self.demand}",
-            heads,
-            cells,
+            ("design", "ε", "variance × people", "unchanged", "bytes"),
+            ("design", "epsilon", "risk", "unchanged", "bytes"),
+            rows,
             self.reasons,
-            names,
-            values=tuple(rows),
         )
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 def optimal(
@@ -109,7 +120,7 @@ def optimal(
     demand: exact.Rational | Criterion,
     *,
     goal: str = "error",
-    shares: Mapping[str, float] | Sequence[float] | None = None,
+    shares: Shares | None = None,
     category: str | None = None,
     most_bytes: int = 4_096,
 ) -> Choice:
@@ -161,20 +172,12 @@ def optimal(
         raise InvalidRequest(
             f"no response fits into {most_bytes} bytes; expected at least {_bytes(len(labels))}."
         )
-    ranks: dict[str, Callable[[ConsideredDesign], tuple[float, float]]] = {
-        "error": lambda candidate: (_round_risk(candidate.risk), candidate.size),
-        "unchanged": lambda candidate: (
-            -candidate.unchanged,
-            _round_risk(candidate.risk),
-        ),
-        "wire": lambda candidate: (candidate.size, _round_risk(candidate.risk)),
-    }
     bound = None
-    if goal == "error" and shares is not None and 2 < len(labels) <= MOST_PATTERNED:
+    if goal == "error" and shares is not None and 2 < len(labels) <= MAX_PATTERNED:
         best = staircase(labels, epsilon, read_shares(candidates[0].design, shares))
         bound = best.bound
         candidates.append(_candidate("staircase", best.design, shares, None))
-    ordered = tuple(sorted(candidates, key=ranks[goal]))
+    ordered = tuple(sorted(candidates, key=_RANKS[goal]))
     reasons = _reasons(goal, ordered)
     if goal == "error" and len(ordered) > 1:
         reasons += (
@@ -214,7 +217,7 @@ def _builders(
         "unary": (lambda: unary(labels, epsilon), bits),
         "unary, optimized": (lambda: unary(labels, epsilon, optimized=True), bits),
     }
-    if size <= _MOST_BY_SIZE:
+    if size <= _MAX_BY_SIZE:
         builders["rappor"] = (lambda: rappor(labels, epsilon), bits)
         builders["truncated_rappor"] = (lambda: truncated_rappor(labels, epsilon), bits)
     return builders
@@ -223,7 +226,7 @@ def _builders(
 def _candidate(
     name: str,
     design: Design,
-    shares: Mapping[str, float] | Sequence[float] | None,
+    shares: Shares | None,
     category: str | None,
 ) -> ConsideredDesign:
     risk = _risk(design, shares, category)
@@ -234,7 +237,7 @@ def _candidate(
 
 def _risk(
     design: Design,
-    shares: Mapping[str, float] | Sequence[float] | None,
+    shares: Shares | None,
     category: str | None,
 ) -> float:
     """Return n times the variance, at given shares of the estimate that is best there, where it can be written out."""
@@ -260,7 +263,7 @@ def _one_category(
     category: str,
     epsilon: exact.Rational,
     criterion: Criterion,
-    shares: Mapping[str, float] | Sequence[float] | None,
+    shares: Shares | None,
 ) -> Choice:
     """Ask for this category alone: what any design for all categories tells about it is a garbling of that answer."""
     all_categories = k_ary(labels, epsilon)
@@ -271,24 +274,18 @@ def _one_category(
         None if shares is None else float(read_shares(all_categories, shares)[number])
     )
     two = None if share is None else [1 - share, share]
-    other_lines = [
+    alternatives = [
         _candidate(name, build(), shares, category)
         for name, (build, size) in _builders(labels, epsilon).items()
         if len(labels) > 2 and size <= 4_096
     ]
     best = _candidate("warner", design, two, category)
-    ordered = (
-        best,
-        *sorted(
-            other_lines,
-            key=lambda candidate: (_round_risk(candidate.risk), candidate.size),
-        ),
-    )
+    ordered = (best, *sorted(alternatives, key=_RANKS["error"]))
     reasons = [
         f"Only the share of {category!r} is wanted, so ask just that: {category!r} or {other_label!r}. For two answers "
         "Warner's design tells more than every other one of the same ε, whatever the share is.",
     ]
-    if other_lines:
+    if alternatives:
         reasons.append(
             f"If the other shares are wanted too, {ordered[1].name} comes next: {ordered[1].risk / best.risk:.3g} "
             "times the variance for this category."
@@ -370,11 +367,57 @@ def _at_shares(best: ConsideredDesign, bound: float | None) -> tuple[str, ...]:
     )
 
 
-def _round_risk(risk: float) -> float:
+def _round_risk(candidate: ConsideredDesign) -> float:
     """Return a risk without its last digits: what only rounding tells apart is equal, and the simpler design wins."""
-    return float(f"{risk:.9g}")
+    return float(f"{candidate.risk:.9g}")
+
+
+_RANKS: dict[str, Callable[[ConsideredDesign], tuple[float, float]]] = {
+    "error": lambda candidate: (_round_risk(candidate), candidate.size),
+    "unchanged": lambda candidate: (-candidate.unchanged, _round_risk(candidate)),
+    "wire": lambda candidate: (candidate.size, _round_risk(candidate)),
+}
+"""What candidates are sorted by, for each goal."""
 
 
 def _bytes(responses: int) -> int:
     """Return the bytes that a number below `responses` takes."""
     return max(1, -(-(responses - 1).bit_length() // 8))
+
+
+def best_device(categories: Sequence[str], parity: exact.Ratio) -> Device:
+    """Return the device whose design reveals the most among those that stay within a parity.
+
+    Each category is forced by the same number of outcomes, and all other outcomes ask for the truth: with N outcomes of
+    which f force each of k categories the parity is (N − (k − 1)·f) / f.
+
+    Raises:
+        InvalidRequest: no device is fine enough.
+
+    Example:
+        >>> best_device(["no", "yes"], Fraction(3)).name
+        'two coins'
+    """
+    size = len(categories)
+    fitting: list[tuple[Fraction, int, str, int]] = []
+    for name, outcomes in TOOLS.items():
+        for forced in range(1, outcomes // size + 1):
+            device_parity = Fraction(outcomes - (size - 1) * forced, forced)
+            if 1 < device_parity <= parity:
+                fitting.append((device_parity, -outcomes, name, forced))
+    if not fitting:
+        raise InvalidRequest(
+            f"no coins, dice or cards hide {size} categories with a factor of at most {float(parity):.3g}.",
+            "Ask for fewer categories, allow a larger ε, or let a machine draw.",
+        )
+    _, negative_outcomes, name, forced = max(fitting)
+    outcomes = -negative_outcomes
+    p = Fraction(outcomes - (size - 1) * forced, outcomes)
+    design = warner(p=p, categories=categories) if size == 2 else k_ary(categories, p=p)
+    set_aside = "1 outcome" if forced == 1 else f"{forced} outcomes"
+    instructions = (
+        f"Take {name} ({outcomes} equally likely outcomes) and let nobody see the outcome. Set {set_aside} aside for "
+        f"each of the {size} categories: on one of these send that category, whatever is true. On the other "
+        f"{outcomes - size * forced} send the truth."
+    )
+    return Device(name, outcomes, forced, design, instructions)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, require
-from deniable.plan.variances import Population, variance
-from deniable.rendering import Rendered, Sheet, formats
+from deniable.plan.planned import PlanTable, plan_sheet
+from deniable.plan.precision import Population, variance
+from deniable.rendering import Sheet
 from deniable.types import find_operation, operation
 from deniable.types.categories.plan import ComparedPrivacy, Shares
 
@@ -42,7 +45,7 @@ class ComparedDesign:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Rendered):
+class Comparison(PlanTable):
     """Designs side by side, the smallest variance first. Print it, or read its lines."""
 
     n: int
@@ -54,26 +57,6 @@ class Comparison(Rendered):
         return self.lines[0]
 
     def _sheet(self) -> Sheet:
-        rows = [
-            (
-                line.name,
-                line.epsilon,
-                line.epsilon_collector,
-                line.variance,
-                line.error,
-                line.ratio,
-            )
-            for line in self
-        ]
-        cells = tuple(
-            (
-                name,
-                formats.epsilon(alone),
-                formats.epsilon(collector),
-                *map(formats.number, numbers),
-            )
-            for name, alone, collector, *numbers in rows
-        )
         heads = (
             "design",
             "ε, one response",
@@ -82,17 +65,14 @@ class Comparison(Rendered):
             "error",
             "ratio",
         )
-        notes = tuple(f"{line.name}: {line.note}" for line in self.lines if line.note)
-        names = ("design", "epsilon", "epsilon_collector", *heads[3:])
-        return Sheet(
-            f"{self.n:,} respondents", heads, cells, notes, names, values=tuple(rows)
-        )
+        names = ("name", "epsilon", "epsilon_collector", *heads[3:])
+        rows = [attrgetter(*names)(line) for line in self]
+        notes = tuple(f"{line.name}: {line.note}" for line in self if line.note)
+        title = f"{self.n:,} respondents"
+        return plan_sheet(title, heads, ("design", *names[1:]), rows, notes)
 
     def __iter__(self) -> Iterator[ComparedDesign]:
         return iter(self.lines)
-
-    def __str__(self) -> str:
-        return self.to_text()
 
 
 def compare(
@@ -124,19 +104,13 @@ def compare(
         >>> compared.best.name, compared.best.epsilon_collector
         ('deck (38, 0, 62)', inf)
     """
-    require(
-        isinstance(designs, Mapping | Sequence),
-        designs,
-        "what is compared",
-        "designs, or designs by name",
-    )
+    expected = ("what is compared", "designs, or designs by name")
+    require(isinstance(designs, Mapping | Sequence), designs, *expected)
     for design in designs.values() if isinstance(designs, Mapping) else designs:
         is_comparable = find_operation(design, "compared_privacy") is not None
-        require(
-            is_comparable, design, "what is compared", "designs, or designs by name"
-        )
+        require(is_comparable, design, *expected)
     designs_by_name = (
-        dict(designs) if isinstance(designs, Mapping) else _name_designs(designs)
+        designs if isinstance(designs, Mapping) else _name_designs(designs)
     )
     if not designs_by_name:
         raise InvalidRequest("there are no designs to compare; expected at least one.")
@@ -146,32 +120,31 @@ def compare(
         )
         for name, design in designs_by_name.items()
     }
-    least = min(values.values())
-    lines = [
-        _compared_line(name, design, values[name], least)
-        for name, design in designs_by_name.items()
-    ]
+    smallest = min(values.values())
+    lines = []
+    for name, value in values.items():
+        _, epsilon, epsilon_collector, note = _privacy(designs_by_name[name])
+        ratio = _variance_ratio(value, smallest)
+        lines.append(
+            ComparedDesign(name, epsilon, epsilon_collector, value, ratio, note)
+        )
     return Comparison(n, tuple(sorted(lines, key=lambda line: line.variance)))
 
 
-def _compared_line(
-    name: str, design: AnyDesign, value: float, least: float
-) -> ComparedDesign:
-    ratio = value / least if least > 0 else math.inf if value > 0 else 1.0
-    privacy = _privacy(design)
-    return ComparedDesign(
-        name, privacy.epsilon, privacy.epsilon_collector, value, ratio, privacy.note
-    )
+def _variance_ratio(value: float, smallest: float) -> float:
+    if smallest > 0:
+        return value / smallest
+    return math.inf if value > 0 else 1.0
 
 
 def _name_designs(designs: Sequence[AnyDesign]) -> dict[str, AnyDesign]:
     designs_by_name: dict[str, AnyDesign] = {}
+    numbers: Counter[str] = Counter()
     for design in designs:
         name = _privacy(design).name
-        number = sum(
-            label == name or label.startswith(f"{name} #") for label in designs_by_name
-        )
-        designs_by_name[f"{name} #{number + 1}" if number else name] = design
+        numbers[name] += 1
+        number = numbers[name]
+        designs_by_name[f"{name} #{number}" if number > 1 else name] = design
     return designs_by_name
 
 

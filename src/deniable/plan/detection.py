@@ -1,9 +1,9 @@
-"""How surely a share is told apart from another one, and the smallest share that is."""
+"""Power of a test of a share, and the smallest share that is detected."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -16,19 +16,21 @@ from scipy.stats import binom
 
 from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest, quoted, require
-from deniable.estimates.covariances import Vector
+from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import floats
-from deniable.plan.amounts import check_amount
-from deniable.plan.sizes import first_for_good, smallest
-from deniable.plan.variances import (
-    MOST_RESPONDENTS,
+from deniable.plan.precision import (
+    MAX_RESPONDENTS,
     Population,
+    first_for_good,
     fraction,
     read_probability,
+    read_share,
     read_whole,
+    smallest,
     variance_curve,
 )
+from deniable.rendering.formats import percent
 from deniable.types import find_operation
 from deniable.types.categories.plan import DecidingResponse, Goal, VarianceCurve
 
@@ -85,13 +87,8 @@ def power(
         >>> [round(power(design, 200, share=0.2, alpha=0.01, method=each), 6) for each in ("normal", "exact")]
         [0.986887, 0.983131]
     """
-    question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
-    n = read_whole(n, "n")
-    return (
-        float(question.exactly([n])[0])
-        if question.exact(method, population, n)
-        else question.about(n, population)
-    )
+    test = ShareTest.read(design, share, null, alpha, two_sided, category)
+    return test.power(read_whole(n, "n"), method, population)
 
 
 def sample_size_for_power(
@@ -121,18 +118,18 @@ def sample_size_for_power(
         [212, 241]
     """
     target_power = read_probability(target, "the target")
-    question = _ToTellApart.read(design, share, null, alpha, two_sided, category)
-    most = (
+    test = ShareTest.read(design, share, null, alpha, two_sided, category)
+    limit = (
         read_whole(population, "the population")
         if isinstance(population, int)
-        else MOST_RESPONDENTS
+        else MAX_RESPONDENTS
     )
-    size = smallest(lambda n: question.about(n, population) >= target_power, most)
-    if size is not None and question.exact(method, population, size + AROUND):
-        size = question.first_for_good(target_power, size)
+    size = smallest(lambda n: test.normal_power(n, population) >= target_power, limit)
+    if size is not None and test.is_exact(method, population, size + AROUND):
+        size = test.first_for_good(target_power, size)
     if size is None:
         raise InvalidRequest(
-            f"even if all {most:,} people respond the power stays below {target_power}.",
+            f"even if all {limit:,} people respond the power stays below {target_power}.",
             "Look for a larger difference, or allow a larger ε.",
         )
     return size
@@ -162,25 +159,26 @@ def detection_limit(
     """
     target_power, n = read_probability(target, "the target"), read_whole(n, "n")
 
-    def found(share: float) -> float:
-        return power(
-            design, n, share=share, null=null, alpha=alpha, two_sided=two_sided, category=category,
-            population=population, method=method,
-        )  # fmt: skip
+    def is_found(share: float) -> bool:
+        test = ShareTest.read(design, share, null, alpha, two_sided, category)
+        return test.power(n, method, population) >= target_power
 
     low, high = read_share(null, "null"), 1.0
-    if low == 1 or found(high) < target_power:
+    if low == 1 or not is_found(high):
         raise InvalidRequest(
             f"{n:,} respondents do not find any share above {null} with a power of {target_power}; expected more of "
             "them.",
             "Ask more people, or allow a larger ε.",
         )
-    return _bisect(lambda share: found(share) >= target_power, low, high)
+    while high - low > 1e-12:
+        middle = (low + high) / 2
+        low, high = (low, middle) if is_found(middle) else (middle, high)
+    return high
 
 
 @dataclass(frozen=True)
-class _ToTellApart:
-    """What is to be told apart: a true share and the null, at a level.
+class ShareTest:
+    """A test that a share is `null`, and the share at which its power is asked for.
 
     Attributes:
         design: the design, or a deck.
@@ -207,7 +205,12 @@ class _ToTellApart:
         alpha: float,
         two_sided: bool,
         category: str | None,
-    ) -> _ToTellApart:
+    ) -> ShareTest:
+        """Read the numbers of a test.
+
+        Raises:
+            InvalidRequest: shares outside [0, 1], equal shares, an alpha outside (0, 1), or no category of the design.
+        """
         true, rejected = read_share(share, "share"), read_share(null, "null")
         if true == rejected:
             raise InvalidRequest(
@@ -217,91 +220,117 @@ class _ToTellApart:
         tail = read_probability(alpha, "alpha") / (2 if two_sided else 1)
         return cls(design, name, true, rejected, tail, two_sided)
 
-    def about(self, n: int, population: Population) -> float:
-        """Return the power of the normal test."""
-        at_true, at_null = self._curves
-        f = fraction(n, population)
-        error = math.sqrt(max(at_true(n, f), 0.0))
-        threshold = -_NORMAL.inv_cdf(self.tail) * math.sqrt(max(at_null(n, f), 0.0))
-        distance = abs(self.true - self.null)
-        return normal_above(distance - threshold, error) + (
-            normal_above(-distance - threshold, error) if self.two_sided else 0.0
-        )
+    def power(self, n: int, method: str | None, population: Population) -> float:
+        """Return the power of the exact or the normal test."""
+        if self.is_exact(method, population, n):
+            return float(self.exact_power([n])[0])
+        return self.normal_power(n, population)
 
-    def exact(self, method: str | None, population: Population, n: int) -> bool:
-        """Say whether the exact test is to be taken with n respondents."""
-        if method not in (None, "exact", "normal"):
-            raise InvalidRequest(
-                f"the method is {quoted(method)}; expected exact or normal."
-            )
-        can = population is None and (
-            self._chances is not None or has_few_tallies(self.design, n)
+    def normal_power(self, n: int, population: Population) -> float:
+        """Return the power of the normal test."""
+        f = fraction(n, population)
+        error, null_error = (math.sqrt(max(at(n, f), 0.0)) for at in self._curves)
+        gap = abs(self.true - self.null)
+        return normal_power(gap, error, null_error, self.tail, self.two_sided)
+
+    def is_exact(self, method: str | None, population: Population, n: int) -> bool:
+        """Return whether the exact test is to be taken with n respondents."""
+        check_method(method)
+        possible = population is None and (
+            self.response is not None or has_few_tallies(self.design, n)
         )
-        if method == "exact" and not can:
+        if method == "exact" and not possible:
             raise InvalidRequest(
                 "the exact test needs independent respondents, and one response that decides on the share (two answers "
                 "and two responses, or a k-ary design) or few tallies of two answers.",
                 'Use method="normal".',
             )
-        return can and method != "normal"
+        return possible and method != "normal"
 
-    def exactly(self, sizes: Sequence[int] | NDArray[np.int64]) -> Vector:
+    def exact_power(self, sizes: Sequence[int] | NDArray[np.int64]) -> Vector:
         """Return the power of the exact test for each number of respondents."""
-        if self._chances is None:
+        if self.response is None:
             return np.array([self._sum_over_tallies(int(n)) for n in sizes])
-        n, (true, null) = np.asarray(sizes, np.int64), self._chances
-        tails = [rejection_probability(n, true, null, self.tail, above=true > null)]
+        return self.count_power(np.asarray(sizes), self.response.chance(self.true))
+
+    def count_power(self, sizes: NDArray[np.int64], p_response: float) -> Vector:
+        """Return how often the count of the deciding response rejects the null, if it is sent this often.
+
+        It looks to the side on which the true share lies, even where the estimate tends to the other one.
+        """
+        assert self.response is not None
+        p_null = self.response.chance(self.null)
+        above = self.response.chance(self.true) > p_null
+        power = rejection_probability(sizes, p_response, p_null, self.tail, above=above)
         if self.two_sided:
-            tails.append(
-                rejection_probability(n, true, null, self.tail, above=true < null)
+            power = power + rejection_probability(
+                sizes, p_response, p_null, self.tail, above=not above
             )
-        return np.asarray(sum(tails), np.float64)
+        return power
+
+    def normal_count_power(self, n: int, p_response: float) -> float:
+        """Return the same by the normal approximation of the count."""
+        assert self.response is not None
+        p_null = self.response.chance(self.null)
+        is_above = self.response.chance(self.true) > p_null
+        error, null_error = (math.sqrt(p * (1 - p) / n) for p in (p_response, p_null))
+        gap = (p_response - p_null) * (1 if is_above else -1)
+        return normal_power(gap, error, null_error, self.tail, self.two_sided)
 
     def _sum_over_tallies(self, n: int) -> float:
         """Return the power of the exact test of the estimate, summed over all tallies."""
         assert isinstance(self.design, Design)
-        _, null = law_of_estimate(self.design, n, self.category, self.null)
-        _, true = law_of_estimate(self.design, n, self.category, self.true)
-        above, below = (
-            true[np.cumsum(null[::-1])[::-1] <= self.tail],
-            true[np.cumsum(null) <= self.tail],
+        null, true = (
+            estimate_distribution(self.design, n, self.category, share)[1]
+            for share in (self.null, self.true)
         )
+        above = true[np.cumsum(null[::-1])[::-1] <= self.tail].sum()
+        below = true[np.cumsum(null) <= self.tail].sum()
         if self.two_sided:
-            return float(above.sum() + below.sum())
-        return float((above if self.true > self.null else below).sum())
+            return float(above + below)
+        return float(above if self.true > self.null else below)
 
-    def first_for_good(self, wanted: float, near: int) -> int | None:
-        """Return the number from which on the exact power is as large as wanted, near the one of the normal test.
+    def first_for_good(self, target: float, near: int) -> int | None:
+        """Return the number from which on the exact power is at least the target, near the one of the normal test.
 
         Why: the two thresholds lie a few counts apart, and as many are gained by that many respondents over the
         distance of the two chances. What is looked at is ten times as wide, and wider if that does not hold.
         """
-        around = (
-            AROUND
-            if self._chances is None
-            else math.ceil(10 / abs(self._chances[0] - self._chances[1])) + 50
-        )
-        return first_for_good(lambda sizes: self.exactly(sizes) >= wanted, near, around)
-
-    @cached_property
-    def _curves(self) -> tuple[VarianceCurve, VarianceCurve]:
-        return self._curve(self.true), self._curve(self.null)
-
-    def _curve(self, share: float) -> VarianceCurve:
-        return variance_curve(
-            self.design,
-            shares_around(self.design, self.category, share),
-            Goal(self.category),
+        around = AROUND
+        if self.response is not None:
+            gap = self.response.chance(self.true) - self.response.chance(self.null)
+            around = math.ceil(10 / abs(gap)) + 50
+        return first_for_good(
+            lambda sizes: self.exact_power(sizes) >= target, near, around
         )
 
     @cached_property
-    def _chances(self) -> tuple[float, float] | None:
-        """How often the category's own response is sent, at the true share and at the null; None if none decides."""
-        counted = deciding_response(self.design, self.category)
-        return (
-            None
-            if counted is None
-            else (counted.chance(self.true), counted.chance(self.null))
+    def _curves(self) -> tuple[VarianceCurve, ...]:
+        """The variance of the estimate at the true share and at the null."""
+        return tuple(
+            variance_curve(
+                self.design,
+                shares_around(self.design, self.category, share),
+                Goal(self.category),
+            )
+            for share in (self.true, self.null)
+        )
+
+    @cached_property
+    def response(self) -> DecidingResponse | None:
+        """The response that decides on the share; None where more than one does."""
+        return deciding_response(self.design, self.category)
+
+
+def check_method(method: str | None) -> None:
+    """Refuse a test that does not exist.
+
+    Raises:
+        InvalidRequest: neither "exact" nor "normal".
+    """
+    if method not in (None, "exact", "normal"):
+        raise InvalidRequest(
+            f"the method is {quoted(method)}; expected exact or normal."
         )
 
 
@@ -317,7 +346,7 @@ def has_few_tallies(design: AnyDesign, n: int) -> bool:
     return count is not None and bool(count(design, n))
 
 
-def law_of_estimate(
+def estimate_distribution(
     design: Design, n: int, category: str, share: float
 ) -> tuple[Vector, Vector]:
     """Return all values of a category's estimate in growing order, and how probable each is, from n respondents.
@@ -336,9 +365,7 @@ def law_of_estimate(
         + xlogy(counts, p_responses).sum(axis=1)
     )
     values, value_index = np.unique((counts @ scores / n).round(9), return_inverse=True)
-    return values, np.asarray(
-        np.bincount(value_index, weights=np.exp(logs)), np.float64
-    )
+    return values, vector(np.bincount(value_index, weights=np.exp(logs)))
 
 
 def _all_tallies(n: int, responses: int) -> NDArray[np.int64]:
@@ -351,13 +378,33 @@ def _all_tallies(n: int, responses: int) -> NDArray[np.int64]:
     ends = np.pad(
         lines, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, n + responses - 1))
     )
-    return np.asarray(np.diff(ends, axis=1) - 1, np.int64)
+    return np.diff(ends, axis=1) - 1
 
 
 def shares_around(design: Design | Deck, category: str, share: float) -> list[float]:
     """Return the shares of all categories, where one has this share and the others have the rest evenly."""
     other_share = (1 - share) / (len(design.categories) - 1)
     return [share if label == category else other_share for label in design.categories]
+
+
+def has_mean(design: object) -> bool:
+    """Return whether a design estimates a mean, as one for numbers does."""
+    return find_operation(design, "mean_variance") is not None
+
+
+def check_amount(design: object, share: float | None, category: str | None) -> None:
+    """Refuse a share of a design for numbers, unless it is that of a level that was named.
+
+    Raises:
+        InvalidRequest: it is one.
+    """
+    if has_mean(design) and category is None:
+        prefix = "" if share is None else f"a share of {percent(share)} was given, but "
+        raise InvalidRequest(
+            f"{prefix}this design asks for a number, which has a mean and no share; expected how far off that may be.",
+            "For example within=200, or `deniable plan size design.json --within 200`; a share of one level needs its "
+            "name as category.",
+        )
 
 
 def read_category(design: Design | Deck, category: str | None) -> str:
@@ -395,37 +442,26 @@ def rejection_probability(
         middle = (low + high) // 2
         seldom = binom.sf(middle, n, null) <= tail
         low, high = np.where(seldom, low, middle), np.where(seldom, middle, high)
-    return np.asarray(binom.sf(high, n, true), np.float64)
+    return vector(binom.sf(high, n, true))
 
 
-def normal_above(gap: float, error: float) -> float:
+def normal_power(
+    gap: float, error: float, null_error: float, tail: float, two_sided: bool
+) -> float:
+    """Return the power of a z-test of an estimate that lies `gap` beyond the null, on the side that is looked at.
+
+    Args:
+        gap: the expected distance from the null.
+        error: the standard error of the estimate.
+        null_error: the standard error under the null.
+        tail: how often a true null is rejected on one side.
+        two_sided: whether both sides count.
+    """
+    threshold = -_NORMAL.inv_cdf(tail) * null_error
+    sides = (gap, -gap) if two_sided else (gap,)
+    return sum(_normal_above(side - threshold, error) for side in sides)
+
+
+def _normal_above(gap: float, error: float) -> float:
     """Return the probability that a normal value with mean `gap` is positive."""
     return _NORMAL.cdf(gap / error) if error > 0 else float(gap > 0)
-
-
-def read_share(number: float, name: str) -> float:
-    """Read a share.
-
-    Raises:
-        InvalidRequest: not a number from 0 to 1.
-    """
-    if (
-        isinstance(number, bool)
-        or not isinstance(number, int | float)
-        or not 0 <= number <= 1
-    ):
-        raise InvalidRequest(
-            f"{name} is {quoted(number)}; expected a share from 0 to 1."
-        )
-    return float(number)
-
-
-def _bisect(enough: Callable[[float], bool], low: float, high: float) -> float:
-    """Return where `enough` becomes true; it is at `high`."""
-    while high - low > 1e-12:
-        middle = (low + high) / 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle
-    return high

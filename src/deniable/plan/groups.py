@@ -5,30 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
+from functools import partial
 
 from deniable import exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import best_split
-from deniable.plan.detection import (
-    normal_above,
-    read_category,
-    read_share,
-    shares_around,
-)
+from deniable.plan.detection import normal_power, read_category, shares_around
 from deniable.plan.planned import Line, Planned
-from deniable.plan.sizes import smallest
-from deniable.plan.variances import (
-    MOST_RESPONDENTS,
+from deniable.plan.precision import (
     read_probability,
+    read_share,
     read_whole,
+    smallest,
     variance_curve,
 )
 from deniable.rendering.formats import percent
 from deniable.types.categories.plan import Goal
-
-_NORMAL = NormalDist()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,19 +71,16 @@ def difference_power(
         raise InvalidRequest(
             f"both shares are {first.share}; expected different ones to be told apart."
         )
-    direct_variance = sum(
-        arm.spread() / n for arm, n in zip((first, second), sizes, strict=True)
-    )
-    null = direct_variance
+    variance = null = first.spread() / sizes[0] + second.spread() / sizes[1]
     if first.design == second.design:
         pooled = (first.share * sizes[0] + second.share * sizes[1]) / sum(sizes)
         null = first.spread(pooled) * (1 / sizes[0] + 1 / sizes[1])
-    threshold = -_NORMAL.inv_cdf(
-        read_probability(alpha, "alpha") / (2 if two_sided else 1)
-    ) * math.sqrt(null)
-    gap, error = abs(first.share - second.share), math.sqrt(direct_variance)
-    return normal_above(gap - threshold, error) + (
-        normal_above(-gap - threshold, error) if two_sided else 0.0
+    return normal_power(
+        abs(first.share - second.share),
+        math.sqrt(variance),
+        math.sqrt(null),
+        read_probability(alpha, "alpha") / (2 if two_sided else 1),
+        two_sided,
     )
 
 
@@ -130,64 +120,50 @@ def difference(
         )
     start = f"{percent(first.share)} and {percent(second.share)} are told apart with a power of"
     if power is None:
-        reached_power = difference_power(
-            first, second, alpha=alpha, two_sided=two_sided
-        )
+        value = difference_power(first, second, alpha=alpha, two_sided=two_sided)
         people = f"{first.n:,} and {second.n:,} respondents"
-        return Planned(
-            f"With {people} {start} {percent(reached_power)}.",
-            reached_power,
-            _arm_lines(first, second),
-        )
-    arms = _enough(first, second, power, alpha, two_sided, costs)
-    total = sum(arm.n or 0 for arm in arms)
-    sentence = f"Ask {total:,} people, {arms[0].n:,} and {arms[1].n:,}: {start} {percent(power)}."
-    return Planned(sentence, total, _arm_lines(*arms))
-
-
-def _enough(
-    first: Arm,
-    second: Arm,
-    power: float,
-    alpha: float,
-    two_sided: bool,
-    costs: Sequence[float],
-) -> tuple[Arm, Arm]:
-    target_power, first_part = (
+        sentence = f"With {people} {start} {percent(value)}."
+        return Planned(sentence, value, _arm_lines(first, second))
+    target, fraction = (
         read_probability(power, "the power"),
-        _best_part(first, second, costs),
+        _best_fraction(first, second, costs),
     )
 
-    def divided(total: int) -> tuple[Arm, Arm]:
-        n = min(max(round(first_part * total), 1), total - 1)
-        return replace(first, n=n), replace(second, n=total - n)
+    def is_enough(n: int) -> bool:
+        arms = _divide(first, second, n, fraction)
+        return difference_power(*arms, alpha=alpha, two_sided=two_sided) >= target
 
-    total = smallest(
-        lambda n: (
-            difference_power(*divided(n), alpha=alpha, two_sided=two_sided)
-            >= target_power
-        ),
-        MOST_RESPONDENTS,
-        least=2,
-    )
+    total = smallest(is_enough, least=2)
     if total is None:
         raise InvalidRequest(
             "no number of respondents is enough; expected a larger difference."
         )
-    return divided(total)
+    arms = _divide(first, second, total, fraction)
+    sentence = f"Ask {total:,} people, {arms[0].n:,} and {arms[1].n:,}: {start} {percent(power)}."
+    return Planned(sentence, total, _arm_lines(*arms))
+
+
+def _divide(first: Arm, second: Arm, n: int, fraction: float) -> tuple[Arm, Arm]:
+    """Return both groups with their numbers of people, at least one in each."""
+    n_first = _first_size(n, fraction)
+    return replace(first, n=n_first), replace(second, n=n - n_first)
+
+
+def _first_size(n: int, fraction: float) -> int:
+    return min(max(round(fraction * n), 1), n - 1)
 
 
 def _arm_lines(*arms: Arm) -> tuple[Line, ...]:
     return tuple(
         {
-            "group": str(at),
+            "group": str(number),
             "design": arm.design.name,
             "ε": arm.design.epsilon,
             "share": percent(arm.share),
             "people": arm.n or 0,
             "standard error": math.sqrt(arm.spread() / (arm.n or 1)),
         }
-        for at, arm in enumerate(arms, 1)
+        for number, arm in enumerate(arms, 1)
     )
 
 
@@ -207,16 +183,14 @@ def allocation(
         >>> allocation(Arm(warner(p="7/10"), 0.2), Arm(direct(), 0.2), 1000).value
         752
     """
-    n, first_part = read_whole(n, "n", least=2), _best_part(first, second, costs)
-    one = min(max(round(first_part * n), 1), n - 1)
-    arms = replace(first, n=one), replace(second, n=n - one)
-    sentence = f"Ask {one:,} people in the first group and {n - one:,} in the second."
-    return Planned(
-        sentence,
-        one,
-        _arm_lines(*arms),
-        (f"That is {percent(first_part)} of them in the first group.",),
+    n, fraction = read_whole(n, "n", least=2), _best_fraction(first, second, costs)
+    n_first = _first_size(n, fraction)
+    sentence = (
+        f"Ask {n_first:,} people in the first group and {n - n_first:,} in the second."
     )
+    note = f"That is {percent(fraction)} of them in the first group."
+    lines = _arm_lines(*_divide(first, second, n, fraction))
+    return Planned(sentence, n_first, lines, (note,))
 
 
 def two_sample_allocation(
@@ -244,33 +218,35 @@ def two_sample_allocation(
         752
     """
     n = read_whole(n, "n", least=2)
-    first_part = best_split(
-        p, sensitive=share, innocuous=innocuous, costs=_read_costs(costs)
-    ).first
-    one = min(max(round(first_part * n), 1), n - 1)
-    sizes = (one, n - one)
-    probabilities = [exact.probability(probability, name="p") for probability in p]
-    lines: list[Line] = [
-        {"sample": str(at), "p": float(chance), "people": size}
-        for at, (chance, size) in enumerate(zip(probabilities, sizes, strict=True), 1)
-    ]
-    error = math.sqrt(
-        best_split(p, sensitive=share, innocuous=innocuous, first=one / n).variance / n
+    split = partial(best_split, p, sensitive=share, innocuous=innocuous)
+    n_first = _first_size(n, split(costs=_read_costs(costs)).first)
+    sizes = zip(p, (n_first, n - n_first), strict=True)
+    lines: tuple[Line, ...] = tuple(
+        {
+            "sample": str(number),
+            "p": float(exact.probability(probability, name="p")),
+            "people": size,
+        }
+        for number, (probability, size) in enumerate(sizes, 1)
     )
+    error = math.sqrt(split(first=n_first / n).variance / n)
     sentence = (
-        f"Ask {one:,} people in the first sample and {n - one:,} in the second: the sensitive share of "
+        f"Ask {n_first:,} people in the first sample and {n - n_first:,} in the second: the sensitive share of "
         f"{percent(share)} then has a standard error of {100 * error:.3g} percentage points."
     )
-    return Planned(sentence, one, tuple(lines))
+    return Planned(sentence, n_first, lines)
 
 
-def _best_part(first: Arm, second: Arm, costs: Sequence[float]) -> float:
+def _best_fraction(first: Arm, second: Arm, costs: Sequence[float]) -> float:
     """Return the share of people that the first group gets."""
-    parts = [
-        math.sqrt(arm.spread() / cost)
-        for arm, cost in zip((first, second), _read_costs(costs), strict=True)
-    ]
-    return parts[0] / sum(parts) if sum(parts) > 0 else 0.5
+    cost_first, cost_second = _read_costs(costs)
+    return _fraction_of_first(
+        math.sqrt(first.spread() / cost_first), math.sqrt(second.spread() / cost_second)
+    )
+
+
+def _fraction_of_first(first: float, second: float) -> float:
+    return first / (first + second) if first + second > 0 else 0.5
 
 
 def _read_costs(costs: Sequence[float]) -> tuple[float, float]:
@@ -310,30 +286,25 @@ def cheater_detection(
         >>> round(found.value, 4), [round(line["standard error"], 4) for line in found.lines]
         (0.8196, [0.0261, 0.0279])
     """
-    one, two = (float(exact.probability(probability, name="p")) for probability in p)
+    p_1, p_2 = (float(exact.probability(probability, name="p")) for probability in p)
     honest, failing = read_share(share, "share"), read_share(cheating, "cheating")
-    if one == two or honest + failing > 1:
+    if p_1 == p_2 or honest + failing > 1:
         raise InvalidRequest(
             "expected two different probabilities, and shares that are at most 1 together."
         )
-    p_yes = [honest + p_device * (1 - honest - failing) for p_device in (one, two)]
-    spreads = [math.sqrt(yes * (1 - yes)) for yes in p_yes]
+    p_yes = [honest + forced * (1 - honest - failing) for forced in (p_1, p_2)]
+    sd_1, sd_2 = (math.sqrt(yes * (1 - yes)) for yes in p_yes)
     people = [read_whole(size, "the size of a sample") for size in sizes]
-    weights = {"honest members": (two, one), "always no": (1 - two, 1 - one)}
+    weights = {"honest members": (p_2, p_1), "always no": (1 - p_2, 1 - p_1)}
     lines: list[Line] = []
-    for name, pair in weights.items():
-        parts = [weight * spread for weight, spread in zip(pair, spreads, strict=True)]
-        error = math.sqrt(
-            sum(
-                coefficient**2 / n for coefficient, n in zip(parts, people, strict=True)
-            )
-        ) / abs(two - one)
-        best = parts[0] / sum(parts) if sum(parts) else 0.5
+    for name, (weight_1, weight_2) in weights.items():
+        first, second = weight_1 * sd_1, weight_2 * sd_2
+        variance = first**2 / people[0] + second**2 / people[1]
         lines.append(
             {
                 "share of": name,
-                "standard error": error,
-                "best part of the first sample": best,
+                "standard error": math.sqrt(variance) / abs(p_2 - p_1),
+                "best part of the first sample": _fraction_of_first(first, second),
             }
         )
     value = float(lines[0]["best part of the first sample"])

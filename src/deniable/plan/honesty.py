@@ -1,10 +1,9 @@
-"""People who do not follow the device, and people who lie to a direct question: what that does to a plan."""
+"""Plan for noncompliance: power and bias if some respondents do not comply, or lie when asked directly."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import NormalDist
 
 import numpy as np
 
@@ -12,20 +11,22 @@ from deniable.designs import Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.sensitivity import KINDS
 from deniable.plan.detection import (
-    deciding_response,
-    normal_above,
+    ShareTest,
+    check_method,
     read_category,
-    read_share,
-    rejection_probability,
     shares_around,
 )
 from deniable.plan.planned import Line, Planned
-from deniable.plan.variances import read_probability, read_whole, variance
+from deniable.plan.precision import (
+    is_number,
+    read_probability,
+    read_share,
+    read_whole,
+    variance,
+)
 from deniable.rendering import formats
 from deniable.rendering.formats import percent
 from deniable.types.categories.plan import DecidingResponse
-
-_NORMAL = NormalDist()
 
 _CURVE = (1, 2, 5)  # numbers of respondents of a curve, times powers of ten
 
@@ -70,55 +71,33 @@ def noncompliance(
         >>> round(found.value, 4), found.lines[-1]["expected estimate"]
         (0.8533, 0.07)
     """
-    counted = _read_counted(design, category, kind)
-    share, null, n = (
-        read_share(share, "share"),
-        read_share(null, "null"),
-        read_whole(n, "n"),
-    )
-    if share == null:
-        raise InvalidRequest(
-            f"share and null are both {share}; expected two different shares."
-        )
-    if method not in (None, "exact", "normal"):
-        raise InvalidRequest(
-            f"the method is {quoted(method)}; expected exact or normal."
-        )
-    tail = read_probability(alpha, "alpha") / (2 if two_sided else 1)
-    size = len(design.symbols)
+    test = ShareTest.read(design, share, null, alpha, two_sided, category)
+    check_method(method)
+    response, n = _require_response(test, kind), read_whole(n, "n")
     lines: list[Line] = []
     for rate in (0.0, failing / 4, failing / 2, failing):
         p_response = _response_probability(
-            counted, share, read_share(rate, "failing"), kind, size
+            response, test.true, read_share(rate, "failing"), kind, len(design.symbols)
         )
-        actual_power = _power(
-            n,
-            counted,
-            p_response,
-            share,
-            null,
-            tail,
-            two_sided,
-            exact=method != "normal",
+        power = (
+            float(test.count_power(np.array([n]), p_response)[0])
+            if method != "normal"
+            else test.normal_count_power(n, p_response)
         )
-        estimate = round((p_response - counted.stray) / counted.gap, 12)
+        expected = round((p_response - response.stray) / response.gap, 12)
         lines.append(
             {
                 "not following": percent(rate),
-                "power": actual_power,
-                "expected estimate": estimate,
+                "power": power,
+                "expected estimate": expected,
             }
         )
-    actual_power, tends = (
-        float(lines[-1]["power"]),
-        float(lines[-1]["expected estimate"]),
-    )
     sentence = (
         f"If {percent(failing)} {KINDS[kind]}, {n:,} respondents have a power of "
-        f"{percent(actual_power)}, and the "
-        f"estimate of a share of {percent(share)} tends to {percent(tends)}."
+        f"{percent(power)}, and the "
+        f"estimate of a share of {percent(share)} tends to {percent(expected)}."
     )
-    return Planned(sentence, actual_power, tuple(lines), _warning_text(share, tends))
+    return Planned(sentence, power, tuple(lines), _warning_text(share, expected))
 
 
 def _warning_text(share: float, tends: float) -> tuple[str, ...]:
@@ -131,9 +110,8 @@ def _warning_text(share: float, tends: float) -> tuple[str, ...]:
     )
 
 
-def _read_counted(design: Design, category: str | None, kind: str) -> DecidingResponse:
-    counted = deciding_response(design, read_category(design, category))
-    if counted is None:
+def _require_response(test: ShareTest, kind: str) -> DecidingResponse:
+    if test.response is None:
         raise InvalidRequest(
             "this needs one response that decides on the share; expected two answers and two responses, or a k-ary "
             "design."
@@ -142,60 +120,23 @@ def _read_counted(design: Design, category: str | None, kind: str) -> DecidingRe
         raise InvalidRequest(
             f"the kind is {quoted(kind)}; expected one of {', '.join(KINDS)}."
         )
-    return counted
+    return test.response
 
 
 def _response_probability(
-    counted: DecidingResponse, share: float, failing: float, kind: str, responses: int
+    response: DecidingResponse, share: float, failing: float, kind: str, responses: int
 ) -> float:
     """Return how often the response is sent, where some do not follow the device."""
-    speaks_for = counted.gap > 0
+    speaks_for = response.gap > 0
     if kind == "carriers_no":
-        hit = (1 - failing) * counted.hit + failing * (not speaks_for)
-        return (1 - share) * counted.stray + share * hit
+        p_true = (1 - failing) * response.hit + failing * (not speaks_for)
+        return (1 - share) * response.stray + share * p_true
     instead = {
         "always_no": float(not speaks_for),
         "always_yes": float(speaks_for),
         "random": 1 / responses,
     }[kind]
-    return (1 - failing) * counted.chance(share) + failing * instead
-
-
-def _power(
-    n: int,
-    counted: DecidingResponse,
-    said: float,
-    share: float,
-    null: float,
-    tail: float,
-    two_sided: bool,
-    *,
-    exact: bool,
-) -> float:
-    """Return how often the test of `power` rejects where the response is sent this often.
-
-    It looks to the side on which the true share lies, even where the estimate tends to the other one.
-    """
-    at_null = counted.chance(null)
-    above = (counted.gap > 0) == (share > null)
-    if exact:
-        sides = [above, not above] if two_sided else [above]
-        return float(
-            sum(
-                rejection_probability(
-                    np.array([n]), said, at_null, tail, above=is_above
-                )[0]
-                for is_above in sides
-            )
-        )
-    threshold = -_NORMAL.inv_cdf(tail) * math.sqrt(at_null * (1 - at_null) / n)
-    gap, error = (
-        (said - at_null) * (1 if above else -1),
-        math.sqrt(said * (1 - said) / n),
-    )
-    return normal_above(gap - threshold, error) + (
-        normal_above(-gap - threshold, error) if two_sided else 0.0
-    )
+    return (1 - failing) * response.chance(share) + failing * instead
 
 
 def crossover(
@@ -232,7 +173,7 @@ def crossover(
     """
     name = read_category(design, category)
     true, denied = read_probability(share, "the share"), read_share(lying, "lying")
-    if isinstance(bias, bool) or not isinstance(bias, int | float) or not -1 < bias < 1:
+    if not is_number(bias) or not -1 < bias < 1:
         raise InvalidRequest(
             f"the bias is {quoted(bias)}; expected a number between −1 and 1."
         )
@@ -240,8 +181,9 @@ def crossover(
         design, 1, shares=shares_around(design, name, true), category=name
     )
     admitted = true * (1 - denied)
-    gained, lost = (denied * true) ** 2 - bias**2, spread - admitted * (1 - admitted)
-    value = (max(lost, 0.0) / gained) if gained > 0 else math.inf
+    direct_bias, direct_spread = denied * true, admitted * (1 - admitted)
+    gain = direct_bias**2 - bias**2
+    value = max(spread - direct_spread, 0.0) / gain if gain > 0 else math.inf
     numbers = (
         _numbers_around(value)
         if people is None
@@ -251,18 +193,18 @@ def crossover(
         {
             "people": n,
             "error of the direct question": math.sqrt(
-                (denied * true) ** 2 + admitted * (1 - admitted) / n
+                direct_bias**2 + direct_spread / n
             ),
             f"error of {design.name}": math.sqrt(bias**2 + spread / n),
         }
         for n in numbers
     )
     return Planned(
-        _crossing_told(design, true, denied, value), value, lines, across="people"
+        _crossing_text(design, true, denied, value), value, lines, across="people"
     )
 
 
-def _crossing_told(design: Design, share: float, lying: float, value: float) -> str:
+def _crossing_text(design: Design, share: float, lying: float, value: float) -> str:
     liars = f"if {percent(lying)} of those concerned deny a share of {percent(share)} when asked directly"
     if value == math.inf:
         return f"A direct question has the smaller error whatever the number of people, {liars}."
@@ -273,9 +215,6 @@ def _crossing_told(design: Design, share: float, lying: float, value: float) -> 
 
 def _numbers_around(value: float) -> list[int]:
     """Return numbers of respondents on both sides of a crossing."""
-    middle = 2 if not 10 <= value < 10**12 else math.floor(math.log10(value))
-    return [
-        digit * 10**power
-        for power in range(max(1, middle - 1), max(1, middle - 1) + 4)
-        for digit in _CURVE
-    ]
+    middle = math.floor(math.log10(value)) if 10 <= value < 10**12 else 2
+    first = max(1, middle - 1)
+    return [digit * 10**power for power in range(first, first + 4) for digit in _CURVE]

@@ -14,17 +14,18 @@ from deniable.channel import Channel
 from deniable.designs import Design, product
 from deniable.designs.labels import Labels, Numbered
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.estimates.shares import read_shares
 from deniable.plan.chooser import optimal
-from deniable.plan.planned import more_people
-from deniable.plan.variances import variance
-from deniable.rendering import Rendered, Sheet, formats
-from deniable.types.categories.plan import Shares, SharesByAttribute
+from deniable.plan.planned import PlanTable, more_people, plan_sheet
+from deniable.plan.precision import variance
+from deniable.rendering import Sheet
+from deniable.types.categories.plan import SharesByAttribute
 from deniable.types.drawn.design import DrawnDesign, drawn_items
 
 ITEM_GOALS = ("shares", "associations")
 """What can be wished for of several questions; `optimal_items` tells what each one means."""
 
-_MOST_BYTES = 2  # of the response to one of several questions, so that hands of a few can still be counted
+_MAX_BYTES = 2  # of the response to one of several questions, so that hands of a few can still be counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class ConsideredItems:
 
 
 @dataclass(frozen=True, slots=True)
-class ItemsChoice(Rendered):
+class ItemsChoice(PlanTable):
     """How several questions are asked best, and why.
 
     Attributes:
@@ -68,10 +69,6 @@ class ItemsChoice(Rendered):
             (one.each, one.design.epsilon, one.shares, one.associations)
             for one in self.candidates
         ]
-        cells = tuple(
-            (str(n_items), formats.epsilon(epsilon), *map(formats.number, numbers))
-            for n_items, epsilon, *numbers in rows
-        )
         heads = (
             "questions",
             "ε",
@@ -80,10 +77,7 @@ class ItemsChoice(Rendered):
         )
         title = f"Best for {self.goal}: {self.candidates[0].each} for each respondent"
         names = ("questions", "epsilon", "shares", "associations")
-        return Sheet(title, heads, cells, self.reasons, names, values=tuple(rows))
-
-    def __str__(self) -> str:
-        return self.to_text()
+        return plan_sheet(title, heads, names, rows, self.reasons)
 
 
 def optimal_items(
@@ -163,7 +157,7 @@ def _consider_items(
     """Return one way to ask; None where too many responses would have to be counted."""
     item_epsilon = exact.rational(epsilon) / each
     designs = {
-        name: optimal(labels, item_epsilon, most_bytes=_MOST_BYTES).design
+        name: optimal(labels, item_epsilon, most_bytes=_MAX_BYTES).design
         for name, labels in categories.items()
     }
     try:
@@ -179,41 +173,37 @@ def _consider_items(
         variance(item_design, 1, shares=shares and shares[name])
         for name, item_design in designs.items()
     ]
-    if each == 1:
-        return ConsideredItems(
-            each, design, float(np.mean(item_variances)) * size, np.inf
-        )
-    seen = size * (size - 1) / (each * (each - 1))
-    pairs = [
-        _pair(
-            designs[one],
-            designs[two],
-            None if shares is None else (shares[one], shares[two]),
-        )
-        for one, two in combinations(designs, 2)
-    ]
-    return ConsideredItems(
-        each,
-        design,
-        float(np.mean(item_variances)) * size / each,
-        float(np.mean(pairs)) * seen,
-    )
+    associations = np.inf
+    if each > 1:
+        times = size * (size - 1) / (each * (each - 1))
+        pairs = [
+            _pair_variance(designs, *pair, shares) for pair in combinations(designs, 2)
+        ]
+        associations = float(np.mean(pairs)) * times
+    item_variance = float(np.mean(item_variances)) * size / each
+    return ConsideredItems(each, design, item_variance, associations)
 
 
-def _pair(one: Design, two: Design, shares: tuple[Shares, Shares] | None) -> float:
+def _pair_variance(
+    designs: Mapping[str, Design],
+    first: str,
+    second: str,
+    shares: SharesByAttribute | None,
+) -> float:
+    pair = [designs[first], designs[second]]
     if shares is None:
-        return _worst_pair(one.channel, two.channel)
-    from deniable.estimates.shares import read_shares
-
-    joint = np.outer(read_shares(one, shares[0]), read_shares(two, shares[1])).ravel()
-    return variance(product([one, two]), 1, shares=joint.tolist())
+        return _worst_pair(pair[0].channel, pair[1].channel)
+    joint = np.outer(
+        read_shares(pair[0], shares[first]), read_shares(pair[1], shares[second])
+    )
+    return variance(product(pair), 1, shares=joint.ravel().tolist())
 
 
 @cache
-def _worst_pair(one: Channel, two: Channel) -> float:
+def _worst_pair(first: Channel, second: Channel) -> float:
     designs = [
         Design("part", Numbered(channel.answers), Numbered(channel.responses), channel)
-        for channel in (one, two)
+        for channel in (first, second)
     ]
     return variance(product(designs), 1)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,27 +12,34 @@ from scipy.stats import binom
 from scipy.stats import t as student
 
 from deniable.designs import Design, direct
-from deniable.errors import InvalidRequest
-from deniable.estimates.covariances import Vector
-from deniable.plan.amounts import check_amount, has_mean, mean_width, people_for_mean
+from deniable.errors import InvalidRequest, quoted
+from deniable.estimates.covariances import Vector, vector
+from deniable.estimates.intervals import quantile
 from deniable.plan.detection import (
+    check_amount,
     deciding_response,
     detection_limit,
+    has_mean,
     read_category,
-    read_share,
     sample_size_for_power,
     shares_around,
 )
 from deniable.plan.planned import Line, Planned
-from deniable.plan.sizes import first_for_good, sample_size, width
-from deniable.plan.variances import read_probability, read_whole
+from deniable.plan.precision import (
+    first_for_good,
+    read_probability,
+    read_share,
+    read_whole,
+    sample_size,
+    width,
+)
 from deniable.rendering.formats import percent
+from deniable.types import operation
 from deniable.types.categories.plan import DecidingResponse
 
 _POWERS = (0.5, 0.8, 0.9, 0.95)
-_MOST_COUNTED = (
-    10_000_000  # respondents whose every count is looked at, in a few seconds
-)
+_TIMES = (0.5, 0.75, 1.0, 1.5, 2.0)  # of the distance that was asked for, in a table
+_MAX_COUNTED = 10_000_000  # respondents of whom every count is looked at, in seconds
 _SAME = 1e-9  # a count that lies this close to where the interval is as wide as allowed is on it, but for rounding
 
 
@@ -88,13 +97,8 @@ def how_many(
                 "a mean within so much was asked for; expected a design for numbers, and no share, width or power.",
                 "Designs for numbers are built with number_design(low, high, epsilon=…).",
             )
-        return people_for_mean(design, within, sd, level)
-    check_amount(design, share, category)
-    if share is None or sd is not None:
-        raise InvalidRequest(
-            "expected the share that you expect, and no sd: that is of numbers.",
-            "For example share=0.1.",
-        )
+        return _people_for_mean(design, within, sd, level)
+    share = _expected_share(design, share, sd, category)
     if (width is None) == (power is None) or (width is None and assurance is not None):
         raise InvalidRequest(
             "expected either a width or a power, and an assurance with a width alone.",
@@ -102,29 +106,27 @@ def how_many(
         )
     name = read_category(design, category)
 
-    def people(asked: Design, at: float) -> int:
-        if power is not None:
-            return sample_size_for_power(
-                asked,
-                share=at,
-                null=null,
-                alpha=alpha,
-                target=power,
-                two_sided=two_sided,
-                category=name,
-                method=method,
-            )
-        assert width is not None
-        return sample_size_for_width(
-            asked,
-            share=at,
+    people: Callable[..., int]
+    if width is not None:
+        people = partial(
+            sample_size_for_width,
             width=width,
             level=level,
             assurance=assurance,
             category=name,
         )
-
-    n = people(design, read_share(share, "share"))
+    else:
+        assert power is not None
+        people = partial(
+            sample_size_for_power,
+            null=null,
+            alpha=alpha,
+            target=power,
+            two_sided=two_sided,
+            category=name,
+            method=method,
+        )
+    n = people(design, share=share)
     goal = (
         f"a share of {percent(share)} is shown to differ from {percent(null)} with a power of {percent(power)}"
         if power is not None
@@ -132,15 +134,20 @@ def how_many(
     )
     honest = direct(design.categories)
     lines = tuple(
-        _people_line(people(design, at), people(honest, at), at)
-        for at in _shares_near(share, null)
+        _people_line(
+            "expected share",
+            percent(near),
+            people(design, share=near),
+            people(honest, share=near),
+        )
+        for near in _shares_near(share, null)
     )
     return Planned(f"Ask {n:,} people: {goal}.", n, lines)
 
 
-def _people_line(people: int, honest: int, share: float) -> Line:
+def _people_line(head: str, goal: str, people: int, honest: int) -> Line:
     return {
-        "expected share": percent(share),
+        head: goal,
         "people": people,
         "with honest direct answers": honest,
         "times as many": people / honest,
@@ -149,7 +156,7 @@ def _people_line(people: int, honest: int, share: float) -> Line:
 
 def _shares_near(share: float, null: float) -> list[float]:
     """Return the expected share between smaller and larger ones: it is a guess, and what hangs on it must be seen."""
-    near = [null + (share - null) * times for times in (0.5, 0.75, 1.0, 1.5, 2.0)]
+    near = [null + (share - null) * times for times in _TIMES]
     return [
         near_share for near_share in near if 0 < near_share < 1 and near_share != null
     ] or [share]
@@ -204,24 +211,13 @@ def sample_size_for_width(
     )
     if assurance is None:
         return average
-    target_assurance, counted = (
-        read_probability(assurance, "the assurance"),
-        _require_deciding_response(design, name),
-    )
-    p_response = counted.chance(true)
-    around = (
-        math.ceil(
-            12
-            * math.sqrt(
-                average * (1 + 1 / max(p_response * (1 - p_response), 1 / average))
-            )
-        )
-        + 200
-    )
+    target = read_probability(assurance, "the assurance")
+    response = _require_deciding_response(design, name)
+    p_response = response.chance(true)
+    spread = max(p_response * (1 - p_response), 1 / average)
+    around = math.ceil(12 * math.sqrt(average * (1 + 1 / spread))) + 200
     size = first_for_good(
-        lambda sizes: (
-            _narrow_enough(sizes, counted, true, wide, level) >= target_assurance
-        ),
+        lambda sizes: _narrow_enough(sizes, response, true, wide, level) >= target,
         average,
         around,
         least=2,
@@ -235,12 +231,12 @@ def sample_size_for_width(
 
 def _t_quantile(df: NDArray[np.int64] | int, level: float) -> Vector:
     """Return the quantile of Student's t that an interval of this level reaches to both sides."""
-    return np.asarray(student.ppf((1 + level) / 2, df), np.float64)
+    return vector(student.ppf((1 + level) / 2, df))
 
 
 def _narrow_enough(
     sizes: NDArray[np.int64],
-    counted: DecidingResponse,
+    response: DecidingResponse,
     share: float,
     width: float,
     level: float,
@@ -250,15 +246,14 @@ def _narrow_enough(
     Why: ŷ(1 − ŷ) ≤ (n − 1)·(width·gap/2q)² =: a where ŷ is the share of those who sent the response and q the quantile
     of t with n − 1 degrees of freedom; that is ŷ ≤ (1 − √(1 − 4a))/2, or as far from the other end.
     """
-    allowed = (sizes - 1) * (
-        width * counted.gap / (2 * _t_quantile(sizes - 1, level))
-    ) ** 2
+    reach = width * response.gap / (2 * _t_quantile(sizes - 1, level))
+    allowed = (sizes - 1) * reach**2
     root = np.sqrt(np.maximum(1 - 4 * allowed, 0.0))
     low = np.floor(sizes * (1 - root) / 2 + _SAME)
     high = np.ceil(sizes * (1 + root) / 2 - _SAME)
-    chance = counted.chance(share)
-    inside = binom.cdf(low, sizes, chance) + binom.sf(high - 1, sizes, chance)
-    return np.asarray(np.where(4 * allowed >= 1, 1.0, inside), np.float64)
+    p = response.chance(share)
+    inside = binom.cdf(low, sizes, p) + binom.sf(high - 1, sizes, p)
+    return vector(np.where(4 * allowed >= 1, 1.0, inside))
 
 
 def how_wide(
@@ -281,62 +276,51 @@ def how_wide(
         0.129
     """
     if has_mean(design) and (share, assurance, category) == (None,) * 3:
-        return mean_width(design, n, sd, level)
-    check_amount(design, share, category)
-    if share is None or sd is not None:
-        raise InvalidRequest(
-            "expected the share that you expect, and no sd: that is of numbers.",
-            "For example share=0.1.",
-        )
-    name, true, n = (
-        read_category(design, category),
-        read_share(share, "share"),
-        read_whole(n, "n", least=2),
+        return _mean_width(design, n, sd, level)
+    share = _expected_share(design, share, sd, category)
+    name, n = read_category(design, category), read_whole(n, "n", least=2)
+    value = width(
+        design, n, level=level, shares=shares_around(design, name, share), category=name
     )
-    average = width(
-        design, n, level=level, shares=shares_around(design, name, true), category=name
-    )
-    lines: list[Line] = [
-        {"in surveys": "on average", "width": average, "±": average / 2}
-    ]
-    value = average
+    widths = {"on average": value}
     if assurance is not None:
-        value = _width_in(
-            design, n, name, true, level, read_probability(assurance, "the assurance")
-        )
-        lines += [
-            {"in surveys": f"{percent(sure)} of all", "width": wide, "±": wide / 2}
-            for sure in sorted({*_POWERS, assurance})
-            for wide in [_width_in(design, n, name, true, level, sure)]
-        ]
+        shares = sorted({*_POWERS, read_probability(assurance, "the assurance")})
+        assured = _assured_widths(design, n, name, share, level, shares)
+        widths |= {f"{percent(sure)} of all": wide for sure, wide in assured.items()}
+        value = assured[assurance]
+    lines: tuple[Line, ...] = tuple(
+        {"in surveys": surveys, "width": wide, "±": wide / 2}
+        for surveys, wide in widths.items()
+    )
     return Planned(
-        f"With {n:,} respondents {_width_text(true, value, level, assurance)}.",
+        f"With {n:,} respondents {_width_text(share, value, level, assurance)}.",
         value,
-        tuple(lines),
+        lines,
     )
 
 
-def _width_in(
-    design: Design, n: int, category: str, share: float, level: float, assurance: float
-) -> float:
-    """Return the smallest width that so many of all surveys do not exceed."""
-    counted = _require_deciding_response(design, category)
-    if n > _MOST_COUNTED:
+def _assured_widths(
+    design: Design,
+    n: int,
+    category: str,
+    share: float,
+    level: float,
+    assurances: Sequence[float],
+) -> dict[float, float]:
+    """Return, for each assurance, the smallest width that so many of all surveys do not exceed."""
+    response = _require_deciding_response(design, category)
+    if n > _MAX_COUNTED:
         raise InvalidRequest(
-            f"n is {n:,}; expected at most {_MOST_COUNTED:,} for a width with an assurance."
+            f"n is {n:,}; expected at most {_MAX_COUNTED:,} for a width with an assurance."
         )
     counts = np.arange(n + 1)
-    wide = (
-        2
-        * _t_quantile(n - 1, level)
-        * np.sqrt(counts / n * (1 - counts / n) / (n - 1))
-        / abs(counted.gap)
-    )
-    order = np.argsort(wide, kind="stable")
-    often = np.cumsum(binom.pmf(counts, n, counted.chance(share))[order])
-    return float(
-        wide[order[min(int(np.searchsorted(often, assurance * (1 - 1e-12))), n)]]
-    )
+    errors = np.sqrt(counts / n * (1 - counts / n) / (n - 1))
+    widths = 2 * _t_quantile(n - 1, level) * errors / abs(response.gap)
+    order = np.argsort(widths, kind="stable")
+    often = np.cumsum(binom.pmf(counts, n, response.chance(share))[order])
+    first = np.searchsorted(often, vector(assurances) * (1 - 1e-12))
+    narrowest = widths[order[np.minimum(first, n)]]
+    return dict(zip(assurances, narrowest.tolist(), strict=True))
 
 
 def how_small(
@@ -358,29 +342,27 @@ def how_small(
         0.091
     """
 
-    def limit(target: float) -> float:
-        return detection_limit(
-            design,
-            n,
-            null=null,
-            alpha=alpha,
-            target=target,
-            two_sided=two_sided,
-            category=category,
-            method=method,
-        )
-
-    smallest_share = limit(power)
+    limit = partial(
+        detection_limit,
+        design,
+        n,
+        null=null,
+        alpha=alpha,
+        two_sided=two_sided,
+        category=category,
+        method=method,
+    )
+    smallest_share = limit(target=power)
     sentence = (
         f"With {n:,} respondents a share of {percent(smallest_share)} or more is shown to differ from "
         f"{percent(null)} "
         f"with a power of {percent(power)}."
     )
-    lines: list[Line] = [
-        {"power": percent(target), "smallest share": limit(target)}
+    lines: tuple[Line, ...] = tuple(
+        {"power": percent(target), "smallest share": limit(target=target)}
         for target in sorted({*_POWERS, power})
-    ]
-    return Planned(sentence, smallest_share, tuple(lines))
+    )
+    return Planned(sentence, smallest_share, lines)
 
 
 def _require_deciding_response(design: Design, category: str) -> DecidingResponse:
@@ -392,3 +374,80 @@ def _require_deciding_response(design: Design, category: str) -> DecidingRespons
             "Leave the assurance out: the width is then the one on average.",
         )
     return response
+
+
+def _expected_share(
+    design: Design, share: float | None, sd: float | None, category: str | None
+) -> float:
+    """Read the expected share of a category.
+
+    Raises:
+        InvalidRequest: none, a standard deviation, or a share of a design for numbers.
+    """
+    check_amount(design, share, category)
+    if share is None or sd is not None:
+        raise InvalidRequest(
+            "expected the share that you expect, and no sd: that is of numbers.",
+            "For example share=0.1.",
+        )
+    return read_share(share, "share")
+
+
+def _people_for_mean(
+    design: Design, within: float, sd: float | None, level: float
+) -> Planned:
+    """Answer how many people must respond for an interval of the mean that reaches so far to both sides."""
+    if not within > 0:
+        raise InvalidRequest(
+            f"within is {quoted(within)}; expected more than 0: how far off the mean may be."
+        )
+    z, (variance, honest) = quantile(level), _mean_variances(design, sd)
+
+    def people(variance: float, reach: float) -> int:
+        return max(math.ceil(variance * (z / reach) ** 2 * (1 - 1e-12)), 2)
+
+    n = people(variance, within)
+    lines = tuple(
+        _people_line(
+            "mean within ±",
+            f"{reach:,.6g}",
+            people(variance, reach),
+            people(honest, reach),
+        )
+        for reach in [within * times for times in _TIMES]
+    )
+    return Planned(f"Ask {n:,} people: {_mean_text(level, within, 6, sd)}.", n, lines)
+
+
+def _mean_width(design: Design, n: int, sd: float | None, level: float) -> Planned:
+    """Answer how wide the interval of the mean will be with n respondents."""
+    read_whole(n, "n", least=2)
+    reach, honest = (
+        quantile(level) * math.sqrt(variance / n)
+        for variance in _mean_variances(design, sd)
+    )
+    lines: tuple[Line, ...] = tuple(
+        {"": asked, "width": 2 * half, "±": half}
+        for asked, half in (("so asked", reach), ("directly", honest))
+    )
+    sentence = f"With {n:,} respondents {_mean_text(level, reach, 4, sd)}."
+    return Planned(sentence, 2 * reach, lines)
+
+
+def _mean_variances(design: Design, sd: float | None) -> tuple[float, float]:
+    """Return the largest variance of one respondent's estimate, and that of an honest direct answer."""
+    variance: float = operation(design, "mean_variance")(design, sd)
+    deviation: float = operation(design, "largest_deviation")(design, sd)
+    return variance, deviation**2
+
+
+def _mean_text(level: float, reach: float, digits: int, sd: float | None) -> str:
+    condition = (
+        ", whatever the numbers are; fewer people do where you know their standard deviation (sd)"
+        if sd is None
+        else f", where the numbers have a standard deviation of {sd:,.6g} or less"
+    )
+    return (
+        f"the {percent(level)} interval of the mean reaches at most {reach:,.{digits}g} to both sides"
+        f"{condition}"
+    )

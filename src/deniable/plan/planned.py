@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from deniable.errors import InvalidRequest
 from deniable.rendering import Rendered, Sheet, data_frame, formats
@@ -24,8 +25,48 @@ _ACROSS = 48  # characters of a picture in text
 _MARKS = "●○◆◇"
 
 
+class PlanTable(Rendered, ABC):
+    """Something that answers a question about a plan with a table. Print it to see the table."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def _sheet(self) -> Sheet: ...
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+
+def plan_sheet(
+    title: str,
+    heads: tuple[str, ...],
+    names: tuple[str, ...],
+    rows: Sequence[tuple[str | int | float, ...]],
+    notes: tuple[str, ...] = (),
+) -> Sheet:
+    """Return a table; an ε is rounded up, as every bound on what is revealed.
+
+    Args:
+        title: what it shows.
+        heads: of the columns, for people.
+        names: of the columns, for programs.
+        rows: the values.
+        notes: what has to be known to read it.
+    """
+    cells = tuple(
+        tuple(
+            formats.epsilon(value)
+            if head.startswith("ε") and isinstance(value, float)
+            else formats.cell(value)
+            for head, value in zip(heads, row, strict=True)
+        )
+        for row in rows
+    )
+    return Sheet(title, heads, cells, notes, names, values=tuple(rows))
+
+
 @dataclass(frozen=True, slots=True)
-class Planned(Rendered):
+class Planned(PlanTable):
     """What a plan answers. Print it: the sentence comes first, then the table.
 
     Attributes:
@@ -44,9 +85,6 @@ class Planned(Rendered):
     across: str = ""
     design: Design | None = None
 
-    def __str__(self) -> str:
-        return self.to_text()
-
     def to_frame(self) -> pd.DataFrame:
         """Return the table for pandas.
 
@@ -59,7 +97,7 @@ class Planned(Rendered):
 
     def to_json(self, *, indent: int | None = None) -> str:
         """Return all of it for programs; infinite numbers are null."""
-        body: dict[str, Any] = {
+        body: dict[str, object] = {
             "sentence": self.sentence,
             "value": _finite(self.value),
             "lines": [
@@ -74,12 +112,9 @@ class Planned(Rendered):
 
     def _sheet(self) -> Sheet:
         heads = tuple(self.lines[0])
-        cells = tuple(
-            tuple(_cell(name, line[name]) for name in heads) for line in self.lines
-        )
-        values = tuple(tuple(line.values()) for line in self.lines)
-        return Sheet(
-            self.sentence, heads, cells, self.notes, tuple(map(_key, heads)), values
+        rows = [tuple(line[head] for head in heads) for line in self.lines]
+        return plan_sheet(
+            self.sentence, heads, tuple(map(_key, heads)), rows, self.notes
         )
 
     def drawn(self) -> str:
@@ -97,15 +132,15 @@ class Planned(Rendered):
         legend = "   ".join(
             f"{mark} {name}" for mark, name in zip(_MARKS, logs, strict=False)
         )
-        places = [formats.cell(line[self.across]) for line in self.lines]
-        wide = max(map(len, places))
-        rows = []
-        for at, column in enumerate(places):
+        labels = [formats.cell(line[self.across]) for line in self.lines]
+        wide = max(map(len, labels))
+        rows = [f"{'':>{wide}}  smaller ← {legend} → larger"]
+        for label, *heights in zip(labels, *logs.values(), strict=True):
             row = [" "] * (_ACROSS + 1)
-            for mark, heights in zip(_MARKS, logs.values(), strict=False):
-                row[round(_ACROSS * (heights[at] - low) / ((high - low) or 1.0))] = mark
-            rows.append(f"{column:>{wide}} │{''.join(row).rstrip()}")
-        return "\n".join([f"{'':>{wide}}  smaller ← {legend} → larger", *rows])
+            for mark, height in zip(_MARKS, heights, strict=False):
+                row[round(_ACROSS * (height - low) / ((high - low) or 1.0))] = mark
+            rows.append(f"{label:>{wide}} │{''.join(row).rstrip()}")
+        return "\n".join(rows)
 
     def curves(self) -> tuple[list[float], dict[str, list[float]]]:
         """Return what is `across`, and the other columns over it.
@@ -128,15 +163,6 @@ class Planned(Rendered):
 def _key(head: str) -> str:
     """Return what programs call a column."""
     return head.replace(" ", "_")
-
-
-def _cell(name: str, cell: str | float) -> str:
-    """Return a cell of a column; an ε is rounded up, as every bound on what is revealed."""
-    return (
-        formats.epsilon(cell)
-        if name == "ε" and isinstance(cell, float)
-        else formats.cell(cell)
-    )
 
 
 def more_people(ratio: float) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -102,79 +103,75 @@ def propose(
         >>> found.stop, round(found.epsilon, 2), found.expected <= 0.02 < found.error
         (False, 1.94, True)
     """
-    target_error = _target(target, level, willing)
-    now = combine(tallies)
-    shares = _move_from_border(now.value, tallies.respondents)
-    at = (
-        None
-        if category is None
-        else tallies.design.designs[-1].category_number(category)
+    target_error = _read_target(target, level, willing)
+    now, last = combine(tallies), tallies.design.designs[-1]
+    index = None if category is None else last.category_number(category)
+    error = _error(now.errors, index)
+    stopped = partial(
+        Proposal,
+        True,
+        error=error,
+        target=target_error,
+        design=None,
+        expected=error,
+        between=Interval(error, error),
     )
-    error = _error(now.errors, at)
+    errors_text = f"The standard error is {error:.3g}, the target {target_error:.3g}:"
     if error <= target_error:
-        reason = f"The standard error is {error:.3g}, the target {target_error:.3g}: stop asking."
-        return Proposal(
-            True,
-            True,
-            error,
-            target_error,
-            None,
-            error,
-            Interval(error, error),
-            tallies.respondents,
-            reason,
+        return stopped(
+            reached=True,
+            respondents=tallies.respondents,
+            text=f"{errors_text} stop asking.",
         )
-
-    def errors(design: Design, shares: Vector) -> Vector:
-        groups = [
-            (stage.design, stage.respondents * (1 - willing))
-            for stage in tallies.finest
-        ]
-        groups = [group for group in groups if group[1]] + [
-            (design, tallies.respondents * willing)
-        ]
-        return np.sqrt(
-            np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0)
+    spent, budget = exact.rational(last.epsilon), exact.rational(most, name="most")
+    if budget <= spent:
+        return stopped(
+            reached=False,
+            respondents=_needed_respondents(tallies.respondents, error, target_error),
+            text=f"{errors_text} ε = {formats.epsilon(budget)} is spent already.",
         )
+    shares = _move_from_border(now.value, tallies.respondents)
 
     def expected(design: Design) -> float:
-        return _error(errors(design, shares), at)
+        return _error(_errors_after(tallies, willing, design, shares), index)
 
-    spent = exact.rational(tallies.design.designs[-1].epsilon)
-    budget = exact.rational(most, name="most")
-    if budget <= spent:
-        reason = (
-            f"The standard error is {error:.3g}, the target {target_error:.3g}: ε = {formats.epsilon(budget)} is "
-            "spent already."
-        )
-        needed = _needed_respondents(tallies.respondents, error, target_error)
-        return Proposal(
-            True,
-            False,
-            error,
-            target_error,
-            None,
-            error,
-            Interval(error, error),
-            needed,
-            reason,
-        )
     design = _smallest(
         lambda e: expected(build(e)) <= target_error, build, spent, budget
     )
-    relax(tallies.design.designs[-1], design)  # refuses what cannot follow
+    relax(last, design)  # refuses what cannot follow
     after = expected(design)
-    between = _predicted_error_range(now, shares, partial(errors, design), at)
-    reached, needed = (
-        after <= target_error,
-        _needed_respondents(tallies.respondents, after, target_error),
+    between = _predicted_error_range(
+        now, shares, partial(_errors_after, tallies, willing, design), index
     )
-    reason = _reason(
-        tallies, design, willing, (error, after, target_error), between, needed
-    )
+    needed = _needed_respondents(tallies.respondents, after, target_error)
+    text = _reason(tallies, design, willing, (error, after, target_error), between)
+    if after > target_error:
+        text += f" It is the whole budget, and not enough: about {needed:,} respondents would be."
     return Proposal(
-        False, reached, error, target_error, design, after, between, needed, reason
+        False,
+        after <= target_error,
+        error,
+        target_error,
+        design,
+        after,
+        between,
+        needed,
+        text,
     )
+
+
+def _errors_after(
+    tallies: StageTallies, willing: float, design: Design, shares: Vector
+) -> Vector:
+    """Return the standard errors if a part of the respondents is raised to a design."""
+    groups = [(design, tallies.respondents * willing)]
+    if willing < 1:
+        groups = [
+            (stage.design, stage.respondents * (1 - willing))
+            for stage in tallies.finest
+            if stage.respondents
+        ] + groups
+    return np.sqrt(np.maximum(np.diagonal(expected_covariance(groups, shares)), 0.0))
 
 
 def _smallest(
@@ -184,19 +181,26 @@ def _smallest(
     budget: Fraction,
 ) -> Design:
     """Return the design at the smallest ε on a grid that is enough; at the whole budget where none is."""
-    low, high = 0, _EPSILON_STEPS
-    while high - low > 1:
-        middle = (low + high) // 2
+
+    def epsilon(step: int) -> Fraction:
+        return spent + (budget - spent) * step / _EPSILON_STEPS
+
+    def is_enough(step: int) -> bool:
         try:
-            epsilon_found = enough(spent + (budget - spent) * middle / _EPSILON_STEPS)
+            return enough(epsilon(step))
         except InvalidDesign:  # too fine an ε for the weights of this family
-            epsilon_found = False
-        low, high = (low, middle) if epsilon_found else (middle, high)
-    return build(spent + (budget - spent) * high / _EPSILON_STEPS)
+            return False
+
+    return build(
+        epsilon(1 + bisect_left(range(1, _EPSILON_STEPS), True, key=is_enough))
+    )
 
 
 def _predicted_error_range(
-    now: Combined, shares: Vector, errors: Callable[[Vector], Vector], at: int | None
+    now: Combined,
+    shares: Vector,
+    errors: Callable[[Vector], Vector],
+    index: int | None,
 ) -> Interval:
     """Return where the error will be in 95 of 100 surveys, rounded outwards.
 
@@ -206,21 +210,19 @@ def _predicted_error_range(
     others keep their proportions.
     """
     after = errors(shares)
-    decides = int(after.argmax()) if at is None else at
+    decides = int(after.argmax()) if index is None else index
     moved = _SURE * math.sqrt(max(now.errors[decides] ** 2 - after[decides] ** 2, 0.0))
-    other_shares = np.where(np.arange(len(shares)) == decides, 0.0, shares) / (
-        1 - shares[decides]
-    )
-    errors_found = []
+    other_shares = shares / (1 - shares[decides])
+    possible_errors = []
     for share in np.clip(
         now.value[decides] + moved * np.linspace(-1, 1, _SHARES_TRIED), 0.0, 1.0
     ):
         possible = other_shares * (1 - share)
         possible[decides] = share
-        errors_found.append(_error(errors(possible), at))
+        possible_errors.append(_error(errors(possible), index))
     return Interval(
-        _three_digits(min(errors_found), math.floor),
-        _three_digits(max(errors_found), math.ceil),
+        _three_digits(min(possible_errors), math.floor),
+        _three_digits(max(possible_errors), math.ceil),
     )
 
 
@@ -237,30 +239,24 @@ def _reason(
     willing: float,
     errors: tuple[float, float, float],
     between: Interval,
-    needed: int,
 ) -> str:
     error, after, target_error = errors
     who = "everybody" if willing == 1 else f"{percent(willing)} of the respondents"
     last = tallies.design.designs[-1].epsilon
-    text = (
+    return (
         f"Raising {who} from ε = {formats.epsilon(last)} to ε = {formats.epsilon(design.epsilon)} lowers the "
         f"standard error from {error:.3g} to {after:.3g} at the shares that are estimated now, in 95 of 100 surveys to "
         f"between {between.low:g} and {between.high:g}; the target is {target_error:.3g}."
     )
-    if after <= target_error:
-        return text
-    return f"{text} It is the whole budget, and not enough: about {needed:,} respondents would be."
 
 
-def _needed_respondents(respondents: int, error: float, wanted: float) -> int:
-    return (
-        respondents
-        if error <= wanted
-        else math.ceil(respondents * (Fraction(error) / Fraction(wanted)) ** 2)
-    )
+def _needed_respondents(respondents: int, error: float, target: float) -> int:
+    if error <= target:
+        return respondents
+    return math.ceil(respondents * (Fraction(error) / Fraction(target)) ** 2)
 
 
-def _target(target: float, level: float | None, willing: float) -> float:
+def _read_target(target: float, level: float | None, willing: float) -> float:
     fits = (
         0 < target < math.inf and (level is None or 0 < level < 1) and 0 < willing <= 1
     )
@@ -272,8 +268,8 @@ def _target(target: float, level: float | None, willing: float) -> float:
     return target if level is None else target / NormalDist().inv_cdf((1 + level) / 2)
 
 
-def _error(errors: Vector, at: int | None) -> float:
-    return float(errors.max() if at is None else errors[at])
+def _error(errors: Vector, index: int | None) -> float:
+    return float(errors.max() if index is None else errors[index])
 
 
 def _move_from_border(value: Vector, respondents: int) -> Vector:
@@ -281,6 +277,4 @@ def _move_from_border(value: Vector, respondents: int) -> Vector:
 
     small an error.
     """
-    return np.asarray(
-        (respondents * projection(value) + 1) / (respondents + len(value))
-    )
+    return (respondents * projection(value) + 1) / (respondents + len(value))

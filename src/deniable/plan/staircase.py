@@ -20,12 +20,12 @@ from deniable.designs import Design
 from deniable.designs.rounding import realize
 from deniable.estimates.covariances import Matrix, Vector
 
-MOST_PATTERNED = 8
+MAX_PATTERNED = 8
 """Categories up to which all patterns are weighed: 254 of them."""
 
 _TIGHTEST = 1e-9  # the barrier's last weight, against an error that starts at 1
 _NEXT = 0.05  # each weight of the barrier to the one before
-_LEAST_MASS = 1e-7  # patterns sent more rarely are dropped
+_MIN_MASS = 1e-7  # patterns sent more rarely are dropped
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def _sent_patterns(
     patterns: Matrix, weights: Vector
 ) -> tuple[NDArray[np.intp], Vector]:
     """Return which patterns are sent at all, and their weights, moved so that every column still sums to 1."""
-    often = np.flatnonzero(weights > _LEAST_MASS)
+    often = np.flatnonzero(weights > _MIN_MASS)
     columns = patterns[:, often]
     missing = np.linalg.lstsq(
         columns * weights[often], 1 - columns @ weights[often], rcond=None

@@ -14,26 +14,22 @@ from scipy.stats import t as student
 from deniable.attacks.simulated import generator
 from deniable.designs import Design
 from deniable.errors import InvalidRequest
+from deniable.estimates.covariances import Vector, vector
 from deniable.estimates.intervals import quantile
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Written
-from deniable.plan import Planned, power, variance, width
+from deniable.plan import Planned, variance, width
 from deniable.plan.detection import (
-    deciding_response,
+    ShareTest,
+    estimate_distribution,
     has_few_tallies,
-    law_of_estimate,
-    read_category,
-    read_share,
     shares_around,
 )
 from deniable.plan.planned import Line
-from deniable.plan.variances import read_probability, read_whole
+from deniable.plan.precision import read_whole
 from deniable.rendering.formats import percent
 from deniable.simulate.simulated_tallies import read_repetitions, tallies
-from deniable.types.categories.plan import DecidingResponse
 from deniable.types.categories.simulate import Counts
-
-Numbers = NDArray[np.float64]
 
 _PIECE = 1_000  # studies that are drawn before progress is told
 _PEOPLE = 10**9  # the shares of those who are asked are whole numbers of so many
@@ -41,92 +37,88 @@ _PEOPLE = 10**9  # the shares of those who are asked are whole numbers of so man
 
 @dataclass(frozen=True, slots=True)
 class _Study:
-    """What is asked in every study, and how it is tested."""
+    """A survey with n respondents and the test that its analyst makes.
 
+    Attributes:
+        test: what is tested, and the true share.
+        design: what people respond with.
+        n: the number of respondents.
+        exact: whether the test is the exact one.
+    """
+
+    test: ShareTest
     design: Design
     n: int
-    category: str
-    share: float
-    null: float
-    tail: float
-    two_sided: bool
     exact: bool
-    counted: DecidingResponse | None
 
-    def drawn(self, repetitions: int, draws: np.random.Generator) -> Counts:
-        shares = np.array(shares_around(self.design, self.category, self.share))
-        people = np.round(shares * _PEOPLE).astype(np.int64)
+    def simulate(self, repetitions: int, draws: np.random.Generator) -> Counts:
+        """Return the counts of many surveys."""
+        shares = shares_around(self.design, self.test.category, self.test.true)
         return tallies(
             self.design,
-            people,
+            np.round(vector(shares) * _PEOPLE).astype(np.int64),
             repetitions,
             respondents=self.n,
             replaced=True,
             draws=draws,
         )
 
-    def estimated(self, counts: Counts) -> tuple[Numbers, Numbers]:
-        """Return the estimate and its estimated variance, for each study."""
+    @property
+    def _index(self) -> int:
+        return self.design.category_number(self.test.category)
+
+    def estimate(self, counts: Counts) -> tuple[Vector, Vector]:
+        """Return the estimate and its estimated variance, for each survey."""
         response_shares = counts / self.n
-        number = self.design.category_number(self.category)
-        if self.counted is not None:
-            yes, gap = response_shares[:, number], self.counted.gap
-            return (yes - self.counted.stray) / gap, yes * (1 - yes) / (
-                gap**2 * (self.n - 1)
-            )
+        response = self.test.response
+        if response is not None:
+            yes = response_shares[:, self._index]
+            values, variances = (yes - response.stray) / response.gap, yes * (1 - yes)
+            return values, variances / (response.gap**2 * (self.n - 1))
         linear = left_inverse(self.design.channel)
         if not isinstance(linear, Written):
             raise InvalidRequest(
                 "studies are drawn for designs with a table of probabilities, or of which one response decides.",
                 "Draw tallies() and estimate each of them.",
             )
-        scores = linear.inverse[number]
+        scores = linear.inverse[self._index]
         values = response_shares @ scores
         return values, (response_shares @ scores**2 - values**2) / (self.n - 1)
 
-    def rejected(self, counts: Counts, values: Numbers) -> NDArray[np.bool_]:
-        """Say in which studies the null is rejected: by the p-value of the count, or by the normal test."""
-        up = self._above(counts, values, above=self.share > self.null)
-        return (
-            up | self._above(counts, values, above=self.share < self.null)
-            if self.two_sided
-            else up
-        )
+    def is_rejected(self, counts: Counts, values: Vector) -> NDArray[np.bool_]:
+        """Return in which surveys the null is rejected: by the p-value of the count, or by the normal test."""
+        sides = [self.test.true > self.test.null]
+        if self.test.two_sided:
+            sides.append(not sides[0])
+        beyond = [self._is_beyond(counts, values, above=side) for side in sides]
+        return np.asarray(np.any(beyond, axis=0))
 
-    def _above(
-        self, counts: Counts, values: Numbers, *, above: bool
+    def _is_beyond(
+        self, counts: Counts, values: Vector, *, above: bool
     ) -> NDArray[np.bool_]:
-        if self.exact and self.counted is not None:
-            yes, chance = (
-                counts[:, self.design.category_number(self.category)],
-                self.counted.chance(self.null),
+        test = self.test
+        if self.exact and test.response is not None:
+            yes, p_null = counts[:, self._index], test.response.chance(test.null)
+            tails = (
+                binom.sf(yes - 1, self.n, p_null)
+                if above == (test.response.gap > 0)
+                else binom.cdf(yes, self.n, p_null)
             )
-            many = above == (self.counted.gap > 0)
-            chances = (
-                binom.sf(yes - 1, self.n, chance)
-                if many
-                else binom.cdf(yes, self.n, chance)
+        elif self.exact and has_few_tallies(self.design, self.n):
+            possible, chances = estimate_distribution(
+                self.design, self.n, test.category, test.null
             )
-            return np.asarray(chances <= self.tail)
-        if self.exact and has_few_tallies(self.design, self.n):
-            law, chances = law_of_estimate(
-                self.design, self.n, self.category, self.null
+            first = np.searchsorted(possible, values + (-1e-8 if above else 1e-8))
+            below = np.concatenate([[0.0], np.cumsum(chances)])[first]
+            tails = 1 - below if above else below
+        else:
+            shares = shares_around(self.design, test.category, test.null)
+            error = math.sqrt(
+                variance(self.design, self.n, shares=shares, category=test.category)
             )
-            first = (
-                np.searchsorted(law, values - 1e-8)
-                if above
-                else np.searchsorted(law, values + 1e-8)
-            )
-            below = np.concatenate([[0.0], np.cumsum(chances)])[
-                first
-            ]  # how often a true null gives less, or at most so
-            return np.asarray((1 - below if above else below) <= self.tail)
-        shares = shares_around(self.design, self.category, self.null)
-        error = math.sqrt(
-            variance(self.design, self.n, shares=shares, category=self.category)
-        )
-        distance = values - self.null if above else self.null - values
-        return np.asarray(distance > quantile(1 - 2 * self.tail) * error)
+            distance = values - test.null if above else test.null - values
+            return distance > quantile(1 - 2 * test.tail) * error
+        return np.asarray(tails <= test.tail)
 
 
 def studies(
@@ -172,44 +164,31 @@ def studies(
         >>> [line["of"] for line in found.lines]
         ['power', 'width', 'coverage']
     """
-    name, rows = read_category(design, category), read_repetitions(repetitions)
-    planned = power(
-        design,
-        n,
-        share=share,
-        null=null,
-        alpha=alpha,
-        two_sided=two_sided,
-        category=name,
-        method=method,
-    )
-    wide = width(
-        design, n, level=level, shares=shares_around(design, name, share), category=name
-    )
-    study = _Study(
-        design, read_whole(n, "n", least=2), name, read_share(share, "share"), read_share(null, "null"),
-        read_probability(alpha, "alpha") / (2 if two_sided else 1), two_sided, method != "normal",
-        deciding_response(design, name),
-    )  # fmt: skip
-    t_quantile = float(student.ppf((1 + level) / 2, study.n - 1))
+    rows = read_repetitions(repetitions)
+    test = ShareTest.read(design, share, null, alpha, two_sided, category)
+    planned = test.power(read_whole(n, "n", least=2), method, None)
+    shares = shares_around(design, test.category, share)
+    planned_width = width(design, n, level=level, shares=shares, category=test.category)
+    study = _Study(test, design, n, method != "normal")
+    t_quantile = float(student.ppf((1 + level) / 2, n - 1))
     observed = _run_studies(
         study, rows, t_quantile, generator() if draws is None else draws, progress
     )
-    lines: list[Line] = [
-        {"of": label, "planned": planned_value, "simulated": seen}
-        for label, planned_value, seen in zip(
+    lines: tuple[Line, ...] = tuple(
+        {"of": label, "planned": value, "simulated": simulated}
+        for label, value, simulated in zip(
             ("power", "width", "coverage"),
-            (planned, wide, level),
+            (planned, planned_width, level),
             observed,
             strict=True,
         )
-    ]
+    )
     sentence = (
         f"Of {rows:,} simulated studies with {n:,} respondents {percent(observed[0])} tell a share of "
         f"{percent(share)} "
         f"from {percent(null)}; planned were {percent(planned)}."
     )
-    return Planned(sentence, observed[0], tuple(lines))
+    return Planned(sentence, observed[0], lines)
 
 
 def _run_studies(
@@ -223,12 +202,12 @@ def _run_studies(
     sums = np.zeros(3)
     for begin in range(0, repetitions, _PIECE):
         n_studies = min(_PIECE, repetitions - begin)
-        counts = study.drawn(n_studies, draws)
-        values, variances = study.estimated(counts)
+        counts = study.simulate(n_studies, draws)
+        values, variances = study.estimate(counts)
         half = z * np.sqrt(np.maximum(variances, 0.0))
-        sums += (
-            study.rejected(counts, values).sum(), (2 * half).sum(), (np.abs(values - study.share) <= half).sum(),
-        )  # fmt: skip
+        is_covered = np.abs(values - study.test.true) <= half
+        is_rejected = study.is_rejected(counts, values)
+        sums += (is_rejected.sum(), (2 * half).sum(), is_covered.sum())
         if progress is not None:
             progress(begin + n_studies)
     rejected, wide, coverage = (sums / repetitions).tolist()

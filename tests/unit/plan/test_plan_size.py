@@ -7,8 +7,7 @@ import pytest
 import deniable as dn
 from deniable import plan
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
-from deniable.plan.sizes import smallest
-from deniable.plan.variances import Population
+from deniable.plan.precision import Population, smallest
 
 
 @pytest.mark.parametrize("population", [None, "census", 5_000], ids=str)

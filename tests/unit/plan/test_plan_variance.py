@@ -12,7 +12,7 @@ from deniable import plan
 from deniable.designs.sets_of_answers import best_t, subset_risk
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.estimates import covariance, deck_variance
-from deniable.plan.variances import Population
+from deniable.plan.precision import Population
 
 SKEW = dn.matrix(
     [[0.6, 0.2, 0.1], [0.3, 0.5, 0.2], [0.1, 0.3, 0.7]], categories=["a", "b", "c"]
