@@ -22,11 +22,11 @@ from matplotlib.text import Text
 
 import deniable as dn
 from deniable.designs import FAMILIES
-from deniable.estimates.charts import DARK, Picture
 from deniable.estimates.results import Result, Summary
 from deniable.order.blackwell import Order
 from deniable.plan import Choice, Comparison, ItemsChoice, Planned
 from deniable.rendering import Rendered
+from deniable.rendering.pictures import DARK, Picture
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import StageTallies, count_stages
 from deniable.types.drawn.design import DrawnDesign

@@ -31,7 +31,6 @@ from deniable.estimates import (
 )
 from deniable.estimates import measures as _measures_results  # noqa: F401 - likewise
 from deniable.estimates import regression as _regressions  # noqa: F401 - likewise
-from deniable.estimates.charts import DARK
 from deniable.estimates.results import PERCENTAGES, result_types
 from deniable.estimates.scrambled import estimates as _scrambled_results  # noqa: F401 - likewise
 from deniable.estimates.shares import Estimate
@@ -39,6 +38,7 @@ from deniable.estimates.stages import combine
 from deniable.groups import estimates as _groups_results  # noqa: F401 - whose results are to be known, too
 from deniable.order.relaxation import ladder
 from deniable.pairs.estimates import PairedDesigns, association
+from deniable.rendering.pictures import DARK
 from deniable.report import result_texts
 from deniable.tallies.decks import DeckTally
 from deniable.tallies.stages import count_stages

@@ -19,9 +19,6 @@ LOADERS = {
     "types/__init__": "the operations of a type of question, in the folders beside it",
 }
 CLIMBING = {  # what is still to be moved: the importer, and the module above it
-    ("rendering/__init__", "deniable.report.sheets"),
-    ("rendering/__init__", "deniable.report.pictures"),
-    ("rendering/__init__", "deniable.estimates.charts"),
     *(
         ("estimates/sampling/results", f"deniable.types{name}")
         for part in ("drawn", "edges", "key_value", "numbers")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from deniable.designs import FAMILIES
-from deniable.report import survey_designs
 from tests.exact.test_named_designs import WALKS
+from tests.support import survey_designs
 
 PAGE = Path(__file__).parents[2] / "docs" / "survey-designs.md"
 

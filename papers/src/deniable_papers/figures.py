@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.designs import Design
 from deniable.estimates import covariance
-from deniable.estimates.charts import INK, LINES, plain
+from deniable.rendering.pictures import INK, LINES, plain
 from deniable.simulate import shares, tallies
 from deniable_papers.values import Point, Setting
 

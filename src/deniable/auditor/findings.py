@@ -14,7 +14,7 @@ from deniable.documents import Document
 from deniable.rendering import framed
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 __all__ = ["CONSISTENT", "FIT", "VIOLATED", "WORST_EVENT", "Audit", "Figure", "Finding"]
 

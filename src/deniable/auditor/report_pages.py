@@ -12,7 +12,7 @@ from deniable.rendering import formats
 
 if TYPE_CHECKING:
     from deniable.auditor.findings import Audit, Finding
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 __all__ = ["figure", "page", "picture", "text", "verdict_sentence"]
 
@@ -104,19 +104,17 @@ def picture(audit: Audit) -> str:
 
 def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     """Return the same picture for papers: a bar up to what is sure, a ring at what was seen."""
-    from deniable.estimates.charts import ACCENT, INK, TRUTH, Picture, darkened, plain
+    from deniable.rendering.pictures import (
+        ACCENT,
+        TRUTH,
+        darken,
+        legend_below,
+        start_picture,
+    )
 
     events = audit.events
-    picture = Picture(
-        figsize=(8, 1.9 + 0.55 * max(1, len(events))), layout="constrained"
-    )
-    axes = picture.add_subplot()
-    axes.set_title(
-        textwrap.fill(title or verdict_sentence(audit), 60),
-        loc="left",
-        color=INK,
-        fontsize=11,
-    )
+    height = 1.9 + 0.55 * max(1, len(events))
+    picture, axes = start_picture(height, title or verdict_sentence(audit), letters=60)
     heights = range(len(events))
     axes.barh(
         heights,
@@ -147,14 +145,11 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
                               for event in events])  # fmt: skip
     axes.set_ylim(max(1, len(events)) - 0.5, -0.5)
     axes.set_xlim(left=0)
-    axes.set_xlabel(f"ε, with {formats.level(audit.level)} confidence", color=INK)
-    plain(axes)
+    axes.set_xlabel(f"ε, with {formats.level(audit.level)} confidence")
     axes.grid(visible=False, axis="y")
-    picture.legend(
-        loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK
-    )
+    legend_below(picture)
     if dark:
-        darkened(picture)
+        darken(picture)
     return picture
 
 

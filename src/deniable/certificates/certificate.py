@@ -14,12 +14,14 @@ from deniable.claims.losses import privacy_losses
 from deniable.claims.statements import Claims, Priors, combine_claims, priors_by_part
 from deniable.documents import HashedDocument
 from deniable.errors import InvalidRequest, UnreadableFile, quoted, require
-from deniable.rendering import drawn, framed
+from deniable.rendering import Rendered, draw, framed
 from deniable.survey import Survey
 from deniable.types import design_classes, find_operation, operation
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from deniable.rendering.pictures import Picture
 
 
 def subject_classes() -> dict[str, type[HashedDocument]]:
@@ -121,7 +123,21 @@ class Certificate(HashedDocument):
             title: of the picture; by default what it shows.
             dark: light on dark, for slides and dark pages.
         """
-        return drawn(self, title=title, dark=dark)
+        return draw(self, title, dark)
+
+    def _picture(self, title: str) -> Picture:
+        subject = self.subject
+        if not isinstance(subject, Survey):
+            assert isinstance(subject, Rendered)
+            return subject._picture(title)
+        from deniable.rendering.pictures import draw_bars
+
+        rows = [
+            (question.name, question.designs[-1].epsilon)
+            for question in subject.questions
+        ]
+        default = f"What each question of {subject.name} reveals"
+        return draw_bars(rows, title or default, "ε, at most")
 
     def _repr_html_(self) -> str:
         return framed(self.to_html())

@@ -332,13 +332,13 @@ def quiet_crashes(command: Callable[_P, _R]) -> Callable[_P, _R]:
 
 def print_tally(tally: Any, *, as_json: bool) -> None:
     """Print the table of a tally, as `print(tally)` shows it, and its notes."""
-    from deniable.rendering import MOST_ROWS
+    from deniable.rendering import MAX_ROWS
     from deniable.rendering.terminal import to_rich
 
     if as_json:
         print_json(tally.to_json(indent=2))
         return
-    sheet = tally._sheet().shortened(MOST_ROWS)
+    sheet = tally._sheet().shortened(MAX_ROWS)
     console().print(to_rich(sheet))
     for note in sheet.notes:
         console().print(note, markup=False)

@@ -43,7 +43,7 @@ from deniable.cli.reading import (
     read_rows,
 )
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
-from deniable.rendering import MOST_ROWS
+from deniable.rendering import MAX_ROWS
 
 if TYPE_CHECKING:
     from deniable.designs import Design
@@ -489,10 +489,7 @@ def _show(design: Design | DrawnDesign) -> None:
         for sentence in operation(design, "privacy_text")(design):
             out.print(sentence, markup=False)
         return
-    if (
-        design.channel.answers <= _MOST_COLUMNS
-        and design.channel.responses <= MOST_ROWS
-    ):
+    if design.channel.answers <= _MOST_COLUMNS and design.channel.responses <= MAX_ROWS:
         sheet = operation(design, "sheet")(design)
         out.print(to_rich(replace(sheet, title=sheet.notes[0]), main_column=0))
     alarms = warnings(design)

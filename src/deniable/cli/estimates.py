@@ -23,7 +23,7 @@ from deniable.cli.common import (
 from deniable.errors import InvalidRequest
 from deniable.estimates.formats import ENDINGS, check_ending, sheet, written
 from deniable.files.columns import BINARY, guess
-from deniable.rendering import MOST_ROWS, to_text
+from deniable.rendering import MAX_ROWS, to_text
 from deniable.types import operation
 from deniable.verbs import estimate as fit
 
@@ -250,7 +250,7 @@ def show(summary: Any) -> None:
     from deniable.rendering.terminal import to_rich
 
     out = console()
-    table = sheet(summary, percent=True).shortened(MOST_ROWS)
+    table = sheet(summary, percent=True).shortened(MAX_ROWS)
     if not all(isinstance(row, ShareRow) for row in summary.rows):
         out.print(to_text(table, out.width), markup=False, soft_wrap=True)
         return

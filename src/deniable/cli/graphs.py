@@ -34,8 +34,8 @@ from deniable.cli.estimates import (
 from deniable.cli.reading import read_any_design
 from deniable.engines.files import tally_file
 from deniable.errors import InvalidRequest
-from deniable.estimates.charts import MOST_BARS
 from deniable.estimates.formats import sheet
+from deniable.rendering.pictures import MAX_BARS
 from deniable.rendering.terminal import to_rich
 from deniable.types import operation
 from deniable.verbs import estimate as fit
@@ -225,7 +225,7 @@ def estimate(
         console().print(to_rich(sheet(summary)))
         print_notes(summary)
     if chart is not None:
-        save_picture(_draw(chosen, min(top, MOST_BARS), level), chart)
+        save_picture(_draw(chosen, min(top, MAX_BARS), level), chart)
     if out is not None:
         write_result(chosen, out, level=level, force=force)
 

@@ -13,14 +13,11 @@ from typing import NamedTuple
 
 from deniable.channel import Diagonal, Sets, TwoLevel
 from deniable.designs import Design
+from deniable.rendering import MAX_ANSWERS, MAX_RESPONSES
 
-MOST_ANSWERS = 12
-"""Columns of a table of probabilities that stand beside each other; in a picture, `MOST_PICTURED`."""
-MOST_RESPONSES = 24
-"""Its rows."""
-MOST_PICTURED = 40
+MAX_PICTURED = 40
 """Rows and columns of a picture of probabilities; most of them without a label."""
-MOST_PANELS = 6
+MAX_PANELS = 6
 """Tables of one design that are shown, such as those of its stages."""
 
 
@@ -64,8 +61,8 @@ def design_views(design: Design, *, pictured: bool = False) -> tuple[ChannelView
         (Fraction(1, 2), Fraction(1, 1998))
     """
     channel = design.channel
-    if channel.answers <= MOST_ANSWERS and channel.responses <= MOST_RESPONSES:
-        return (_view_corner(design, MOST_RESPONSES, MOST_ANSWERS),)
+    if channel.answers <= MAX_ANSWERS and channel.responses <= MAX_RESPONSES:
+        return (_view_corner(design, MAX_RESPONSES, MAX_ANSWERS),)
     if design.factors:
         return part_views(
             [(factor.attribute, factor.design) for factor in design.factors],
@@ -73,9 +70,7 @@ def design_views(design: Design, *, pictured: bool = False) -> tuple[ChannelView
         )
     if channel.two_level is not None:
         return (_view_levels(channel.two_level),)
-    limits = (
-        (MOST_PICTURED, MOST_PICTURED) if pictured else (MOST_RESPONSES, MOST_ANSWERS)
-    )
+    limits = (MAX_PICTURED, MAX_PICTURED) if pictured else (MAX_RESPONSES, MAX_ANSWERS)
     view = _view_corner(design, *limits)
     if (len(view.responses), len(view.given)) == (channel.responses, channel.answers):
         return (view,)
@@ -92,7 +87,7 @@ def part_views(
     """Return a table for each of the first few parts of a design, named after the part."""
     return tuple(
         design_views(design, pictured=pictured)[0]._replace(title=name)
-        for name, design in parts[:MOST_PANELS]
+        for name, design in parts[:MAX_PANELS]
     )
 
 

@@ -1,134 +1,45 @@
-"""Results as pictures, and how all pictures look: their colours on light and on dark, and axes without clutter."""
+"""Results as pictures: each number with its interval, of one result or of several."""
 
 from __future__ import annotations
 
-import io
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import matplotlib
 import numpy as np
-from matplotlib.colors import to_hex, to_rgba_array
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from deniable.errors import InvalidRequest, quoted, require
+from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
 from deniable.rendering import formats
+from deniable.rendering.pictures import (
+    ACCENT,
+    INK,
+    LINES,
+    MAX_BARS,
+    PALE,
+    TRUTH,
+    Picture,
+    darken,
+    legend_below,
+    name_rows,
+    plain,
+    set_title,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-
-INK, GRID, ACCENT, PALE, TRUTH = "#1f2933", "#e4e7eb", "#2563a8", "#b9cfe6", "#d1495b"
-LINES = (
-    ACCENT,
-    TRUTH,
-    "#2f7d5b",
-    "#8a5a00",
-    "#6b3fa0",
-    "#3b8ea5",
-    "#a33b82",
-    "#5c6670",
-)
-"""Colours of lines, in this order; told apart also by people who see few colours, as far as their number allows."""
-
-DARK = {
-    "#ffffff": "#14191f", "#000000": "#e6eaee", INK: "#e6eaee", GRID: "#37424d", ACCENT: "#6aa5e0", PALE: "#38597a",
-    TRUTH: "#ff8a80", "#2f7d5b": "#6fd3a0", "#8a5a00": "#e0b050", "#6b3fa0": "#b79cf0", "#3b8ea5": "#7cc7da",
-    "#a33b82": "#ee8fcf", "#5c6670": "#aab4be",
-}  # fmt: skip
-"""What each colour becomes on a dark background."""
-
-_PAINTED = (
-    "facecolor",
-    "edgecolor",
-    "color",
-    "markerfacecolor",
-    "markeredgecolor",
-)  # what is coloured of an artist
-MOST_BARS = 40  # intervals that a reader can tell apart
 _FEW_BARS = 12  # up to so many have room between them
-_LETTERS = 40  # of a name beside its interval; the picture keeps room for the numbers
-_TITLE = 88  # letters in a line of the title
+_NAME_LETTERS = (
+    40  # of a name beside its interval; the picture keeps room for the numbers
+)
+_TITLE_LETTERS = 88  # in a line of the title, together with the longest name
 _RATIOS = ("odds ratio",)  # quantities on a scale of factors
-_APART = (
-    "coefficient",
-    "change in share",
-)  # numbers for one unit each, which differ as the units do
-_MOST_APART = 12.0  # times as far as another from 0: further, and its neighbour's interval is a dot
-
-
-class Picture(Figure):
-    """A figure of matplotlib that shows itself in a notebook, light or dark as its reader has it."""
-
-    def _repr_svg_(self) -> str:
-        told = io.StringIO()
-        with matplotlib.rc_context({"svg.hashsalt": "deniable"}):
-            self.savefig(
-                told, format="svg", metadata={"Date": None, "Creator": "deniable"}
-            )
-        return _adaptive(told.getvalue())
-
-
-def _adaptive(svg: str) -> str:
-    """Return an SVG whose colours follow what its reader prefers."""
-    lights, darks = (
-        "".join(f"--d{at}:{each};" for at, each in enumerate(side))
-        for side in (DARK, DARK.values())
-    )
-    for at, light in enumerate(DARK):
-        svg = svg.replace(light, f"var(--d{at})")
-    style = f"<style>svg{{{lights}}}@media(prefers-color-scheme:dark){{svg{{{darks}}}}}</style>"
-    return svg.replace("<defs>", f"{style}<defs>", 1)
-
-
-def darkened(figure: Figure) -> Figure:
-    """Return a figure with each of our colours changed to the one for a dark background.
-
-    Example:
-        >>> to_hex(darkened(Picture()).get_facecolor())
-        '#14191f'
-    """
-    for artist in figure.findobj():
-        for name in _PAINTED:
-            read, write = (
-                getattr(artist, f"get_{name}", None),
-                getattr(artist, f"set_{name}", None),
-            )
-            if read is not None and write is not None:
-                write(_dark(read()))
-    for axes in figure.axes:
-        axes.tick_params(which="both", colors=DARK[INK], grid_color=DARK[GRID])
-    return figure
-
-
-def _dark(color: Any) -> Any:
-    """Return what one or several colours become; what is none of ours stays, and so does how clear it is."""
-    if isinstance(color, str) and color in ("none", "auto"):
-        return color
-    found = to_rgba_array(color)
-    for row in found:
-        row[:3] = to_rgba_array(DARK.get(to_hex(row), to_hex(row)))[0, :3]
-    return found if len(found) != 1 else tuple(found[0])
-
-
-def drawable(text: str) -> str:
-    """Return a text that a picture shows as it is: a dollar sign begins no formula."""
-    return text.replace("$", r"\$")
-
-
-def plain(axes: Axes) -> None:
-    """Take away the frame and the ticks, and lay a pale grid under what is drawn."""
-    axes.grid(color=GRID, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(length=0, colors=INK)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+_UNITS = ("coefficient", "change in share")  # for one unit each, which differ
+_MAX_FACTOR = 12.0  # times as far as another from 0: further, and its neighbour's interval is a dot
 
 
 def chart(
@@ -154,40 +65,28 @@ def chart(
     Raises:
         InvalidRequest: neither a result nor a summary.
     """
-    summary = _summarized(result, level)
-    listed = _without_intercept(summary)
-    rows = largest(listed, MOST_BARS)
-    panels = _panels(rows) if summary.quantity in _APART else [rows]
+    summary = _summary_of(result, level)
+    effects = _without_intercept(summary)
+    rows = largest(effects, MAX_BARS)
+    panels = _panels(rows) if summary.quantity in _UNITS else [rows]
     height = max(len(rows), 1) * (0.5 if len(rows) <= _FEW_BARS else 0.28)
     figure = Picture(
         figsize=(8, 1.2 + height + 0.5 * len(panels)), layout="constrained"
     )
-    ratios = [len(each) + 1 for each in panels]
-    for axes, panel in zip(
-        figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[:, 0],
-        panels,
-        strict=True,
-    ):
+    ratios = [len(panel) + 1 for panel in panels]
+    subplots = figure.subplots(len(panels), squeeze=False, height_ratios=ratios)[:, 0]
+    for axes, panel in zip(subplots, panels, strict=True):
         _draw_rows(axes, panel, truth or {}, log=summary.quantity in _RATIOS)
-    left_out = "without the intercept" if len(listed) < len(summary.rows) else ""
-    scaled = "each panel has a scale of its own" if len(panels) > 1 else ""
-    _label(
-        figure.axes,
-        summary,
-        len(rows),
-        title,
-        remarks=[each for each in (left_out, scaled) if each],
-    )
+    n_hidden = len(summary.rows) - len(effects)
+    remarks = ["without the intercept"] if n_hidden else []
+    remarks += ["each panel has a scale of its own"] if len(panels) > 1 else []
+    n_numbers = len(summary.rows) + summary.left_out - min(n_hidden, 1)
+    lines = [*_count_note(summary, len(rows), n_numbers), "; ".join(remarks)]
+    _label(figure.axes, summary, title or summary.title, lines)
     if truth or any(row.BESIDE for row in rows):
-        figure.legend(
-            loc="outside lower center",
-            ncols=3,
-            frameon=False,
-            fontsize=9,
-            labelcolor=INK,
-        )
+        legend_below(figure)
     if dark:
-        darkened(figure)
+        darken(figure)
     return figure
 
 
@@ -215,7 +114,7 @@ def forest(
         >>> from deniable.designs import warner
         >>> from deniable.estimates import estimate
         >>> from deniable.tallies import Tally
-        >>> both = {each: estimate(Tally(warner(2), [90, 10])) for each in ("men", "women")}
+        >>> both = {sex: estimate(Tally(warner(2), [90, 10])) for sex in ("men", "women")}
         >>> [label.get_text() for label in forest(both, "yes").axes[0].get_yticklabels()]
         ['men', 'women']
     """
@@ -224,88 +123,71 @@ def forest(
             f"a forest is of several results by name; there is one {type(results).__name__}.",
             'For example {"men": men, "women": women}; dn.report.chart(result) draws one.',
         )
-    known = {each: _summarized(result, level) for each, result in results.items()}
-    if len({summary.quantity for summary in known.values()}) != 1:
+    summaries = {key: _summary_of(result, level) for key, result in results.items()}
+    if len({summary.quantity for summary in summaries.values()}) != 1:
         raise InvalidRequest(
             "a forest is of one quantity; expected at least one result, and all of the same quantity."
         )
-    first = next(iter(known.values()))
-    names = (
-        [name]
-        if name is not None
-        else [row.name for row in largest(first.rows, MOST_BARS // len(known) or 1)]
-    )
+    first = next(iter(summaries.values()))
+    names = [name] if name is not None else _largest_names(first, len(summaries))
     rows = [
-        (number, each, _found(known[each], number))
+        (key, row)
         for number in names
-        for each in known
+        for key, summary in summaries.items()
+        for row in summary.rows
+        if row.name == number
     ]
-    drawn = [(number, each, row) for number, each, row in rows if row is not None]
-    if not drawn:
+    if not rows:
         raise InvalidRequest(
             f"{quoted(name)} was not estimated in any of these; expected a name that one of them has."
         )
-    figure = Picture(figsize=(8, 1.7 + 0.34 * len(drawn)), layout="constrained")
+    several = len(names) > 1
+    figure = Picture(figsize=(8, 1.7 + 0.34 * len(rows)), layout="constrained")
     axes = figure.add_subplot()
-    palette = (
-        LINES * (len(known) // len(LINES) + 1)
-        if len(names) > 1
-        else [ACCENT] * len(known)
-    )
-    colors = dict(zip(known, palette, strict=False))
-    heights = _stacked(drawn, apart=len(names) > 1)
-    for height, (number, each, row) in zip(heights, drawn, strict=True):
-        label = each if number == names[0] and len(names) > 1 else None
-        axes.plot([row.low, row.high], [height] * 2, color=colors[each], linewidth=2.2)
-        axes.plot(
-            [row.estimate], [height], "o", color=colors[each], markersize=6, label=label
-        )
-    told = [number if len(names) > 1 else each for number, each, _ in drawn]
-    places = [
-        (height, text)
-        for at, (height, text) in enumerate(zip(heights, told, strict=True))
-        if told[at - 1] != text or at == 0
-    ]
-    axes.set_yticks(
-        [height for height, _ in places],
-        [drawable(_shortened(text)) for _, text in places],
-    )
-    axes.set_ylim(heights[-1] + 0.6, -0.6)
-    _under(axes, log=first.quantity in _RATIOS)
-    _label(
-        [axes],
-        first,
-        len(names),
-        title or (name or first.quantity),
-        everything=len(first.rows) if name is None else 1,
-    )
-    if len(names) > 1:
-        figure.legend(
-            loc="outside lower center",
-            ncols=4,
-            frameon=False,
-            fontsize=9,
-            labelcolor=INK,
-        )
+    _draw_forest(axes, rows, list(summaries), several=several)
+    _finish_axes(axes, log=first.quantity in _RATIOS)
+    n_numbers = len(first.rows) if name is None else 1
+    lines = _count_note(first, len(names), n_numbers)
+    _label([axes], first, title or (name or first.quantity), lines)
+    if several:
+        legend_below(figure, 4)
     if dark:
-        darkened(figure)
+        darken(figure)
     return figure
 
 
-def _stacked(drawn: Sequence[tuple[str, str, Row]], *, apart: bool) -> list[float]:
-    """Return a height for each row; those of another number stand a little apart."""
-    heights, at = [], 0.0
-    for before, (number, _, _) in zip([None, *drawn], drawn, strict=False):
-        at += 0.0 if before is None else 1.6 if apart and before[0] != number else 1.0
-        heights.append(at)
-    return heights
+def _draw_forest(
+    axes: Axes,
+    rows: Sequence[tuple[str, Row]],
+    results: Sequence[str],
+    *,
+    several: bool,
+) -> None:
+    """Draw rows by the name of their result; those of another number stand a little apart, in colours of results."""
+    height, ticks = 0.0, {}
+    before: Row | None = None
+    for key, row in rows:
+        is_new = before is None or before.name != row.name
+        if before is not None:
+            height += 1.6 if several and is_new else 1.0
+        if is_new or not several:
+            ticks[height] = row.name if several else key
+        color = LINES[results.index(key) % len(LINES)] if several else ACCENT
+        label = key if several and row.name == rows[0][1].name else None
+        _draw_interval(axes, row, height, color, label)
+        before = row
+    name_rows(axes, list(ticks.values()), heights=list(ticks), letters=_NAME_LETTERS)
+    axes.set_ylim(height + 0.6, -0.6)
 
 
-def _found(summary: Summary[Row], name: str) -> Row | None:
-    return next((row for row in summary.rows if row.name == name), None)
+def _draw_interval(
+    axes: Axes, row: Row, height: float, color: str, label: str | None
+) -> None:
+    axes.plot([row.low, row.high], [height] * 2, color=color, linewidth=2.2)
+    axes.plot([row.estimate], [height], "o", color=color, markersize=6, label=label)
 
 
-def _summarized(result: Result | Summary[Row], level: float) -> Summary[Row]:
+def _summary_of(result: Result | Summary[Row], level: float) -> Summary[Row]:
     if not isinstance(result, Result | Summary):
         raise InvalidRequest(
             f"there is no picture of a {type(result).__name__}; expected what estimate() returns, or its summary().",
@@ -316,40 +198,14 @@ def _summarized(result: Result | Summary[Row], level: float) -> Summary[Row]:
 
 def largest(rows: Sequence[Row], count: int) -> Sequence[Row]:
     """Return all rows, or, where there are more than `count`, those with the largest numbers."""
-    return (
-        rows
-        if len(rows) <= count
-        else sorted(rows, key=lambda row: -np.nan_to_num(row.estimate, nan=-np.inf))[
-            :count
-        ]
-    )
+    if len(rows) <= count:
+        return rows
+    sizes = [-np.nan_to_num(row.estimate, nan=-np.inf) for row in rows]
+    return [rows[index] for index in np.argsort(sizes, kind="stable")[:count]]
 
 
-def save(figure: Figure, path: str | Path) -> Path:
-    """Write a picture; the ending of the name says the format, such as .png or .svg.
-
-    Raises:
-        InvalidRequest: no picture, a format that Matplotlib does not write, or a folder that is not there.
-    """
-    require(
-        hasattr(figure, "savefig"),
-        figure,
-        "the picture",
-        "a figure of Matplotlib, as plot() returns",
-    )
-    require(isinstance(path, str | Path), path, "the path", "the name of a file")
-    target = Path(path)
-    known = sorted(figure.canvas.get_supported_filetypes())
-    if target.suffix.lower().removeprefix(".") not in known:
-        raise InvalidRequest(
-            f"the name of the picture ends in {quoted(target.suffix)}; expected one of {', '.join(known)}."
-        )
-    if not target.parent.is_dir():
-        raise InvalidRequest(
-            f"there is no folder {quoted(str(target.parent), 80)}; expected one that exists."
-        )
-    figure.savefig(target, dpi=150)
-    return target
+def _largest_names(summary: Summary[Row], n_results: int) -> list[str]:
+    return [row.name for row in largest(summary.rows, MAX_BARS // n_results or 1)]
 
 
 def _without_intercept(summary: Summary[Row]) -> Sequence[Row]:
@@ -368,53 +224,40 @@ def _panels(rows: Sequence[Row]) -> list[list[Row]]:
         max([abs(end) for end in (row.low, row.high) if np.isfinite(end)], default=0.0)
         for row in rows
     ]
-    found: list[
-        tuple[float, list[int]]
-    ] = []  # how far each panel reaches, and its rows
-    for at in sorted(range(len(rows)), key=lambda each: -sizes[each]):
-        if not found or sizes[at] * _MOST_APART < found[-1][0]:
-            found.append((sizes[at], []))
-        found[-1][1].append(at)
+    panels: list[list[int]] = []
+    reach = 0.0  # of the last panel, whose first row is the largest
+    for index in sorted(range(len(rows)), key=lambda index: -sizes[index]):
+        if not panels or sizes[index] * _MAX_FACTOR < reach:
+            reach = sizes[index]
+            panels.append([])
+        panels[-1].append(index)
+    ordered = sorted(sorted(panel) for panel in panels)
+    return [[rows[index] for index in panel] for panel in ordered] or [[]]
+
+
+def _count_note(summary: Summary[Row], n_drawn: int, n_numbers: int) -> list[str]:
+    """Return a line of the title about numbers that are not drawn."""
+    if n_drawn >= n_numbers:
+        return []
+    # Of many intervals some miss the truth, and among the largest estimates more of them do.
+    alone = "; each interval holds by itself, not for the largest of many"
     return [
-        [rows[at] for at in sorted(panel)]
-        for panel in sorted(sorted(each) for _, each in found)
-    ] or [[]]
+        f"the {n_drawn} largest of {n_numbers:,}{'' if summary.simultaneous else alone}"
+    ]
 
 
 def _label(
-    panels: Sequence[Axes],
-    summary: Summary[Row],
-    shown: int,
-    title: str,
-    everything: int | None = None,
-    remarks: Sequence[str] = (),
+    panels: Sequence[Axes], summary: Summary[Row], title: str, lines: Sequence[str]
 ) -> None:
-    first, last = panels[0], panels[-1]
-    longest = max(
-        (len(each.get_text()) for axes in panels for each in axes.get_yticklabels()),
-        default=0,
-    )
-    told = textwrap.fill(title or summary.title, _TITLE - longest)
-    everything = (
-        len(summary.rows) + summary.left_out if everything is None else everything
-    )
-    everything -= (
-        summary.quantity == "coefficient" and "without the intercept" in remarks
-    )
-    if shown < everything:
-        # Of many intervals some miss the truth, and among the largest estimates more of them do.
-        alone = (
-            ""
-            if summary.simultaneous
-            else "; each interval holds by itself, not for the largest of many"
-        )
-        told += f"\nthe {shown} largest of {everything:,}{alone}"
-    told += f"\n{'; '.join(remarks)}" if remarks else ""
-    first.set_title(drawable(told), loc="left", color=INK, fontsize=11)
+    """Write the title with further lines, and say what the numbers are."""
+    labels = [label for axes in panels for label in axes.get_yticklabels()]
+    longest = max((len(label.get_text()) for label in labels), default=0)
+    heading = textwrap.fill(title, _TITLE_LETTERS - longest)
+    set_title(panels[0], "\n".join(filter(None, [heading, *lines])))
     whole = summary.rows[0].WHOLE if summary.rows else Row.WHOLE
     of = f"share of {whole}" if summary.quantity == "share" else summary.quantity
     credible = "credible " if summary.interval.startswith("credible") else ""
-    last.set_xlabel(f"{of}, with {summary.level_text} {credible}intervals", color=INK)
+    panels[-1].set_xlabel(f"{of}, with {summary.level_text} {credible}intervals")
     percent = summary.quantity in PERCENTAGES
     for axes in panels:
         axes.xaxis.set_major_formatter(
@@ -425,42 +268,24 @@ def _label(
             axes.xaxis.set_minor_formatter(lambda _value, _: "")
 
 
-def _shortened(name: str) -> str:
-    told = " ".join(name.split()) if "\n" in name else name
-    return told if len(told) <= _LETTERS else f"{told[: _LETTERS - 1]}…"
-
-
 def _draw_rows(
-    axes: Axes, rows: Sequence[Row], truth: Mapping[str, float], *, log: bool = False
+    axes: Axes, rows: Sequence[Row], truth: Mapping[str, float], *, log: bool
 ) -> None:
-    heights = np.arange(len(rows))
-    if log:
-        rows = _within(rows)
-    for height, row in zip(heights, rows, strict=True):
-        first = height == 0
-        if row.BESIDE:
-            *names, called = row.BESIDE
-            label = called if first else None
-            ends = [getattr(row, name) for name in names]
+    for height, row in enumerate(_within_factors(rows) if log else rows):
+        # A label names all marks of its kind, once.
+        *beside, beside_name = row.BESIDE or ("",)
+        labels = ("estimate", "truth", beside_name) if height == 0 else (None,) * 3
+        if beside:
             axes.plot(
-                ends,
+                [getattr(row, end) for end in beside],
                 [height - 0.22] * 2,
                 color=PALE,
                 linewidth=6,
                 solid_capstyle="butt",
-                label=label,
+                label=labels[2],
             )
-        axes.plot([row.low, row.high], [height] * 2, color=ACCENT, linewidth=2.2)
-        axes.plot(
-            [row.estimate],
-            [height],
-            "o",
-            color=ACCENT,
-            markersize=6,
-            label="estimate" if first else None,
-        )
+        _draw_interval(axes, row, height, ACCENT, labels[0])
         if row.name in truth:
-            label = "truth" if first else None
             axes.plot(
                 [truth[row.name]],
                 [height],
@@ -468,39 +293,29 @@ def _draw_rows(
                 color=TRUTH,
                 markersize=16,
                 markeredgewidth=2.2,
-                label=label,
+                label=labels[1],
             )
-    axes.set_yticks(heights, [drawable(_shortened(row.name)) for row in rows])
-    axes.set_ylim(len(rows) - 0.5, -0.6)
-    _under(axes, log=log)
+    name_rows(axes, [row.name for row in rows], letters=_NAME_LETTERS)
+    _finish_axes(axes, log=log)
 
 
-def _within(rows: Sequence[Row]) -> list[Row]:
+def _within_factors(rows: Sequence[Row]) -> list[Row]:
     """Return rows for a scale of factors: ends at 0 and without bound lie at the edges of what is drawn."""
-    known = [
-        each
-        for row in rows
-        for each in (row.estimate, row.low, row.high)
-        if 0 < each < np.inf
-    ]
-    low, high = min([0.5, *known]) / 2, max([2.0, *known]) * 2
+    ends = [end for row in rows for end in (row.estimate, row.low, row.high)]
+    positive = [end for end in ends if 0 < end < np.inf]
+    low, high = min([0.5, *positive]) / 2, max([2.0, *positive]) * 2
     return [
         replace(
-            row,
-            **{
-                name: min(max(getattr(row, name), low), high)
-                for name in ("low", "high")
-            },
+            row, low=min(max(row.low, low), high), high=min(max(row.high, low), high)
         )
         for row in rows
     ]
 
 
-def _under(axes: Axes, *, log: bool = False) -> None:
+def _finish_axes(axes: Axes, *, log: bool) -> None:
     """Draw where nothing is different, at 0 or at a factor of 1, and a grid for the numbers alone."""
     if log:
         axes.set_xscale("log")
     axes.axvline(1 if log else 0, color=INK, linewidth=0.8)
     plain(axes)
     axes.grid(visible=False, axis="y")
-    axes.spines["left"].set_visible(False)

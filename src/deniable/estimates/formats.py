@@ -10,7 +10,7 @@ from pathlib import Path
 
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
-from deniable.rendering import MOST_ROWS, Sheet, formats, to_text
+from deniable.rendering import MAX_ROWS, Sheet, formats, to_text
 
 _WIDTH, _HEIGHT = 160, 14  # of the small picture beside a number, in pixels
 _BLUE = "#4a86c5"  # three times as dark as white, and three times as light as black
@@ -71,7 +71,7 @@ def caption(summary: Summary[Row]) -> str:
 
 def to_summary_text(summary: Summary[Row]) -> str:
     """Return a summary as plain text; of very many rows the largest."""
-    return to_text(sheet(summary).shortened(MOST_ROWS))
+    return to_text(sheet(summary).shortened(MAX_ROWS))
 
 
 def _caption(summary: Summary[Row], level: str) -> str:

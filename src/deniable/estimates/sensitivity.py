@@ -190,10 +190,16 @@ class Sensitivity(Rendered):
             title: of the picture; by default what it shows.
             dark: light on dark, for slides and dark pages.
         """
-        from deniable.estimates.charts import INK, LINES, Picture, darkened, plain
+        from deniable.rendering.pictures import (
+            INK,
+            LINES,
+            darken,
+            legend_below,
+            start_picture,
+        )
 
-        figure = Picture(figsize=(8, 4.5), layout="constrained")
-        axes = figure.add_subplot()
+        default = f"share of {self.category!r} if people do not follow the device"
+        figure, axes = start_picture(4.5, title or default)
         for curve, colour in zip(self.curves, LINES, strict=False):
             shares, estimates, _, low, high, _, _ = zip(*curve.points, strict=True)
             axes.plot(
@@ -213,24 +219,14 @@ class Sensitivity(Rendered):
             for each in (point.low, point.high)
         ]
         axes.set_ylim(max(min(ends) - 0.02, -0.3), min(max(ends) + 0.02, 1.3))
-        axes.set_title(
-            title or f"share of {self.category!r} if people do not follow the device",
-            loc="left",
-            color=INK,
-        )
-        axes.set_xlabel("share of people who do not follow", color=INK)
-        axes.set_ylabel(f"share, with {formats.level(self.level)} intervals", color=INK)
+        axes.set_xlabel("share of people who do not follow")
+        axes.set_ylabel(f"share, with {formats.level(self.level)} intervals")
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: formats.percent(value, 6))
-        plain(axes)
-        figure.legend(
-            loc="outside lower center",
-            ncols=1,
-            frameon=False,
-            fontsize=9,
-            labelcolor=INK,
-        )
-        return darkened(figure) if dark else figure
+        legend_below(figure, 1)
+        if dark:
+            darken(figure)
+        return figure
 
     def __str__(self) -> str:
         return self.to_text(most=None)

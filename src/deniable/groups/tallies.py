@@ -31,6 +31,8 @@ from deniable.errors import (
 )
 from deniable.files import arrow
 from deniable.files.row_names import check_same_people
+from deniable.groups.display import groups_picture, groups_sheet
+from deniable.rendering import Sheet
 from deniable.tallies.base import AdditiveTally
 from deniable.tallies.group_labels import Group, group_label, group_order, numbered
 from deniable.tallies.responses import Responses
@@ -40,6 +42,7 @@ from deniable.types.surfaces import check_surface
 
 if TYPE_CHECKING:
     from deniable.groups.estimates import GroupedEstimate
+    from deniable.rendering.pictures import Picture
 
 __all__ = ["GroupedTally", "check_groups", "tallies_by_values", "tally_by"]
 
@@ -110,6 +113,12 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     @classmethod
     def empty(cls, design: AnyDesign) -> GroupedTally:
         return cls(design, {})
+
+    def _sheet(self) -> Sheet:
+        return groups_sheet(self)
+
+    def _picture(self, title: str) -> Picture:
+        return groups_picture(self, title)
 
     @property
     def weighted(self) -> bool:

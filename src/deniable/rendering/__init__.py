@@ -12,8 +12,7 @@ import re
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from deniable.errors import InvalidRequest, MissingExtra, quoted, require_options
 from deniable.files.cells import safe_cell
@@ -23,8 +22,16 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-MOST_ROWS = 40
+    from deniable.rendering.pictures import Picture
+
+MAX_ROWS = 40
 """Rows of a table that a reader looks through."""
+
+MAX_ANSWERS = 12
+"""Columns of a table of probabilities that stand beside each other."""
+
+MAX_RESPONSES = 24
+"""Rows of a table of probabilities."""
 
 _TEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
@@ -287,18 +294,25 @@ def to_html(sheet: Sheet) -> str:
 class Rendered:
     """Something that has a table and a picture. In a notebook it shows itself.
 
-    How designs and tallies look is known to `report`, which is loaded when somebody looks: whoever responds carries the
-    standard library alone.
+    How designs and tallies look is known to `report`, a namespace of the package that is loaded when somebody looks:
+    whoever responds carries the standard library alone.
     """
 
     __slots__ = ()
 
     def _sheet(self) -> Sheet:
         """Return what the table holds."""
-        made: Sheet = import_module("deniable.report.sheets").sheet_of(self)
-        return made
+        import deniable
 
-    def to_text(self, *, most: int | None = MOST_ROWS, width: int | None = None) -> str:
+        return deniable.report.sheet_of(self)
+
+    def _picture(self, title: str) -> Picture:
+        """Draw it, with this title or one of its own."""
+        import deniable
+
+        return deniable.report.picture_of(self, title=title)
+
+    def to_text(self, *, most: int | None = MAX_ROWS, width: int | None = None) -> str:
         """Return the table as plain text, with its title and notes.
 
         Args:
@@ -311,7 +325,7 @@ class Rendered:
         """Return the table as CSV: all rows with all their digits; no cell is taken for a formula by a spreadsheet."""
         return to_csv(self._sheet())
 
-    def to_html(self, *, most: int | None = MOST_ROWS) -> str:
+    def to_html(self, *, most: int | None = MAX_ROWS) -> str:
         """Return the table as HTML, in the colours of the page around it.
 
         Args:
@@ -322,7 +336,7 @@ class Rendered:
     def to_latex(
         self,
         *,
-        most: int | None = MOST_ROWS,
+        most: int | None = MAX_ROWS,
         caption: str = "",
         label: str = "",
         notes: bool = True,
@@ -342,7 +356,7 @@ class Rendered:
             self._sheet().shortened(most), caption=caption, label=label, notes=notes
         )
 
-    def to_markdown(self, *, most: int | None = MOST_ROWS) -> str:
+    def to_markdown(self, *, most: int | None = MAX_ROWS) -> str:
         """Return the table in Markdown, with its title and notes.
 
         Args:
@@ -357,7 +371,7 @@ class Rendered:
             title: of the picture; by default what it shows.
             dark: light on dark, for slides and dark pages.
         """
-        return drawn(self, title=title, dark=dark)
+        return draw(self, title, dark)
 
     def _repr_html_(self) -> str:
         return self.to_html()
@@ -379,15 +393,25 @@ def data_frame(rows: object) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def drawn(thing: object, *, title: str = "", dark: bool = False) -> Figure:
-    """Return the picture of a thing, as `report` draws it."""
+class Drawable(Protocol):
+    """Something that has a picture."""
+
+    def _picture(self, title: str) -> Picture: ...
+
+
+def draw(target: Drawable, title: str, dark: bool) -> Picture:
+    """Return the picture of something, light or dark.
+
+    Raises:
+        InvalidRequest: options of another type.
+    """
     require_options(truths={"dark": dark}, texts={"title": title})
-    made: Figure = import_module("deniable.report.pictures").picture_of(
-        thing, title=title
-    )
+    picture = target._picture(title)
     if dark:
-        import_module("deniable.estimates.charts").darkened(made)
-    return made
+        from deniable.rendering.pictures import darken
+
+        darken(picture)
+    return picture
 
 
 def framed(page: str, height: int = 520) -> str:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from deniable.display.privacy_texts import attributes
-    from deniable.estimates.charts import chart, forest, save
+    from deniable.estimates.charts import chart, forest
+    from deniable.rendering.pictures import save
+    from deniable.report.displays import picture_of as picture_of
+    from deniable.report.displays import sheet_of as sheet_of
     from deniable.report.graphs import against_truth, weighted_graph
     from deniable.report.publication import methods, sentence
     from deniable.report.regions import (
@@ -41,8 +44,10 @@ _HOMES = {
     "chart": "estimates.charts",
     "forest": "estimates.charts",
     "methods": "report.publication",
-    "save": "estimates.charts",
+    "picture_of": "report.displays",
+    "save": "rendering.pictures",
     "sentence": "report.publication",
+    "sheet_of": "report.displays",
     "against_truth": "report.graphs",
     "weighted_graph": "report.graphs",
 }
@@ -50,7 +55,7 @@ _HOMES = {
 if not TYPE_CHECKING:  # a checker knows every name from the imports above
 
     def __getattr__(name: str) -> object:
-        if name in __all__:
+        if name in (*__all__, *_HOMES):
             return getattr(
                 import_module(f"deniable.{_HOMES.get(name, 'report.regions')}"), name
             )

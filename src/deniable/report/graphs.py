@@ -3,34 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import LinearSegmentedColormap, Normalize
 from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest
-from deniable.estimates.charts import ACCENT, INK, MOST_BARS, TRUTH, plain
-from deniable.estimates.covariances import Vector
+from deniable.estimates.covariances import Matrix, Vector
 from deniable.rendering import formats
+from deniable.rendering.pictures import (
+    ACCENT,
+    INK,
+    MAX_BARS,
+    TRUTH,
+    Picture,
+    plain,
+    set_main_title,
+    set_title,
+    shorten,
+    start_picture,
+)
 from deniable.types.key_value.estimate import KeyValueEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Colormap
     from matplotlib.figure import Figure
+    from matplotlib.typing import ColorType
 
 __all__ = ["against_truth", "weighted_graph"]
 
-_COLORS = (
-    "#b2182b",
-    "#c9a227",
-    "#1f5fa8",
-)  # the low end of the scale, its middle, and the high end; none is pale
-_LETTERS = 34
-_WIDEST = 20.0  # points: the widest edge
-_NARROW = (
-    0.45  # how far the edges lie apart at the people's end, of how far at the items'
+# The low end of the scale of mean weights, its middle, and the high end; none is pale.
+_COLORS = LinearSegmentedColormap.from_list(
+    "weights", ("#b2182b", "#c9a227", "#1f5fa8")
 )
+_NAME_LETTERS = 34
+_WIDEST = 20.0  # points: the widest edge
+_NARROWING = 0.45  # the distance of edges at the people's end, as a part of that at the items' end
 _BAND, _UNKNOWN = "#dfe5ec", "#8a94a0"
 
 
@@ -54,19 +64,17 @@ def against_truth(
     Raises:
         NotEstimable: the design does not tell degrees, or not the means.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(11 if mean else 5.6, 5.4), layout="constrained")
-    axes = figure.subplots(1, 2 if mean else 1, squeeze=False)[0]
-    everybody = np.ones(len(estimate.design.items), np.bool_)
-    _scatter(axes[0], estimate, "degree", degree, level, everybody)
-    if mean:
-        _scatter(axes[1], estimate, "mean", mean, level, ~estimate.within_noise)
+    figure = Picture(figsize=(11 if mean else 5.6, 5.4), layout="constrained")
+    first, *second = figure.subplots(1, 2 if mean else 1, squeeze=False)[0]
+    all_items = np.ones(len(estimate.design.items), np.bool_)
+    _scatter(first, estimate, "degree", degree, level, all_items)
+    for axes in second:
+        _scatter(axes, estimate, "mean", mean or {}, level, ~estimate.within_noise)
     epsilon = formats.epsilon(estimate.design.epsilon)
     default = (
         f"{estimate.design.name}, ε = {epsilon}, {estimate.respondents:,} respondents"
     )
-    figure.suptitle(title or default, color=INK, fontsize=11, x=0.02, ha="left")
+    set_main_title(figure, title or default)
     return figure
 
 
@@ -89,173 +97,123 @@ def weighted_graph(
         InvalidRequest: more items than can be told apart.
         NotEstimable: the design does not tell degrees.
     """
-    from matplotlib.figure import Figure
-
-    if not 1 <= count <= MOST_BARS:
+    if not 1 <= count <= MAX_BARS:
         raise InvalidRequest(
-            f"count is {count}; expected 1 to {MOST_BARS} items for a picture."
+            f"count is {count}; expected 1 to {MAX_BARS} items for a picture."
         )
-    order = np.argsort(-estimate.degree, kind="stable")[:count]
-    figure = Figure(figsize=(9.6, 1.8 + 0.4 * len(order)), layout="constrained")
-    axes = figure.add_subplot()
-    _fan(axes, estimate, order.tolist(), level)
+    items = np.argsort(-estimate.degree, kind="stable")[:count].tolist()
     default = (
-        f"{estimate.respondents:,} respondents and {len(order)} of {len(estimate.design.items):,} items, "
+        f"{estimate.respondents:,} respondents and {len(items)} of {len(estimate.design.items):,} items, "
         f"ε = {formats.epsilon(estimate.design.epsilon)}"
     )
-    axes.set_title(title or default, loc="left", color=INK, fontsize=11)
-    _colorbar(figure, axes, estimate)
+    figure, axes = start_picture(1.8 + 0.4 * len(items), title or default, width=9.6)
+    axes.axis("off")
+    _draw_edges(axes, estimate, items, level)
+    if estimate.linear.weight is not None:
+        _draw_color_scale(figure, axes, estimate)
     return figure
+
+
+def _intervals(estimate: KeyValueEstimate, quantity: str, level: float) -> Matrix:
+    """Return the low and the high end of each item's interval."""
+    intervals = estimate.about(quantity).conf_int(level=level)
+    return np.array(list(intervals.values())).reshape(-1, 2)
 
 
 def _scatter(
     axes: Axes,
     estimate: KeyValueEstimate,
-    what: str,
+    quantity: str,
     truth: Mapping[str, float],
     level: float,
-    shown: NDArray[np.bool_],
+    is_drawn: NDArray[np.bool_],
 ) -> None:
     items = list(estimate.design.items)
-    picked = [
-        number for number, item in enumerate(items) if shown[number] and item in truth
+    numbers = [
+        number
+        for number, item in enumerate(items)
+        if is_drawn[number] and item in truth
     ]
-    true = np.array([truth[items[number]] for number in picked])
-    value = estimate.value(what)[picked]
-    ends = np.array(list(estimate.about(what).conf_int(level=level).values()))[
-        picked
-    ].reshape(-1, 2)
-    holds = (ends[:, 0] <= true) & (true <= ends[:, 1])
-    for mask, color, label in (
-        (holds, ACCENT, "interval holds the truth"),
-        (~holds, TRUTH, "it does not"),
-    ):
+    true = np.array([truth[items[number]] for number in numbers])
+    values = estimate.value(quantity)[numbers]
+    low, high = _intervals(estimate, quantity, level)[numbers].T
+    covers = (low <= true) & (true <= high)
+    groups = {
+        "interval holds the truth": (covers, ACCENT),
+        "it does not": (~covers, TRUTH),
+    }
+    for label, (mask, color) in groups.items():
         if mask.any():
             axes.vlines(
-                true[mask],
-                ends[mask, 0],
-                ends[mask, 1],
-                color=color,
-                linewidth=1.0,
-                alpha=0.55,
+                true[mask], low[mask], high[mask], color=color, linewidth=1, alpha=0.55
             )
-            named = f"{label} ({int(mask.sum()):,})"
-            axes.plot(
-                true[mask],
-                value[mask],
-                "o",
-                color=color,
-                markersize=4,
-                label=named,
-                linestyle="none",
-            )
-    limits = (
-        [min(true.min(), ends[:, 0].min()), max(true.max(), ends[:, 1].max())]
-        if picked
-        else [0.0, 1.0]
-    )
+            name = f"{label} ({int(mask.sum()):,})"
+            axes.plot(true[mask], values[mask], "o", color=color, ms=4, label=name)
+    plain(axes)
     line = [min(true, default=0.0), max(true, default=1.0)]
     axes.plot(line, line, color=INK, linewidth=0.9, linestyle=":")
-    reach = limits[1] - limits[0]
-    axes.set_ylim(
-        limits[0] - 0.04 * reach, limits[1] + 0.16 * reach
-    )  # room for the legend
-    if what == "degree":
+    bottom, top = min([line[0], *low]), max([line[1], *high])
+    reach = top - bottom
+    axes.set_ylim(bottom - 0.04 * reach, top + 0.16 * reach)  # room for the legend
+    if quantity == "degree":
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    axes.set_xlabel(f"true {what} of an item", color=INK)
-    axes.set_ylabel(
-        f"estimated {what}, with {formats.level(level)} intervals", color=INK
-    )
-    hidden = len(items) - len(picked)
-    if what == "mean" and hidden:
-        axes.set_title(
-            f"{hidden:,} items with a degree within noise of 0 left out",
-            loc="left",
-            color=INK,
-            fontsize=9,
-        )
-    if picked:
+    axes.set_xlabel(f"true {quantity} of an item")
+    axes.set_ylabel(f"estimated {quantity}, with {formats.level(level)} intervals")
+    n_hidden = len(items) - len(numbers)
+    if quantity == "mean" and n_hidden:
+        note = f"{n_hidden:,} items with a degree within noise of 0 left out"
+        set_title(axes, note, 9)
+    if numbers:
         axes.legend(frameon=False, fontsize=9, loc="upper left")
-    plain(axes)
 
 
-def _fan(
-    axes: Axes, estimate: KeyValueEstimate, order: list[int], level: float
+def _draw_edges(
+    axes: Axes, estimate: KeyValueEstimate, items: list[int], level: float
 ) -> None:
-    degree = np.maximum(estimate.degree[order], 0.0)
-    ends = np.maximum(
-        np.array(list(estimate.about("degree").conf_int(level=level).values()))[order],
-        0.0,
-    )
-    widest = max(float(ends[:, 1].max()), 1.0)
-    heights = np.arange(len(order), 0, -1, dtype=np.float64)
+    degrees = np.maximum(estimate.degree[items], 0.0)
+    bounds = np.maximum(_intervals(estimate, "degree", level)[items], 0.0)
+    points = _WIDEST / max(float(bounds.max()), 1.0)
+    heights = np.arange(len(items), 0, -1, dtype=np.float64)
     middle = float(heights.mean())
-    starts = middle + (heights - middle) * _NARROW
-    for number, start, height, value, (low, high) in zip(
-        order, starts, heights, degree, ends, strict=True
-    ):
-        color = _color(estimate, number)
-        for width, shade, opacity in (
-            (high, _BAND, 1.0),
-            (value, color, 0.55),
-            (low, color, 1.0),
-        ):
-            points = _WIDEST * width / widest
+    starts = middle + (heights - middle) * _NARROWING
+    rows = zip(items, starts, heights, degrees, bounds, strict=True)
+    for item, start, height, degree, (low, high) in rows:
+        color = _color(estimate, item)
+        bands = ((high, _BAND, 1.0), (degree, color, 0.55), (low, color, 1.0))
+        for people, shade, opacity in bands:
             axes.plot(
                 *_curve(start, height),
                 color=shade,
                 alpha=opacity,
-                linewidth=points,
+                linewidth=people * points,
                 solid_capstyle="butt",
             )
-        _write(axes, _label(estimate, number), height)
-    _write(
-        axes,
-        ("item", "people ± error", "mean ± error"),
-        len(order) + 1.0,
-        weight="bold",
-    )
+        _write_row(axes, _cells(estimate, item), height)
+    heads = ("item", "people ± error", "mean ± error")
+    _write_row(axes, heads, len(items) + 1.0, weight="bold")
     reach = max((starts[0] - starts[-1]) / 2, 0.3) + 0.25
-    axes.plot(
-        [0, 0],
-        [middle - reach, middle + reach],
-        color=INK,
-        linewidth=7,
-        solid_capstyle="round",
-    )
-    axes.text(
-        -0.03,
-        middle,
-        f"{estimate.respondents:,} people",
-        rotation=90,
-        va="center",
-        ha="right",
-        color=INK,
-    )
+    ends = [middle - reach, middle + reach]
+    axes.plot([0, 0], ends, color=INK, linewidth=7, solid_capstyle="round")
+    people = f"{estimate.respondents:,} people"
+    axes.text(-0.03, middle, people, rotation=90, va="center", ha="right", color=INK)
     axes.set_xlim(-0.12, 2.75)
-    axes.set_ylim(0.3, len(order) + 1.6)
-    axes.axis("off")
+    axes.set_ylim(0.3, len(items) + 1.6)
 
 
-def _write(
+def _write_row(
     axes: Axes, cells: tuple[str, str, str], height: float, weight: str = "normal"
 ) -> None:
-    for x, text, side in (
-        (1.05, cells[0], "left"),
-        (2.3, cells[1], "right"),
-        (2.75, cells[2], "right"),
+    look: dict[str, Any] = {
+        "va": "center",
+        "color": INK,
+        "fontsize": 9,
+        "fontweight": weight,
+    }
+    for x, cell, align in zip(
+        (1.05, 2.3, 2.75), cells, ("left", "right", "right"), strict=True
     ):
-        axes.text(
-            x,
-            height,
-            text,
-            va="center",
-            ha=side,
-            color=INK,
-            fontsize=9,
-            fontweight=weight,
-        )
+        axes.text(x, height, cell, ha=align, **look)
 
 
 def _curve(start: float, end: float) -> tuple[Vector, Vector]:
@@ -263,57 +221,43 @@ def _curve(start: float, end: float) -> tuple[Vector, Vector]:
     return x, start + (end - start) * (3 * x**2 - 2 * x**3)
 
 
-def _color(
-    estimate: KeyValueEstimate, number: int
-) -> tuple[float, float, float, float] | str:
-    if estimate.linear.weight is None or estimate.within_noise[number]:
+def _has_mean(estimate: KeyValueEstimate, item: int) -> bool:
+    return estimate.linear.weight is not None and not estimate.within_noise[item]
+
+
+def _color(estimate: KeyValueEstimate, item: int) -> ColorType:
+    if not _has_mean(estimate, item):
         return _UNKNOWN
-    low, high = float(estimate.design.low), float(estimate.design.high)
-    place = (float(estimate.mean[number]) - low) / (high - low)
-    red, green, blue, alpha = _colors()(min(1.0, max(0.0, place)))
-    return red, green, blue, alpha
+    return _COLORS(float(_scale(estimate)(float(estimate.mean[item]))))
 
 
-def _colors() -> Colormap:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("weights", _COLORS)
-
-
-def _label(estimate: KeyValueEstimate, number: int) -> tuple[str, str, str]:
-    name = estimate.design.items[number]
-    name = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
-    people = (
-        f"{estimate.degree[number]:,.0f} ± {estimate.errors('degree')[number]:,.0f}"
-    )
-    if estimate.linear.weight is None or estimate.within_noise[number]:
+def _cells(estimate: KeyValueEstimate, item: int) -> tuple[str, str, str]:
+    name = shorten(estimate.design.items[item], _NAME_LETTERS)
+    people = f"{estimate.degree[item]:,.0f} ± {estimate.errors('degree')[item]:,.0f}"
+    if not _has_mean(estimate, item):
         return name, people, "unknown"
-    return (
-        name,
-        people,
-        f"{estimate.mean[number]:.2f} ± {estimate.errors('mean')[number]:.2f}",
-    )
+    mean = f"{estimate.mean[item]:.2f} ± {estimate.errors('mean')[item]:.2f}"
+    return name, people, mean
 
 
-def _colorbar(figure: Figure, axes: Axes, estimate: KeyValueEstimate) -> None:
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import Normalize
+def _scale(estimate: KeyValueEstimate) -> Normalize:
+    """Return the scale of mean weights."""
+    return Normalize(float(estimate.design.low), float(estimate.design.high), clip=True)
 
-    if estimate.linear.weight is None:
-        return
-    scale = Normalize(float(estimate.design.low), float(estimate.design.high))
+
+def _draw_color_scale(figure: Figure, axes: Axes, estimate: KeyValueEstimate) -> None:
     bar = figure.colorbar(
-        ScalarMappable(scale, _colors()),
+        ScalarMappable(_scale(estimate), _COLORS),
         ax=axes,
         orientation="horizontal",
         fraction=0.03,
         pad=0.02,
         aspect=40,
     )
-    words = (
+    text = (
         "mean weight of those who have the item (width: people; dark, light "
         "and pale: lower end, estimate, upper end)"
     )
-    bar.set_label(words, color=INK, fontsize=9)
+    bar.set_label(text, color=INK, fontsize=9)
     bar.outline.set_visible(False)
     bar.ax.tick_params(length=0, colors=INK, labelsize=8)

@@ -28,23 +28,36 @@ from deniable.designs.two_answers_relaxed import (
     threshold,
 )
 from deniable.errors import InvalidDesign, InvalidRequest
-from deniable.estimates.charts import INK, plain
+from deniable.estimates.covariances import Vector
 from deniable.estimates.decks import deck_variance
 from deniable.plan import crossing, crossing_independent, ideal_deck_variance, variance
 from deniable.rendering import formats
+from deniable.rendering.pictures import (
+    ACCENT,
+    INK,
+    LINES,
+    TRUTH,
+    Picture,
+    plain,
+    set_main_title,
+    set_title,
+    start_picture,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from numpy.typing import NDArray
 
+Outline: TypeAlias = NDArray[np.float64]
 
-_ACCENT, _PALE, _WRONG = "#2563a8", "#dbe7f3", "#d1495b"
-_BREACH = "#f6d9dc"
-_LINES = (_ACCENT, "#2f7d5b", "#8a5a00", "#6b3fa0")
+_ALLOWED, _FORBIDDEN = "#dbe7f3", "#f6d9dc"
+_DESIGN_COLORS = (ACCENT, *LINES[2:5])
 _SHARES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
-_TIMES = (1, 1.5, 2, 3, 5, 10)
-_PRIORS = 1001  # beliefs at which borders are drawn
+_VARIANCE_FACTORS = (1, 1.5, 2, 3, 5, 10)
+_PRIORS = np.linspace(0, 1, 1001)  # beliefs at which borders are drawn
+_STEPS = 40  # points drawn on an edge; those of RR3‡ are curved
+_THIRD = 1 / 3
+_PUT_BACK = "#8a6d3b"
 
 
 def breach_region(criterion: Strict, *designs: Design, title: str = "") -> Figure:
@@ -69,22 +82,23 @@ def breach_region(criterion: Strict, *designs: Design, title: str = "") -> Figur
             f"{criterion} is not a demand on every belief; expected a criterion with a breach region.",
             "Epsilon, BayesFactor, BetaFactor, RhoToRho, PosteriorCap and Boundaries have one.",
         )
-    if len(designs) > len(_LINES):
+    if len(designs) > len(_DESIGN_COLORS):
         raise InvalidRequest(
-            f"there are {len(designs)} designs; expected at most {len(_LINES)} for a picture."
+            f"there are {len(designs)} designs; expected at most {len(_DESIGN_COLORS)} for a picture."
         )
-    figure, axes = _square(title or f"Forbidden by {criterion}")
+    figure, axes = _start_square(title or f"Forbidden by {criterion}")
     shade(axes, criterion.bounds)
-    label = f"the demand in full: γ = {_number(criterion.parity)}"
+    label = f"the demand in full: γ = {formats.number(float(criterion.parity))}"
     border(axes, criterion.parity, color=INK, style=(0, (4, 3)), label=label)
-    for design, color in zip(designs, _LINES, strict=False):
+    for design, color in zip(designs, _DESIGN_COLORS, strict=False):
         verdict = "holds" if criterion.check(design) else "fails"
-        label = f"{design.name}, ε = {_number(design.epsilon)}: {verdict}"
+        epsilon = formats.number(float(design.epsilon))
+        label = f"{design.name}, ε = {epsilon}: {verdict}"
         border(axes, design.parity, color=color, label=label)
-    axes.plot([0, 1], [0, 1], color=INK, linewidth=0.8, linestyle=":")
-    axes.set_xlabel("probability of an event before the response", color=INK)
-    axes.set_ylabel("probability after the response", color=INK)
-    _legend(figure)
+    _draw_line(axes, (0, 1), (0, 1))
+    axes.set_xlabel("probability of an event before the response")
+    axes.set_ylabel("probability after the response")
+    _explain_square(figure)
     return figure
 
 
@@ -110,25 +124,18 @@ def feasible_region(
     Implements: the figure 1 of [HLM17], with its region of Definition 2.
     """
     choice = optimal_binary(epsilon, delta, share=share, ceiling=ceiling, expose=expose)
-    pair = ", ".join(f"{float(exact.rational(each)):.4g}" for each in (epsilon, delta))
-    figure, axes = _square(title or f"What (ε, δ) = ({pair}) allows")
-    corners = (
-        choice
-        if ceiling is not None
-        else optimal_binary(epsilon, delta, share=share, expose=True)
-    )
-    draw_feasible(axes, corners)
+    region = choice
+    if ceiling is None:
+        region = optimal_binary(epsilon, delta, share=share, expose=True)
+    pair = ", ".join(f"{float(exact.rational(x)):.4g}" for x in (epsilon, delta))
+    figure, axes = _start_square(title or f"What (ε, δ) = ({pair}) allows")
+    draw_feasible(axes, region)
     _draw_variance(axes, choice)
     _draw_candidates(axes, choice)
-    axes.set_xlabel(
-        f"p00: probability of {choice.design.categories[0]!r} when it is the answer",
-        color=INK,
-    )
-    axes.set_ylabel(
-        f"p11: probability of {choice.design.categories[1]!r} when it is the answer",
-        color=INK,
-    )
-    _legend(figure)
+    first, second = choice.design.categories
+    axes.set_xlabel(f"p00: probability of {first!r} when it is the answer")
+    axes.set_ylabel(f"p11: probability of {second!r} when it is the answer")
+    _explain_square(figure)
     return figure
 
 
@@ -141,83 +148,61 @@ def threshold_levels(*, most_epsilon: float = 2.0, title: str = "") -> Figure:
         most_epsilon: where the left picture ends; the right one ends at a quarter of it.
         title: of the picture.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10, 4.8), layout="constrained")
+    figure = Picture(figsize=(10, 4.8), layout="constrained")
     left, right = figure.subplots(1, 2)
     _draw_levels(left, np.linspace(0, most_epsilon, 81), np.linspace(0.004, 1, 81))
     _draw_levels(
         right, np.linspace(0, most_epsilon / 4, 81), np.geomspace(1e-6, 1e-1, 81)
     )
     right.set_yscale("log")
-    figure.suptitle(
-        title
-        or "Share of the rarer answer at which the even and the exposing design are equally good\n"
-        "(shaded: the exposing one is better at every share)",
-        color=INK,
-        fontsize=11,
-        x=0.02,
-        ha="left",
-    )
+    default = "Share of the rarer answer at which the even and the exposing design are equally good"
+    note = "(shaded: the exposing one is better at every share)"
+    set_main_title(figure, title or default, *([] if title else [note]))
     return figure
 
 
-def _number(value: exact.Ratio) -> str:
-    return formats.number(float(value))
-
-
-def _square(title: str) -> tuple[Figure, Axes]:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(6.2, 7), layout="constrained")
-    axes = figure.add_subplot()
-    axes.set_title(title, loc="left", color=INK, fontsize=11)
-    axes.set_aspect("equal")
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    plain(axes)
+def _start_square(title: str) -> tuple[Picture, Axes]:
+    figure, axes = start_picture(7, title, width=6.2)
+    axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal")
     return figure, axes
 
 
-def _legend(figure: Figure) -> None:
-    lines = figure.legend(
-        loc="outside lower left", frameon=False, fontsize=9
-    ).get_texts()
-    figure.set_figheight(
-        6.6 + 0.2 * len(lines)
-    )  # a square, its title, and a line for each label
+def _explain_square(figure: Figure) -> None:
+    legend = figure.legend(loc="outside lower left", frameon=False, fontsize=9)
+    # A square, its title, and a line for each label.
+    figure.set_figheight(6.6 + 0.2 * len(legend.get_texts()))
+
+
+def _draw_line(
+    axes: Axes, x: Sequence[float], y: Sequence[float], label: str | None = None
+) -> None:
+    axes.plot(x, y, color=INK, linewidth=0.8, linestyle=":", label=label)
 
 
 def shade(
     axes: Axes,
     allowed: Callable[[float], Bounds],
     *,
-    color: str = _BREACH,
-    edge: str = _WRONG,
+    color: str = _FORBIDDEN,
+    edge: str = TRUTH,
     label: str = "forbidden",
     hatch: str | None = None,
 ) -> None:
     """Shade a breach region: what an event of each probability must not become, such as outside `criterion.bounds`."""
-    priors = np.linspace(0, 1, _PRIORS)
     # A float that is read as the decimal it shows is the same prior that is drawn.
-    lower, upper = np.array(
-        [list(map(float, allowed(prior))) for prior in priors.tolist()]
-    ).T
-    look: dict[str, Any] = (
-        {"facecolor": "none", "edgecolor": color, "hatch": hatch}
-        if hatch
-        else {"color": color}
-    )
-    axes.fill_between(priors, upper, 1, linewidth=0, label=label, **look)
-    axes.fill_between(priors, 0, lower, linewidth=0, **look)
-    for line, nothing in ((lower, 0.0), (upper, 1.0)):
-        axes.plot(
-            priors,
-            np.where(line == nothing, np.nan, line),
-            color=edge,
-            linewidth=1.4,
-            clip_on=False,
-        )
+    bounds = [list(map(float, allowed(prior))) for prior in _PRIORS.tolist()]
+    lower, upper = np.array(bounds).T
+    look: dict[str, Any] = {
+        "facecolor": "none" if hatch else color,
+        "hatch": hatch,
+        "linewidth": 0,
+    }
+    look["edgecolor"] = color
+    axes.fill_between(_PRIORS, upper, 1, label=label, **look)
+    axes.fill_between(_PRIORS, 0, lower, **look)
+    for line, trivial in ((lower, 0.0), (upper, 1.0)):
+        heights = np.where(line == trivial, np.nan, line)
+        axes.plot(_PRIORS, heights, color=edge, linewidth=1.4, clip_on=False)
 
 
 def border(
@@ -230,14 +215,12 @@ def border(
     down: bool = True,
 ) -> None:
     """Draw what an event of each probability can become at parity γ: the border h_γ, up and, if asked for, down."""
-    priors = np.linspace(0, 1, _PRIORS)
-    lower, upper = zip(
-        *(posterior_bounds(gamma, prior) for prior in priors.tolist()), strict=True
-    )
-    for number, ends in enumerate((lower, upper) if down else (upper,)):
+    bounds = [posterior_bounds(gamma, prior) for prior in _PRIORS.tolist()]
+    lines = np.array(bounds, np.float64).T
+    for number, heights in enumerate(lines if down else lines[1:]):
         axes.plot(
-            priors,
-            [float(end) for end in ends],
+            _PRIORS,
+            heights,
             color=color,
             linestyle=style,
             linewidth=1.8,
@@ -248,32 +231,18 @@ def border(
 
 def draw_feasible(axes: Axes, corners: BinaryChoice) -> None:
     """Shade the region between the designs that tell nothing and its corners, and its mirror for swapped responses."""
-    points = sorted(
-        _point(candidate) for candidate in (corners.chosen, *corners.others)
-    )
-    border = np.array([(0.0, 1.0), *points, (1.0, 0.0)])
-    axes.fill(*border.T, color=_PALE, linewidth=0, label="allowed")
-    axes.fill(
-        *(1 - border.T),
-        color=_PALE,
-        linewidth=0,
-        alpha=0.5,
-        label="allowed, with responses swapped",
-    )
-    axes.plot(
-        [0, 1],
-        [1, 0],
-        color=INK,
-        linewidth=0.8,
-        linestyle=":",
-        label="p00 + p11 = 1: nothing is told",
-    )
+    points = sorted(map(_point, (corners.chosen, *corners.others)))
+    region = np.array([(0.0, 1.0), *points, (1.0, 0.0)]).T
+    look: dict[str, Any] = {"color": _ALLOWED, "linewidth": 0}
+    axes.fill(*region, label="allowed", **look)
+    axes.fill(*(1 - region), alpha=0.5, label="allowed, with responses swapped", **look)
+    _draw_line(axes, (0, 1), (1, 0), "p00 + p11 = 1: nothing is told")
 
 
 def _point(candidate: Candidate) -> tuple[float, float]:
+    design = candidate.design
     no, yes = (
-        float(candidate.design.probability(name, given=name))
-        for name in candidate.design.categories
+        float(design.probability(name, given=name)) for name in design.categories
     )
     return no, yes
 
@@ -282,107 +251,80 @@ def _draw_variance(axes: Axes, choice: BinaryChoice) -> None:
     share = choice.guess
     p00, p11 = np.meshgrid(np.linspace(0, 1, 401), np.linspace(0, 1, 401))
     gap = p00 + p11 - 1
-    sent = 1 - p00 + share * gap
+    yes = 1 - p00 + share * gap
     with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.where(gap > 0.02, sent * (1 - sent) / gap**2, np.nan)
-    levels = [choice.variance * times for times in _TIMES]
+        variances = np.where(gap > 0.02, yes * (1 - yes) / gap**2, np.nan)
+    levels = [choice.variance * factor for factor in _VARIANCE_FACTORS]
     lines = axes.contour(
-        p00, p11, variance, levels=levels, colors=INK, linewidths=0.8, alpha=0.65
+        p00, p11, variances, levels=levels, colors=INK, linewidths=0.8, alpha=0.65
     )
     axes.clabel(lines, levels=levels[1:], fmt=lambda level: f"{level:.3g}", fontsize=8)
-    axes.plot(
-        [],
-        [],
-        color=INK,
-        linewidth=0.8,
-        label=f"equal variance per respondent, at a share of {share:.4g}",
-    )
+    label = f"equal variance per respondent, at a share of {share:.4g}"
+    axes.plot([], [], color=INK, linewidth=0.8, label=label)
 
 
 def _draw_candidates(axes: Axes, choice: BinaryChoice) -> None:
     for candidate in (choice.chosen, *choice.others):
-        best = candidate is choice.chosen
+        is_best = candidate is choice.chosen
+        verdict = "best" if is_best else "considered"
         axes.plot(
             *_point(candidate),
             marker="o",
-            linestyle="none",
             markersize=9,
-            color=_WRONG if candidate.exposes else _ACCENT,
-            markerfacecolor=None if best else "white",
+            color=TRUTH if candidate.exposes else ACCENT,
+            markerfacecolor=None if is_best else "white",
             markeredgewidth=1.8,
+            linestyle="none",
             clip_on=False,
             zorder=5,
-            label=f"{'best' if best else 'considered'}: {candidate.design.name}, variance {candidate.variance:.4g}",
+            label=f"{verdict}: {candidate.design.name}, variance {candidate.variance:.4g}",
         )
 
 
-def _draw_levels(
-    axes: Axes, epsilons: NDArray[np.float64], deltas: NDArray[np.float64]
-) -> None:
+def _draw_levels(axes: Axes, epsilons: Vector, deltas: Vector) -> None:
     ratios = [read_ratio(epsilon) for epsilon in epsilons.tolist()]
     shares = [
         [float(threshold(ratio, read_delta(delta))) for ratio in ratios]
         for delta in deltas.tolist()
     ]
-    heights, levels = (
-        np.log(shares),
-        np.log(_SHARES),
-    )  # g spans orders of magnitude; its logarithm is smooth
-    axes.contourf(
-        epsilons,
-        deltas,
-        heights,
-        levels=[levels[-1], heights.max() + 1],
-        colors=[_BREACH],
-    )
+    # g spans orders of magnitude; its logarithm is smooth.
+    heights, levels = np.log(shares), np.log(_SHARES)
+    worse = [levels[-1], heights.max() + 1]
+    axes.contourf(epsilons, deltas, heights, levels=worse, colors=[_FORBIDDEN])
     lines = axes.contour(
         epsilons,
         deltas,
         heights,
         levels=levels,
-        colors=[_ACCENT],
+        colors=[ACCENT],
         linewidths=1.4,
         linestyles="solid",
     )
-    for share, parts in zip(_SHARES, lines.allsegs, strict=True):
-        ends = [(float(x), float(y)) for part in parts for x, y in (part[0], part[-1])]
+    for share, segments in zip(_SHARES, lines.allsegs, strict=True):
+        ends = [segment[end] for segment in segments for end in (0, -1)]
         if ends:
-            right = [end for end in ends if end[0] == epsilons[-1]]
-            top = max(ends, key=lambda end: end[1])
-            _label_end(
-                axes,
-                right[0] if right else top,
-                formats.fixed_percent(share, 0),
-                at_right=bool(right),
-            )
+            _label_end(axes, np.array(ends), epsilons[-1], share)
     axes.set_xlim(epsilons[0], epsilons[-1])
-    axes.set_xlabel("ε", color=INK)
-    axes.set_ylabel("δ", color=INK)
+    axes.set(xlabel="ε", ylabel="δ")
     plain(axes)
 
 
-def _label_end(
-    axes: Axes, end: tuple[float, float], text: str, *, at_right: bool
-) -> None:
+def _label_end(axes: Axes, ends: Outline, right: float, share: float) -> None:
     """Write a level where its line leaves the picture: beside it at the right border, else above it."""
+    at_right = ends[ends[:, 0] == right]
+    beside = len(at_right) > 0
+    end = at_right[0] if beside else ends[ends[:, 1].argmax()]
     axes.annotate(
-        text,
-        end,
-        xytext=(4, 0) if at_right else (0, 4),
+        formats.fixed_percent(share, 0),
+        (float(end[0]), float(end[1])),
+        xytext=(4, 0) if beside else (0, 4),
         textcoords="offset points",
-        ha="left" if at_right else "center",
-        va="center" if at_right else "bottom",
+        ha="left" if beside else "center",
+        va="center" if beside else "bottom",
         fontsize=9,
-        color=_ACCENT,
+        color=ACCENT,
         annotation_clip=False,
     )
-
-
-Outline: TypeAlias = NDArray[np.float64]
-
-_ACCENT, _WRONG = "#2563a8", "#d1495b"
-_STEPS = 40  # points drawn on an edge; those of RR3‡ are curved
-_THIRD = 1 / 3
 
 
 def rr3_region(
@@ -401,42 +343,29 @@ def rr3_region(
     Raises:
         InvalidRequest: an unknown family, RR3♣ without a q, or a q with another family.
     """
-    from matplotlib.figure import Figure
-
     if len(find(family).parameters) == 3 and q is None:
         raise InvalidRequest(
             "rr3_club has three parameters; expected a q at which to cut.",
             "For example q=0.75.",
         )
-    figure = Figure(figsize=(6.2, 6.4), layout="constrained")
+    symbol = {"rr3_dagger": "RR3†", "rr3_ddagger": "RR3‡", "rr3_club": "RR3♣"}[family]
+    cut = "" if q is None else f", cut at q = {q}"
+    figure = Picture(figsize=(6.2, 6.4), layout="constrained")
     axes = figure.add_subplot()
+    _label_probabilities(axes, f"{symbol}: probabilities that keep to ε{cut}", 0)
     values = sorted(map(exact.positive_epsilon, epsilons), reverse=True)
     for depth, epsilon in enumerate(values):
         gamma = exact.exp_below(epsilon)
-        border = outline(family, gamma, q=q)
-        empty = "" if np.ptp(border, axis=0).min() > 0 else ", nothing at this q"
+        points = outline(family, gamma, q=q)
+        empty = "" if np.ptp(points, axis=0).min() > 0 else ", nothing at this q"
         strength = 0.18 + 0.6 * depth / max(1, len(values) - 1)
-        _fill(axes, border, strength, f"ε = {formats.epsilon(epsilon)}{empty}")
+        _fill(axes, points, strength, f"ε = {formats.epsilon(epsilon)}{empty}")
         if q is None:
-            p1, p2 = optimum(family, gamma).parameters
-            last = depth == len(values) - 1
-            axes.plot(
-                float(p1),
-                float(p2),
-                "o",
-                color=INK,
-                markersize=5,
-                label="smallest total variance" if last else None,
-            )
-    what = {"rr3_dagger": "RR3†", "rr3_ddagger": "RR3‡", "rr3_club": "RR3♣"}[family]
-    _dress(
-        axes,
-        f"{what}: probabilities that keep to ε"
-        + ("" if q is None else f", cut at q = {q}"),
-    )
-    figure.legend(
-        loc="outside lower center", ncols=len(values) + 1, frameon=False, fontsize=9
-    )
+            best = _floats(optimum(family, gamma).parameters)
+            label = None if epsilon != values[-1] else "smallest total variance"
+            axes.plot(*best, "o", color=INK, markersize=5, label=label)
+    columns = len(values) + 1
+    figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=9)
     return figure
 
 
@@ -445,52 +374,53 @@ def rr3_omega(epsilon: exact.Rational = 1) -> Figure:
 
     Implements: [MW21], Figure 2, corrected: panel (a) is Ω†(1), where p1 < p2, and panel (b) Ω†(2), where p2 < p1.
     """
-    from matplotlib.figure import Figure
-
     gamma = exact.exp_below(exact.positive_epsilon(epsilon))
     x = float(gamma)
-    figure = Figure(figsize=(10.4, 6.9), layout="constrained")
-    one, two = figure.subplots(1, 2)
-    best, bend = (_floats(point) for point in (star(gamma), kink(gamma)))
     edge = x / (x + 2)
     printed = 1 - 2 / (3 * x) if x > 1 else _THIRD
-    _fill(
-        one,
-        [(_THIRD, _THIRD), (edge, edge), (_THIRD, edge)],
-        0.5,
-        "Ω†(1): 2p2 ≤ γ(1 − p2)",
-    )
-    one.fill(
+    figure = Picture(figsize=(10.4, 6.9), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    upper = [(_THIRD, _THIRD), (edge, edge), (_THIRD, edge)]
+    _fill(left, upper, 0.5, "Ω†(1): 2p2 ≤ γ(1 − p2)")
+    left.fill(
         *np.transpose([(_THIRD, edge), (edge, edge), (_THIRD, printed)]),
-        facecolor="none", edgecolor=_WRONG, hatch="///", linewidth=0.8, label="2p1 ≤ γ(1 − p2) alone: ε is larger here",
+        facecolor="none", edgecolor=TRUTH, hatch="///", linewidth=0.8, label="2p1 ≤ γ(1 − p2) alone: ε is larger here",
     )  # fmt: skip
-    _fill(two, _lower(x), 0.5, "Ω†(2): 2p1 ≤ γ(1 − p2), 2p2 ≤ γ(1 − p1)")
-    two.plot(
-        *bend,
-        "D",
-        color=_WRONG,
-        markersize=6,
-        clip_on=False,
-        zorder=5,
-        label="kink: the least variance of the first share, if that is large",
-    )
-    for axes, title in ((one, "(a) p1 < p2"), (two, "(b) p2 < p1")):
-        axes.plot(
-            *best,
-            "o",
-            color=INK,
-            markersize=6,
-            zorder=5,
-            label="star: p1 = p2 = γ/(γ + 2)",
-        )
+    # The two conditions cross at p1 = p2 = γ/(γ + 2) and only there, so one of them binds all the way.
+    lower = [(_THIRD, _THIRD), (min(x / 3, 1 - 2 / (3 * x)), _THIRD), (edge, edge)]
+    _fill(right, lower, 0.5, "Ω†(2): 2p1 ≤ γ(1 − p2), 2p2 ≤ γ(1 − p1)")
+    label = "kink: the least variance of the first share, if that is large"
+    _mark_point(right, kink(gamma), "D", TRUTH, label)
+    for axes, condition in ((left, "(a) p1 < p2"), (right, "(b) p2 < p1")):
+        _mark_point(axes, star(gamma), "o", INK, "star: p1 = p2 = γ/(γ + 2)")
         axes.plot([_THIRD, 1], [_THIRD, 1], "--", color=INK, linewidth=0.8)
-        _dress(axes, f"{title}, ε = {formats.epsilon(exact.rational(epsilon))}")
-        axes.set_xlim(0.25, 1)
-        axes.set_ylim(0.25, 1)
-        axes.legend(
-            loc="upper center", bbox_to_anchor=(0.5, -0.12), frameon=False, fontsize=9
-        )
+        title = f"{condition}, ε = {formats.epsilon(exact.rational(epsilon))}"
+        _label_probabilities(axes, title, 0.25)
+        _explain_below(axes, -0.12)
     return figure
+
+
+def _mark_point(
+    axes: Axes, point: Sequence[Fraction], marker: str, color: str, label: str
+) -> None:
+    look: dict[str, Any] = {
+        "color": color,
+        "markersize": 6,
+        "zorder": 5,
+        "clip_on": False,
+    }
+    axes.plot(*_floats(point), marker, label=label, **look)
+
+
+def _explain_below(axes: Axes, offset: float, columns: int = 1) -> None:
+    anchor = (0.5, offset)
+    axes.legend(
+        loc="upper center",
+        bbox_to_anchor=anchor,
+        ncols=columns,
+        frameon=False,
+        fontsize=9,
+    )
 
 
 def outline(
@@ -498,63 +428,39 @@ def outline(
 ) -> Outline:
     """Return the border of a family's region in the (p1, p2) plane as points, in order."""
     points = [corner.point for corner in corners(family, gamma, q=q)]
-    middle = [
-        sum(each, Fraction(0)) / len(points) for each in zip(*points, strict=True)
-    ]
+    a, u, v = (sum(xs, Fraction(0)) / len(points) for xs in zip(*points, strict=True))
     # Along (a, u + v/7) no two points of a slice fall together, whichever slice it is.
     points.sort(
-        key=lambda p: math.atan2(
-            p[1] + p[2] / 7 - middle[1] - middle[2] / 7, p[0] - middle[0]
-        )
+        key=lambda p: math.atan2(p[1] + p[2] / 7 - u - v / 7, p[0] - a),
     )
-    border = []
+    path = []
     for start, end in zip(points, [*points[1:], points[0]], strict=True):
         for step in range(_STEPS):
             share = Fraction(step, _STEPS)
-            a, u, v = (p + share * (e - p) for p, e in zip(start, end, strict=True))
-            border.append(_floats(parameters_at(family, (a, u, v))[:2]))
-    return np.array(border)
-
-
-def _lower(x: float) -> list[tuple[float, float]]:
-    """Return the corners of Ω†(2): below the diagonal, above p2 = 1/3, left of both conditions."""
-    edge = x / (x + 2)
-    ends = [(_THIRD, _THIRD), (min(x / 3, 1 - 2 / (3 * x)), _THIRD)]
-    # The two conditions cross at p1 = p2 = γ/(γ + 2) and only there, so one of them binds all the way.
-    return [*ends, (edge, edge)]
+            x, y, z = (p + share * (e - p) for p, e in zip(start, end, strict=True))
+            path.append(_floats(parameters_at(family, (x, y, z))[:2]))
+    return np.array(path)
 
 
 def _fill(
     axes: Axes,
-    border: Outline | Sequence[tuple[float, float]],
+    points: Outline | Sequence[tuple[float, float]],
     strength: float,
     label: str,
 ) -> None:
-    axes.fill(
-        *np.transpose(border),
-        facecolor=_ACCENT,
-        alpha=strength,
-        edgecolor=_ACCENT,
-        linewidth=1,
-        label=label,
-    )
+    look: dict[str, Any] = {"facecolor": ACCENT, "edgecolor": ACCENT, "linewidth": 1}
+    axes.fill(*np.transpose(points), alpha=strength, label=label, **look)
 
 
-def _dress(axes: Axes, title: str) -> None:
-    axes.set_title(title, loc="left", color=INK, fontsize=11)
-    axes.set_xlabel("p1: how often the first answer is kept", color=INK)
-    axes.set_ylabel("p2", color=INK)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(0, 1)
-    axes.set_aspect("equal")
+def _label_probabilities(axes: Axes, title: str, low: float) -> None:
     plain(axes)
+    set_title(axes, title)
+    axes.set(xlim=(low, 1), ylim=(low, 1), aspect="equal", ylabel="p2")
+    axes.set_xlabel("p1: how often the first answer is kept")
 
 
 def _floats(point: Sequence[Fraction]) -> tuple[float, float]:
     return float(point[0]), float(point[1])
-
-
-_WARNER, _BACK, _DEALT, _SHADE = "#2563a8", "#8a6d3b", "#d1495b", "#e8eef5"
 
 
 def card_chart(people: int, epsilon: exact.Rational, middle: exact.Rational) -> Figure:
@@ -569,55 +475,40 @@ def card_chart(people: int, epsilon: exact.Rational, middle: exact.Rational) -> 
         epsilon: of all three, against a reader of one response.
         middle: the share of middle cards.
     """
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(8, 4.8), layout="constrained")
-    axes = figure.add_subplot()
-    _shade(axes, people, epsilon, middle)
+    title = (
+        f"Three ways to use cards: {people:,} people, ε = {formats.epsilon(exact.rational(epsilon))} for a "
+        "reader of one "
+        f"response, middle share {float(exact.rational(middle)):.4g}\nAgainst a collector who knows the other answers, "
+        "dealt cards have no ε"
+    )
+    figure, axes = start_picture(4.8, letters=len(title))
+    set_title(axes, title, 10)
+    bands = {
+        "Warner better than dealt": (crossing(people, epsilon, middle), "#e8eef5"),
+        "put back better than dealt": (crossing_independent(people), "#c9d6e4"),
+    }
+    for name, ((low, high), color) in bands.items():
+        label = f"{name}: {low:.3f} … {high:.3f}"
+        axes.axvspan(low, high, color=color, zorder=0, label=label)
     shares = np.linspace(0, 1, 201)
-    axes.axhline(
-        variance(warner(epsilon), people, population="census"),
-        color=_WARNER,
-        label="Warner's design",
-    )
+    alone = variance(warner(epsilon), people, population="census")
+    axes.axhline(alone, color=ACCENT, label="Warner's design")
     back = ideal_deck_variance(people, epsilon, middle, 0.5, replaced=True)
-    axes.axhline(back, color=_BACK, linestyle="--", label="cards put back")
-    dealt = [
-        ideal_deck_variance(people, epsilon, middle, share) for share in shares.tolist()
-    ]
-    axes.plot(
-        shares,
-        dealt,
-        color=_DEALT,
-        label="cards dealt, none to spare, in ideal proportions",
-    )
-    _dot_printed(axes, people, epsilon, middle)
-    _dress_cards(axes, people, epsilon, middle)
+    axes.axhline(back, color=_PUT_BACK, linestyle="--", label="cards put back")
+    dealt = [ideal_deck_variance(people, epsilon, middle, x) for x in shares.tolist()]
+    label = "cards dealt, none to spare, in ideal proportions"
+    axes.plot(shares, dealt, color=TRUTH, label=label)
+    _dot_printed_deck(axes, people, epsilon, middle)
+    axes.set_xlabel("true share of members")
+    axes.set_ylabel("variance of the estimated share")
+    axes.set_xlim(0, 1)
+    axes.set_ylim(bottom=0)
+    axes.xaxis.set_major_formatter(lambda value, _: formats.fixed_percent(value, 0))
+    _explain_below(axes, -0.14, 2)
     return figure
 
 
-def _shade(
-    axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational
-) -> None:
-    low, high = crossing(people, epsilon, middle)
-    axes.axvspan(
-        low,
-        high,
-        color=_SHADE,
-        zorder=0,
-        label=f"Warner better than dealt: {low:.3f} … {high:.3f}",
-    )
-    low, high = crossing_independent(people)
-    axes.axvspan(
-        low,
-        high,
-        color="#c9d6e4",
-        zorder=0,
-        label=f"put back better than dealt: {low:.3f} … {high:.3f}",
-    )
-
-
-def _dot_printed(
+def _dot_printed_deck(
     axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational
 ) -> None:
     try:
@@ -626,36 +517,6 @@ def _dot_printed(
         axes.plot([], [], " ", label="(no deck of whole cards keeps this ε)")
         return
     shares = np.arange(people + 1)[:: max(1, people // 25)] / people
-    values = [
-        deck_variance(deck, share, population=people) for share in shares.tolist()
-    ]
-    axes.plot(
-        shares, values, ".", color=_DEALT, label=f"the printed deck {deck.counts}"
-    )
-
-
-def _dress_cards(
-    axes: Axes, people: int, epsilon: exact.Rational, middle: exact.Rational
-) -> None:
-    axes.set_title(
-        f"Three ways to use cards: {people:,} people, ε = {formats.epsilon(exact.rational(epsilon))} for a "
-        "reader of one "
-        f"response, middle share {float(exact.rational(middle)):.4g}\nAgainst a collector who knows the other answers, "
-        "dealt cards have no ε",
-        loc="left",
-        color=INK,
-        fontsize=10,
-    )
-    axes.set_xlabel("true share of members", color=INK)
-    axes.set_ylabel("variance of the estimated share", color=INK)
-    axes.set_xlim(0, 1)
-    axes.set_ylim(bottom=0)
-    axes.xaxis.set_major_formatter(lambda value, _: formats.fixed_percent(value, 0))
-    plain(axes)
-    axes.legend(
-        loc="upper center",
-        bbox_to_anchor=(0.5, -0.14),
-        ncols=2,
-        frameon=False,
-        fontsize=9,
-    )
+    values = [deck_variance(deck, x, population=people) for x in shares.tolist()]
+    label = f"the printed deck {deck.counts}"
+    axes.plot(shares, values, ".", color=TRUTH, label=label)

@@ -10,8 +10,8 @@ import numpy as np
 import deniable as dn
 from deniable.errors import InvalidRequest
 from deniable.estimates import best_split, left_inverse
-from deniable.report.survey_designs import cost
 from tests.golden.runner import Uncovered, fractions, quantity
+from tests.support.survey_designs import cost
 
 
 @quantity("unrelated_two_sample")

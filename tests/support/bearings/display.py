@@ -11,7 +11,7 @@ from tests.support.bearings.count import BearingTally
 from tests.support.bearings.design import POINTS, BearingDesign
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 
 def sheet(design: BearingDesign) -> Sheet:
@@ -27,7 +27,7 @@ def tally_sheet(tally: BearingTally) -> Sheet:
 
 
 def tally_picture(tally: BearingTally, *, title: str = "") -> Picture:
-    from deniable.display.pictures import draw_bars
+    from deniable.rendering.pictures import draw_bars
 
     rows = list(zip(POINTS, map(float, tally.counts.tolist()), strict=True))
     return draw_bars(rows, title or tally_title(tally), "times sent")

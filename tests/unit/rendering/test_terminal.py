@@ -11,7 +11,7 @@ from rich.console import Console
 from deniable.designs import k_ary, matrix, unary, warner
 from deniable.estimates import estimate
 from deniable.estimates.formats import sheet, truth_sheet
-from deniable.rendering import MOST_ROWS, Sheet
+from deniable.rendering import MAX_ROWS, Sheet
 from deniable.rendering.terminal import to_rich
 from deniable.tallies import Tally, tally
 from deniable.tallies.counts import Declared
@@ -19,7 +19,7 @@ from deniable.tallies.counts import Declared
 
 def printed(table: Sheet) -> str:
     out = io.StringIO()
-    Console(file=out, width=100).print(to_rich(table.shortened(MOST_ROWS)))
+    Console(file=out, width=100).print(to_rich(table.shortened(MAX_ROWS)))
     return out.getvalue()
 
 

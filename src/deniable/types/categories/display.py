@@ -21,7 +21,7 @@ from deniable.tallies import Tally
 from deniable.tallies.weighted import WeightedTally
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 __all__ = [
     "device_clause",
@@ -76,7 +76,7 @@ def tally_sheet(tally: Tally | WeightedTally) -> Sheet:
 
 def tally_picture(tally: Tally | WeightedTally, *, title: str = "") -> Picture:
     """Draw the counts, or the sums of weights, as bars."""
-    from deniable.display.pictures import draw_bars
+    from deniable.rendering.pictures import draw_bars
 
     labels, counts = cell_counts(tally)
     amounts, axis = (

@@ -12,7 +12,7 @@ from deniable.tallies.decks import DeckTally
 from deniable.types.deck.claims import single_response_design
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 
 def sheet(deck: Deck) -> Sheet:
@@ -37,7 +37,7 @@ def tally_sheet(tally: DeckTally) -> Sheet:
 
 def tally_picture(tally: DeckTally, *, title: str = "") -> Picture:
     """Draw the counts by number as bars."""
-    from deniable.display.pictures import draw_bars
+    from deniable.rendering.pictures import draw_bars
 
     rows = list(zip(_numbers(tally), map(float, tally.counts.tolist()), strict=True))
     return draw_bars(rows, title or tally_title(tally), "times sent")

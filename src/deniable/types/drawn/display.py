@@ -15,7 +15,7 @@ from deniable.types.drawn.count import DrawnTally
 from deniable.types.drawn.design import DrawnDesign
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 
 def sheet(design: DrawnDesign) -> Sheet:
@@ -68,7 +68,7 @@ def tally_sheet(tally: DrawnTally) -> Sheet:
 
 def tally_picture(tally: DrawnTally, *, title: str = "") -> Picture:
     """Draw the counts by response as bars."""
-    from deniable.display.pictures import draw_bars
+    from deniable.rendering.pictures import draw_bars
 
     rows = list(zip(_symbols(tally), map(float, tally.counts.tolist()), strict=True))
     return draw_bars(rows, title or tally_title(tally), "times sent")

@@ -16,7 +16,7 @@ from deniable.types.key_value.display import (
 )
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 
 def sheet(design: EdgeDesign) -> Sheet:

@@ -14,7 +14,7 @@ from deniable.types.key_value.count import ItemTally, KeyValueTally
 from deniable.types.key_value.design import NAMES, ItemDesign, KeyValueDesign
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 _MARKS = {"0": "none", "+": "+", "-": "−"}
 _COLUMN_NAMES = {"+": "plus", "−": "minus"}  # of marks that are no names for programs
@@ -78,13 +78,12 @@ def item_tally_picture(
     tally: ItemTally[Any], marks: Sequence[str], *, title: str = ""
 ) -> Picture:
     """Draw the counts by item and mark as stacked bars; of very many items the largest."""
-    from deniable.display.pictures import draw_grouped_bars
-    from deniable.estimates.charts import MOST_BARS
+    from deniable.rendering.pictures import MAX_BARS, draw_grouped_bars
 
     rows = list(
         zip(tally.design.items, tally.counts.astype(float).tolist(), strict=True)
     )
-    if len(rows) > MOST_BARS:
+    if len(rows) > MAX_BARS:
         rows.sort(key=lambda row: -sum(row[1][1:]))
     return draw_grouped_bars(
         rows, marks, title or tally_title(tally), "times sent", stacked=True

@@ -12,7 +12,7 @@ from deniable.rendering import Sheet, columns_of, formats
 from deniable.tallies.stages import StageTallies
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 COUNTED_ONCE = "Everybody counts once, with the finest response sent."
 
@@ -64,7 +64,7 @@ def tally_sheet(tallies: StageTallies) -> Sheet:
 
 def tally_picture(tallies: StageTallies, *, title: str = "") -> Picture:
     """Draw for each stage how many respondents sent it, and for how many it is the finest."""
-    from deniable.display.pictures import draw_grouped_bars
+    from deniable.rendering.pictures import draw_grouped_bars
 
     rows = [
         (f"stage {number}", [float(seen.respondents), float(finest.respondents)])

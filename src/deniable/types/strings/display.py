@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,7 @@ from deniable.types.strings.count import NoisyTally, StringTally
 from deniable.types.strings.design import StringDesign
 
 if TYPE_CHECKING:
-    from deniable.estimates.charts import Picture
+    from deniable.rendering.pictures import Picture
 
 _MOST_DOTS = 20_000  # bits of all cohorts that are drawn
 
@@ -53,12 +52,15 @@ def tally_sheet(tally: StringTally | NoisyTally) -> Sheet:
 
 def tally_picture(tally: StringTally | NoisyTally, *, title: str = "") -> Picture:
     """Draw the share of ones in each bit of each cohort, with its expectations without and with a string there."""
-    from deniable.display.pictures import TITLE_LETTERS, draw_axes
-    from deniable.estimates.charts import ACCENT, INK, TRUTH
-
-    figure, axes = draw_axes(
-        4.6, textwrap.fill(title or tally_title(tally), TITLE_LETTERS - 8)
+    from deniable.rendering.pictures import (
+        ACCENT,
+        INK,
+        TRUTH,
+        legend_below,
+        start_picture,
     )
+
+    figure, axes = start_picture(4.6, title or tally_title(tally), letters=84)
     shares = tally.ones / np.maximum(tally.sizes, 1)[:, None]
     bits = np.broadcast_to(np.arange(shares.shape[1]), shares.shape)
     step = max(1, shares.size // _MOST_DOTS)
@@ -75,9 +77,6 @@ def tally_picture(tally: StringTally | NoisyTally, *, title: str = "") -> Pictur
     axes.axhline(
         hit, color=TRUTH, linewidth=1, linestyle="--", label="had everybody one"
     )
-    axes.set_xlabel("bit", color=INK)
-    axes.set_ylabel("ones for each response", color=INK)
-    figure.legend(
-        loc="outside lower center", ncols=3, frameon=False, fontsize=9, labelcolor=INK
-    )
+    axes.set(xlabel="bit", ylabel="ones for each response")
+    legend_below(figure)
     return figure

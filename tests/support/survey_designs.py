@@ -1,6 +1,6 @@
 """All named designs for two answers on one scale: what each reveals, and what it costs.
 
-`python -m deniable.report.survey_designs > docs/survey-designs.md` writes the page; a test holds it to that.
+`python -m tests.support.survey_designs > docs/survey-designs.md` writes the page; a test holds it to that.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ is rounded up and Bayes factors are rounded away from 1. An ε of **∞** says t
 whose Bayes factor is 0 proves that somebody is no member, whatever was believed before; the other one stays deniable,
 by the factor beside it. *Multiplier* is how many times as many respondents are needed as for a direct question that
 everybody answers honestly, by the best unbiased estimate (in brackets, where there is another: by the customary one,
-from the mean response). Written by `python -m deniable.report.survey_designs > docs/survey-designs.md`.
+from the mean response). Written by `python -m tests.support.survey_designs > docs/survey-designs.md`.
 
 | design | ε | responses | Bayes factors of the second answer | its posteriors at 10% | multiplier |
 | --- | --- | --- | --- | --- | --- |
