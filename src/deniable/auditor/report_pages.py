@@ -107,7 +107,6 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     from deniable.rendering.pictures import (
         ACCENT,
         TRUTH,
-        darken,
         legend_below,
         start_picture,
     )
@@ -149,7 +148,7 @@ def figure(audit: Audit, *, title: str = "", dark: bool = False) -> Picture:
     axes.grid(visible=False, axis="y")
     legend_below(picture)
     if dark:
-        darken(picture)
+        picture.darken()
     return picture
 
 

@@ -22,7 +22,6 @@ from deniable.rendering.pictures import (
     PALE,
     TRUTH,
     Picture,
-    darken,
     legend_below,
     name_rows,
     plain,
@@ -86,7 +85,7 @@ def chart(
     if truth or any(row.BESIDE for row in rows):
         legend_below(figure)
     if dark:
-        darken(figure)
+        figure.darken()
     return figure
 
 
@@ -152,7 +151,7 @@ def forest(
     if several:
         legend_below(figure, 4)
     if dark:
-        darken(figure)
+        figure.darken()
     return figure
 
 

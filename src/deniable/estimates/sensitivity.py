@@ -193,7 +193,6 @@ class Sensitivity(Rendered):
         from deniable.rendering.pictures import (
             INK,
             LINES,
-            darken,
             legend_below,
             start_picture,
         )
@@ -225,7 +224,7 @@ class Sensitivity(Rendered):
             axis.set_major_formatter(lambda value, _: formats.percent(value, 6))
         legend_below(figure, 1)
         if dark:
-            darken(figure)
+            figure.darken()
         return figure
 
     def __str__(self) -> str:

@@ -408,9 +408,7 @@ def draw(target: Drawable, title: str, dark: bool) -> Picture:
     require_options(truths={"dark": dark}, texts={"title": title})
     picture = target._picture(title)
     if dark:
-        from deniable.rendering.pictures import darken
-
-        darken(picture)
+        picture.darken()
     return picture
 
 

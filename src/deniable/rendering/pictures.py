@@ -64,6 +64,25 @@ class Picture(Figure):
             )
         return _follow_reader(out.getvalue())
 
+    def darken(self) -> None:
+        """Change each of our colours to the one for a dark background.
+
+        Example:
+            >>> picture = Picture()
+            >>> picture.darken()
+            >>> to_hex(picture.get_facecolor())
+            '#14191f'
+        """
+        for artist in self.findobj():
+            for name in _PAINTED:
+                read, write = (
+                    getattr(artist, f"{verb}_{name}", None) for verb in ("get", "set")
+                )
+                if read is not None and write is not None:
+                    write(_dark_color(read()))
+        for axes in self.axes:
+            axes.tick_params(which="both", colors=DARK[INK], grid_color=DARK[GRID])
+
 
 def _follow_reader(svg: str) -> str:
     """Return an SVG whose colours follow what its reader prefers."""
@@ -75,26 +94,6 @@ def _follow_reader(svg: str) -> str:
         svg = svg.replace(light, f"var(--d{number})")
     style = f"<style>svg{{{lights}}}@media(prefers-color-scheme:dark){{svg{{{darks}}}}}</style>"
     return svg.replace("<defs>", f"{style}<defs>", 1)
-
-
-def darken(figure: Figure) -> None:
-    """Change each of our colours in a figure to the one for a dark background.
-
-    Example:
-        >>> figure = Picture()
-        >>> darken(figure)
-        >>> to_hex(figure.get_facecolor())
-        '#14191f'
-    """
-    for artist in figure.findobj():
-        for name in _PAINTED:
-            read, write = (
-                getattr(artist, f"{verb}_{name}", None) for verb in ("get", "set")
-            )
-            if read is not None and write is not None:
-                write(_dark_color(read()))
-    for axes in figure.axes:
-        axes.tick_params(which="both", colors=DARK[INK], grid_color=DARK[GRID])
 
 
 def _dark_color(color: ColorType | Sequence[ColorType]) -> object:
