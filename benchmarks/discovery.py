@@ -28,7 +28,7 @@ def discover(epsilon: float, bits: int, texts: list[str]) -> bool:
         dn.respond_all(design, texts, source=Repeated(f"discovery {epsilon}"))
     )
     drawn, started = time.time() - started, time.time()
-    found = set(dn.estimate(counted, fdr=FDR).params)
+    found = {each.text for each in dn.estimate(counted, fdr=FDR).found}
     walked = time.time() - started
     limit = dn.plan.discovery_limit(design, count, fdr=FDR, target=SURE)
     above = {name for name, number in truth.items() if number / count > limit}

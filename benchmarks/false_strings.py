@@ -17,8 +17,9 @@ import numpy as np
 
 from deniable.types.strings.count import StringTally
 from deniable.types.strings.design import Bloom, StringDesign, string_design
-from deniable.types.strings.estimate import estimate, string_detection_limit
+from deniable.types.strings.estimate import estimate
 from deniable.types.strings.hashing import places_of, seeds_of
+from deniable.types.strings.limits import string_detection_limit
 
 RUNS = 100
 FDR, HELD, TARGET = 0.05, 0.92, 0.8
@@ -105,14 +106,17 @@ def judge(setting: Setting, runs: int) -> bool:
             drawn(setting.design, names, counts, rng), [*truth, *nobody], fdr=FDR
         )
         rest = (
-            1 - sum(truth.get(name, 0) for name in found.params) / setting.respondents
+            1
+            - sum(truth.get(name, 0) for name in (each.text for each in found.found))
+            / setting.respondents
         )
         false.append(
-            sum(name not in truth for name in found.params) / max(len(found.found), 1)
+            sum(name not in truth for name in (each.text for each in found.found))
+            / max(len(found.found), 1)
         )
         held.append(abs(found.unexplained - rest) < 1.96 * found.unexplained_error)
-        sure.append(names[0] in found.params)
-        right.append(sum(name in truth for name in found.params))
+        sure.append(names[0] in (each.text for each in found.found))
+        right.append(sum(name in truth for name in (each.text for each in found.found)))
         errors.append(found.unexplained_error)
     slack, error = 2 / math.sqrt(runs), np.std(false) / math.sqrt(runs)
     good = np.mean(false) <= FDR + 2 * error

@@ -27,12 +27,9 @@ from deniable.types.strings.design import (
     schedule,
     string_design,
 )
-from deniable.types.strings.estimate import (
-    Candidates,
-    StringEstimate,
-    string_detection_limit,
-)
+from deniable.types.strings.estimate import Candidates, StringEstimate
 from deniable.types.strings.estimate import estimate as estimate_strings
+from deniable.types.strings.limits import string_detection_limit
 
 ROWS = 1_000_000
 FDR = 0.01  # on average
@@ -99,7 +96,7 @@ def judge(
         design, count, candidates=found.tested, fdr=FDR, target=SURE
     )
     above = {name for name, number in truth.items() if number / count > limit}
-    named = set(found.params)
+    named = {each.text for each in found.found}
     false = {name for name in named if name not in truth}
     good = above <= named and bool(binom.sf(len(false) - 1, len(named), FDR) > ALARM)
     rest = f"{found.unexplained:.3f} ± {found.unexplained_error:.3f}"
@@ -158,7 +155,9 @@ def noisy(
             found = estimate_strings(
                 NoisyTally(bloom, sampling, number, total, sizes), hashed, fdr=FDR
             )
-            false = sum(name not in truth for name in found.params)
+            false = sum(
+                name not in truth for name in (each.text for each in found.found)
+            )
             print(
                 f"| noisy sampling, K = {number} | {sampling.response_epsilon(number, bloom.hashes):.2f} | "
                 f"{sampling.epsilon(number):.3f} |  |  |  | {len(found.found)} | {false} |  |  |",

@@ -21,7 +21,7 @@ LOADERS = {
 CLIMBING = {  # what is still to be moved: the importer, and the module above it
     *(
         ("estimates/sampling/results", f"deniable.types{name}")
-        for part in ("drawn", "edges", "key_value", "numbers")
+        for part in ("drawn", "edges", "key_value", "numbers", "strings")
         for name in (f".{part}", f".{part}.estimate")
     ),
 }

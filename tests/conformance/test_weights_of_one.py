@@ -180,26 +180,8 @@ CASES: dict[str, Callable[[], Case]] = {
     "drawn pairs, finite population": lambda: _drawn(2, **FINITE),
 }
 
-BROKEN: dict[str, str] = {
-    "strings": "a tally tells the strings that stand out, rows tell all candidates"
-}
-"""Cases in which the law does not hold yet, with the reason."""
 
-
-def _cases() -> list[Any]:
-    return [
-        pytest.param(
-            name,
-            id=name,
-            marks=[pytest.mark.xfail(reason=BROKEN[name], strict=True)]
-            if name in BROKEN
-            else [],
-        )
-        for name in CASES
-    ]
-
-
-@pytest.mark.parametrize("name", _cases())
+@pytest.mark.parametrize("name", CASES)
 def test_a_tally_says_what_its_rows_with_weights_of_one_say(name: str) -> None:
     case = CASES[name]()
     rows = dn.respond_all(

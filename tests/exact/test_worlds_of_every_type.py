@@ -381,4 +381,7 @@ def test_strings_from_the_counts_that_are_expected() -> None:
     )
     counted = dn.StringTally(design, ones.astype(np.int64), np.full(8, people))
     found = dn.estimate(counted, candidates=[*shares, "Davis", "Wilson"])
-    assert found.params == pytest.approx(shares, abs=1e-6)
+    assert {each.text: each.share for each in found.found} == pytest.approx(
+        shares, abs=1e-6
+    )
+    assert found.params == pytest.approx({**shares, "Davis": 0, "Wilson": 0}, abs=1e-6)

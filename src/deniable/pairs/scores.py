@@ -71,7 +71,7 @@ def scores(
         if listed is None:
             raise InvalidRequest(
                 "nobody has listed the strings; expected those that are to be told apart.",
-                "Find them first: rows=list(dn.estimate(dn.tally(sent), candidates=names).params).",
+                "Find them first: rows=[each.text for each in dn.estimate(dn.tally(sent), candidates=names).found].",
             )
         return _of_strings(design, columns, listed)
     if not isinstance(design, Design) or design.asks != "categories":

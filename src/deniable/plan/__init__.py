@@ -32,8 +32,7 @@ from deniable.plan.people import how_many, how_small, how_wide, sample_size_for_
 from deniable.plan.planned import Planned
 from deniable.plan.precision import sample_size, variance, width
 from deniable.plan.stages import Proposal, propose
-from deniable.types.strings.discovery import discovery_limit
-from deniable.types.strings.estimate import string_detection_limit
+from deniable.types.strings.limits import discovery_limit, string_detection_limit
 
 __all__ = [
     "Arm",

@@ -141,11 +141,11 @@ def test_even_weights_tell_the_edges_of_the_tally() -> None:
 
 
 @pytest.mark.parametrize("design", [STRINGS, PREFIXES], ids=["listed", "prefixes"])
-def test_even_weights_tell_least_squares_over_all_candidates(
+def test_nearly_even_weights_tell_least_squares_over_all_candidates(
     design: dn.StringDesign,
 ) -> None:
-    rows = sent(design)
-    counted, found = dn.tally(rows), dn.estimate(rows, NAMES, sampling=EVEN)
+    rows, nearly = sent(design), dn.Sampling(1 + 1e-9 * np.arange(N))
+    counted, found = dn.tally(rows), dn.estimate(rows, NAMES, sampling=nearly)
     last = np.arange(6) >= (3 if design is PREFIXES else 0)
     used, (hit, stray) = (counted.sizes > 0) & last, counted.rates()
     cells = (counted.ones[used] / counted.sizes[used, None] - stray) / (hit - stray)
@@ -157,8 +157,22 @@ def test_even_weights_tell_least_squares_over_all_candidates(
     assert found.value == pytest.approx(fit.shares)
     assert found.total.value == pytest.approx(N * fit.shares)
     assert set(found.people) == {counted.sizes[last].sum()}
-    again = dn.estimate(rows, Candidates(whole, NAMES), sampling=EVEN)
+    again = dn.estimate(rows, Candidates(whole, NAMES), sampling=nearly)
     assert again == found
+
+
+@pytest.mark.parametrize("design", [STRINGS, PREFIXES], ids=["listed", "prefixes"])
+def test_even_weights_tell_the_strings_of_the_tally(design: dn.StringDesign) -> None:
+    rows = sent(design)
+    plain = dn.estimate(dn.tally(rows), candidates=NAMES)
+    found = dn.estimate(rows, NAMES, sampling=EVEN)
+    assert found.params == plain.params
+    assert found.conf_int() == plain.conf_int()
+    assert found.total.value == pytest.approx(N * plain.shares)
+    assert dn.SampledEstimate.from_json(found.to_json(), design) == found
+    nearly = dn.estimate(rows, NAMES, sampling=dn.Sampling(1 + 1e-9 * np.arange(N)))
+    assert nearly.value == pytest.approx(found.value, abs=found.errors.max() / 2)
+    assert nearly.errors == pytest.approx(found.errors, rel=0.5)
 
 
 @every_design

@@ -829,6 +829,7 @@ _EVIDENCE = {  # by the type of a result: its class, below `deniable`
     "numbers": "types.numbers.estimate.NumberEstimate",
     "key-value": "types.key_value.estimate.KeyValueEstimate",
     "edges": "types.edges.estimate.EdgeEstimate",
+    "strings": "types.strings.estimate.StringEstimate",
 }
 _OF_ROWS = ("korn-graubard", "logit", "fieller")  # methods that counts have none of
 _TOLD = (

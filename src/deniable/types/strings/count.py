@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable import documents
 from deniable.errors import InvalidResponse, kind_of
 from deniable.rendering import Rendered
 from deniable.tallies.base import AdditiveTally, Counts, read_only
@@ -22,13 +24,74 @@ from deniable.types.strings.design import (
 if TYPE_CHECKING:
     from deniable.types.strings import estimate as _estimate
 
-__all__ = ["NoisyTally", "StringTally", "tally"]
+__all__ = ["CohortCounts", "NoisyTally", "StringTally", "count_ones", "tally"]
 
 Floats: TypeAlias = NDArray[np.float64]
 
 
+class CohortCounts:
+    """Counts of ones, cohort by cohort.
+
+    Attributes:
+        bloom: how strings become bits.
+        ones: a row for each cohort, a count for each bit.
+        sizes: how many respondents each cohort has.
+    """
+
+    ones: Counts
+    sizes: Counts
+
+    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
+        estimate = _estimate.estimate
+
+        @property
+        def bloom(self) -> Bloom: ...
+
+    def _freeze(self, max_ones: int) -> None:
+        """Check counts and make them read-only; a respondent may have so many ones at a bit."""
+        cohorts, bits = self.bloom.cohorts, self.bloom.bits
+        ones = read_only(self.ones, (cohorts, bits), "cohorts × bits")
+        sizes = read_only(self.sizes, (cohorts,), "one for each cohort")
+        if (ones / max_ones > sizes[:, None]).any():
+            raise InvalidResponse(
+                "a count is larger than the number of responses; expected at most that."
+            )
+        object.__setattr__(self, "ones", ones)
+        object.__setattr__(self, "sizes", sizes)
+
+    @property
+    def respondents(self) -> int:
+        """How many respondents were counted."""
+        return int(self.sizes.sum())
+
+    @abstractmethod
+    def rates(self) -> tuple[float, float]:
+        """Return the mean number of ones of a respondent at a bit, where its truth is 1 and where it is 0."""
+
+    @abstractmethod
+    def spread(self, ones: Floats) -> Floats:
+        """Return the variance of the number of ones of a respondent at a bit, of which such a share is truly 1."""
+
+    @abstractmethod
+    def _with_bloom(self, bloom: Bloom, ones: Counts, sizes: Counts) -> Self:
+        """Return other counts of another filter, with the same device."""
+
+    def true_shares(self) -> Floats:
+        """Return the unbiased share of true ones at each bit, a row for each cohort in use."""
+        used, (p_true, p_false) = self.sizes > 0, self.rates()
+        ones = self.ones[used] / self.sizes[used, None]
+        return np.asarray((ones - p_false) / (p_true - p_false), np.float64)
+
+    def at_level(self, level: int) -> Self:
+        """Return the counts of one level, as of a filter of which only these cohorts are in use."""
+        bloom = self.bloom
+        used = np.arange(bloom.cohorts) // (bloom.cohorts // bloom.levels) == level
+        ones = np.where(used[:, None], self.ones, 0)
+        return self._with_bloom(bloom.whole, ones, np.where(used, self.sizes, 0))
+
+
 @dataclass(frozen=True, eq=False)
-class StringTally(AdditiveTally[StringDesign]):
+class StringTally(CohortCounts, AdditiveTally[StringDesign]):
     """How often each bit was sent as 1, cohort by cohort.
 
     Attributes:
@@ -40,16 +103,13 @@ class StringTally(AdditiveTally[StringDesign]):
 
     SCHEMA: ClassVar[str] = "string-tally"
 
-    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
-        estimate = _estimate.estimate
-
     design: StringDesign
     ones: Counts = field(repr=False)
     sizes: Counts = field(repr=False)
     missing: int = 0
 
     def __post_init__(self) -> None:
-        _freeze(self, self.design.bloom, most=1)
+        self._freeze(1)
         super().__post_init__()
 
     @classmethod
@@ -61,29 +121,23 @@ class StringTally(AdditiveTally[StringDesign]):
         """How strings become bits."""
         return self.design.bloom
 
-    @property
-    def respondents(self) -> int:
-        """How many responses were counted."""
-        return int(self.sizes.sum())
-
     def rates(self) -> tuple[float, float]:
-        """Return how often a bit is 1 on average, where its truth is 1 and where it is 0."""
-        hit, stray = self.design.bit
-        return float(hit), float(stray)
+        p_true, p_false = self.design.bit
+        return float(p_true), float(p_false)
 
     def spread(self, ones: Floats) -> Floats:
-        """Return the variance of one respondent's bit, of which such a share is truly 1; who is asked varies, too."""
-        hit, stray = self.rates()
-        rate = stray + (hit - stray) * ones
+        p_true, p_false = self.rates()
+        rate = p_false + (p_true - p_false) * ones
         return rate * (1 - rate)
+
+    def _with_bloom(self, bloom: Bloom, ones: Counts, sizes: Counts) -> StringTally:
+        return StringTally(StringDesign(bloom, self.design.channel), ones, sizes)
 
     def to_body(self) -> dict[str, Any]:
         body = super().to_body()
-        return (
-            body
-            if self.missing
-            else {name: part for name, part in body.items() if name != "missing"}
-        )
+        if not self.missing:
+            del body["missing"]
+        return body
 
     @classmethod
     def _read_parts(
@@ -93,7 +147,7 @@ class StringTally(AdditiveTally[StringDesign]):
 
 
 @dataclass(frozen=True, eq=False)
-class NoisyTally(Rendered):
+class NoisyTally(CohortCounts, Rendered):
     """The same for RAPPOR's repeated samples: how many ones all samples of a cohort had at each bit.
 
     Attributes:
@@ -105,9 +159,8 @@ class NoisyTally(Rendered):
     """
 
     asks: ClassVar[str] = "strings"
-
-    if TYPE_CHECKING:  # the signature of the verb; estimates import tallies
-        estimate = _estimate.estimate
+    design: ClassVar[None] = None  # and so no ε: who samples may go on sampling
+    missing: ClassVar[int] = 0
 
     bloom: Bloom
     noisy: NoisySampling
@@ -117,28 +170,44 @@ class NoisyTally(Rendered):
 
     def __post_init__(self) -> None:
         self.noisy.check_samples(self.samples)
-        _freeze(self, self.bloom, most=self.samples)
-
-    @property
-    def respondents(self) -> int:
-        """How many respondents were counted."""
-        return int(self.sizes.sum())
+        self._freeze(self.samples)
 
     def rates(self) -> tuple[float, float]:
-        """Return how many ones the samples of a bit have on average, where its truth is 1 and where it is 0."""
         p, q, alpha = self.noisy.p, self.noisy.q, self.noisy.alpha
-        hit = alpha * p + (1 - alpha) * q
-        return self.samples * float(hit), self.samples * float(
-            (1 - alpha) * p + alpha * q
-        )
+        p_true, p_false = alpha * p + (1 - alpha) * q, (1 - alpha) * p + alpha * q
+        return self.samples * float(p_true), self.samples * float(p_false)
 
     def spread(self, ones: Floats) -> Floats:
-        """Return the variance of one respondent's ones at a bit, of which such a share is truly 1."""
         one, zero = (
             float(self.noisy.sum_variance(self.samples, bit=bit)) for bit in (1, 0)
         )
-        gap = self.rates()[0] - self.rates()[1]
-        return ones * one + (1 - ones) * zero + ones * (1 - ones) * gap**2
+        p_true, p_false = self.rates()
+        between = ones * (1 - ones) * (p_true - p_false) ** 2
+        return ones * one + (1 - ones) * zero + between
+
+    def _with_bloom(self, bloom: Bloom, ones: Counts, sizes: Counts) -> NoisyTally:
+        return replace(self, bloom=bloom, ones=ones, sizes=sizes)
+
+    def to_body(self) -> dict[str, Any]:
+        """Return the counts for JSON, with what they were sampled with."""
+        return {
+            "bloom": self.bloom.to_body(),
+            "noisy": [str(self.noisy.alpha), str(self.noisy.p), str(self.noisy.q)],
+            "samples": self.samples,
+            "ones": self.ones.tolist(),
+            "sizes": self.sizes.tolist(),
+        }
+
+    @classmethod
+    def from_body(cls, body: Mapping[str, Any]) -> NoisyTally:
+        """Read what `to_body` wrote."""
+        return cls(
+            Bloom.from_body(documents.field(body, "bloom", dict)),
+            NoisySampling.of(*documents.field(body, "noisy", list)),
+            documents.integer_field(body, "samples"),
+            np.array(documents.field(body, "ones", list)),
+            np.array(documents.field(body, "sizes", list)),
+        )
 
 
 TALLY = StringTally
@@ -163,14 +232,14 @@ def tally(
         >>> tally(design, [StringResponse(design.hash, 1, "b0110")]).ones.tolist()
         [[0, 0, 0, 0], [0, 1, 1, 0]]
     """
-    ones, sizes = _zeros(design.bloom)
-    missing = 0
     if isinstance(responses, str | bytes | Mapping) or not isinstance(
         responses, Iterable
     ):
         raise InvalidResponse(
             f"the responses are a {type(responses).__name__}; expected one for each respondent."
         )
+    ones, sizes = _zeros(design.bloom)
+    missing = 0
     for row, response in enumerate(responses, start=1):
         if response is None:
             missing += 1
@@ -188,21 +257,34 @@ def tally(
 
 
 def _zeros(bloom: Bloom) -> tuple[Counts, Counts]:
-    return np.zeros((bloom.cohorts, bloom.bits), np.int64), np.zeros(
-        bloom.cohorts, np.int64
-    )
+    ones = np.zeros((bloom.cohorts, bloom.bits), np.int64)
+    return ones, np.zeros(bloom.cohorts, np.int64)
 
 
-def _freeze(tally: Any, bloom: Bloom, *, most: int) -> None:
-    """Check counts and make them read-only."""
-    ones = read_only(tally.ones, (bloom.cohorts, bloom.bits), "cohorts × bits")
-    sizes = read_only(tally.sizes, (bloom.cohorts,), "one for each cohort")
-    if (ones / most > sizes[:, None]).any():
+def count_ones(
+    bloom: Bloom, cohorts: NDArray[Any], rows: NDArray[np.uint8]
+) -> tuple[Counts, Counts]:
+    """Return how many ones each cohort sent at each place, and how many rows it sent.
+
+    Raises:
+        InvalidResponse: rows of another shape, or no cohorts.
+    """
+    given = np.asarray(cohorts)
+    if rows.dtype != np.uint8 or rows.shape != (len(given), -(-bloom.bits // 8)):
         raise InvalidResponse(
-            "a count is larger than the number of responses; expected at most that."
+            f"the rows do not have the bytes of {bloom.bits} bits, one for each cohort; expected both."
         )
-    object.__setattr__(tally, "ones", ones)
-    object.__setattr__(tally, "sizes", sizes)
+    if len(given) and not 0 <= given.min() <= given.max() < bloom.cohorts:
+        raise InvalidResponse(
+            f"a cohort is out of range; expected 0 to {bloom.cohorts - 1}."
+        )
+    sizes = np.bincount(given, minlength=bloom.cohorts).astype(np.int64)
+    order = np.argsort(given, kind="stable")
+    ones, _ = _zeros(bloom)
+    for cohort, group in enumerate(np.split(rows[order], np.cumsum(sizes)[:-1])):
+        bits = np.unpackbits(group, axis=1, count=bloom.bits, bitorder="little")
+        ones[cohort] = bits.sum(axis=0)
+    return ones, sizes
 
 
 def count_labels(design: StringDesign, columns: Mapping[str, Any]) -> StringTally:

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DESIGN",
     "GOLDEN",
+    "MAX_PREFIXES",
     "MIXES",
-    "MOST_PREFIXES",
     "Bloom",
     "CohortDesign",
     "Filter",
@@ -67,12 +67,12 @@ MIXES = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 """The constants of SplitMix64: a step, then twice a shift and a multiplication, then a shift by 31."""
 
 _WORD = (1 << 64) - 1
-_MOST_BITS = 1 << 20
-_MOST_HASHES = 16
-_MOST_COHORTS = 1 << 20
-_MOST_LETTERS = 1000
-_MOST_LENGTH = 200
-MOST_PREFIXES = 1 << 20
+_MAX_BITS = 1 << 20
+_MAX_HASHES = 16
+_MAX_COHORTS = 1 << 20
+_MAX_LETTERS = 1000
+_MAX_LENGTH = 200
+MAX_PREFIXES = 1 << 20
 """How many prefixes are looked for at a time: each is hashed in every cohort of its level."""
 
 _USUAL_KEPT = 500  # prefixes that are extended, when lengths are chosen; so many have a share of 1/500
@@ -106,9 +106,9 @@ class Bloom:
 
     def __post_init__(self) -> None:
         limits = (
-            ("bits", 2, _MOST_BITS),
-            ("hashes", 1, _MOST_HASHES),
-            ("cohorts", 1, _MOST_COHORTS),
+            ("bits", 2, _MAX_BITS),
+            ("hashes", 1, _MAX_HASHES),
+            ("cohorts", 1, _MAX_COHORTS),
         )
         for name, least, most in limits:
             if (
@@ -145,6 +145,11 @@ class Bloom:
     def levels(self) -> int:
         """Among how many parts of a string the cohorts are divided."""
         return 1
+
+    @property
+    def whole(self) -> Bloom:
+        """The filter of the last cohorts, in which whole strings are hashed."""
+        return Bloom(self.bits, self.hashes, self.cohorts)
 
     def filter(self, text: str, cohort: int) -> int:
         """Return the bits of a string as a number, bit j for place j."""
@@ -218,9 +223,9 @@ class Prefixes(Bloom):
     def __post_init__(self) -> None:
         super().__post_init__()
         letters = self.alphabet
-        if not 2 <= len(letters) <= _MOST_LETTERS or len(set(letters)) < len(letters):
+        if not 2 <= len(letters) <= _MAX_LETTERS or len(set(letters)) < len(letters):
             raise InvalidDesign(
-                f"the alphabet has {len(letters):,} letters; expected 2 to {_MOST_LETTERS:,}, all of them different."
+                f"the alphabet has {len(letters):,} letters; expected 2 to {_MAX_LETTERS:,}, all of them different."
             )
         if any(
             unicodedata.normalize("NFC", one + two) != one + two
@@ -237,10 +242,7 @@ class Prefixes(Bloom):
             raise InvalidDesign(
                 "the lengths of the prefixes are not whole numbers that rise; expected some, from 1 up."
             )
-        if (
-            self.endings(self.lengths[0]) > MOST_PREFIXES
-            or self.most_kept < _FEWEST_KEPT
-        ):
+        if self.endings(self.lengths[0]) > MAX_PREFIXES or self.max_kept < _FEWEST_KEPT:
             raise InvalidDesign(
                 f"the lengths rise by {max(self.steps)}, which is more prefixes than can be looked for; expected fewer "
                 "letters at a time.",
@@ -273,21 +275,21 @@ class Prefixes(Bloom):
         Raises:
             InvalidDesign: an alphabet or numbers that make no filter.
         """
-        if type(length) is not int or not 1 <= length <= _MOST_LENGTH:
+        if type(length) is not int or not 1 <= length <= _MAX_LENGTH:
             raise InvalidDesign(
-                f"the length is {quoted(length)}; expected 1 to {_MOST_LENGTH} letters."
+                f"the length is {quoted(length)}; expected 1 to {_MAX_LENGTH} letters."
             )
         letters = max(len(alphabet), 2)
         fits = range(1, length + 1)
         first = max(
-            (each for each in fits if _endings(letters, each) <= MOST_PREFIXES),
+            (each for each in fits if _endings(letters, each) <= MAX_PREFIXES),
             default=1,
         )
         step = max(
             (
                 each
                 for each in fits
-                if _endings(letters, each) * _USUAL_KEPT <= MOST_PREFIXES
+                if _endings(letters, each) * _USUAL_KEPT <= MAX_PREFIXES
             ),
             default=1,
         )
@@ -313,10 +315,10 @@ class Prefixes(Bloom):
         )
 
     @property
-    def most_kept(self) -> int:
+    def max_kept(self) -> int:
         """How many prefixes of one length are extended at most."""
         return min(
-            _USUAL_KEPT * 2, MOST_PREFIXES // self.endings(max((1, *self.steps[1:])))
+            _USUAL_KEPT * 2, MAX_PREFIXES // self.endings(max((1, *self.steps[1:])))
         )
 
     def endings(self, letters: int) -> int:

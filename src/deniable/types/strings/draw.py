@@ -15,9 +15,9 @@ from deniable.bulk.random_words import below_all
 from deniable.bulk.steps import toss_rows
 from deniable.chance import Source
 from deniable.channel.coding import Rows
-from deniable.errors import InvalidAnswer, InvalidRequest, InvalidResponse
+from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.tallies.responses import Responses, add_missing
-from deniable.types.strings.count import StringTally
+from deniable.types.strings.count import StringTally, count_ones
 from deniable.types.strings.design import (
     Bloom,
     NoisySampling,
@@ -201,40 +201,6 @@ def sample(
 ) -> Rows:
     """Draw one of RAPPOR's noisy samples of permanent bits."""
     return _randomized(bloom.bits, noisy.p, noisy.q, kept, source, fast)
-
-
-def count_ones(
-    bloom: Bloom, cohorts: NDArray[Any], rows: Rows
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many ones each cohort sent at each place, and how many rows it sent.
-
-    Raises:
-        InvalidResponse: rows of another shape, or no cohorts.
-    """
-    given = np.asarray(cohorts)
-    if (
-        rows.ndim != 2
-        or rows.dtype != np.uint8
-        or rows.shape != (len(given), -(-bloom.bits // 8))
-    ):
-        raise InvalidResponse(
-            f"the rows do not have the bytes of {bloom.bits} bits, one for each cohort; expected both."
-        )
-    if len(given) and not 0 <= given.min() <= given.max() < bloom.cohorts:
-        raise InvalidResponse(
-            f"a cohort is out of range; expected 0 to {bloom.cohorts - 1}."
-        )
-    order = np.argsort(given, kind="stable")
-    sizes = np.bincount(given, minlength=bloom.cohorts).astype(np.int64)
-    ones = np.zeros((bloom.cohorts, bloom.bits), np.int64)
-    start = 0
-    for cohort, count in enumerate(sizes.tolist()):
-        some = rows[order[start : start + count]]
-        ones[cohort] = np.unpackbits(
-            some, axis=1, count=bloom.bits, bitorder="little"
-        ).sum(axis=0)
-        start += count
-    return ones, sizes
 
 
 def tally(design: StringDesign, cohorts: NDArray[Any], rows: Rows) -> StringTally:

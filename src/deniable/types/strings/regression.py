@@ -105,13 +105,17 @@ class LeastSquares:
             - fit.level
         )
 
-    def gram(self, numbers: Numbers) -> Floats:
-        """Return the weighted products of candidates, the level taken away."""
-        some: Any = self.rows[numbers].astype(np.float64)
-        products = (some.multiply(self.weights) @ some.T).toarray()
-        sums = self._sums[numbers]
-        found: Floats = products - np.outer(sums, sums) / self.weights.sum()
-        return found
+    def gram(self, numbers: Numbers, others: Numbers | None = None) -> Floats:
+        """Return the weighted products of candidates with each other, or with others, the level taken away."""
+        columns = numbers if others is None else others
+        rows: Any = self.rows[numbers].astype(np.float64)
+        products = (rows.multiply(self.weights) @ self.rows[columns].T).toarray()
+        sums = np.outer(self._sums[numbers], self._sums[columns])
+        return np.asarray(products - sums / self.weights.sum(), np.float64)
+
+    def squares(self) -> Floats:
+        """Return the diagonal of `gram` for all candidates: what each sets is 1."""
+        return np.asarray(self._sums - self._sums**2 / self.weights.sum(), np.float64)
 
     def fit(self, numbers: Numbers) -> Fit:
         """Measure candidates by weighted least squares, without a penalty and without a bound."""
@@ -134,6 +138,47 @@ class LeastSquares:
     def weighted(self, variance: Floats) -> LeastSquares:
         """Return the same with other variances of the cells."""
         return LeastSquares(self.rows, self.cells, 1 / variance)
+
+
+class OneByOne:
+    """The share of each candidate that is not in a fit, as if it were added to the fit alone.
+
+    Implements: with r the residual of the fit and x the cells of the candidate less what the fit's candidates and the
+    level explain of them, the share is x′Wr/x′Wx. It is not correlated with the shares of the fit.
+
+    Args:
+        model: the cells, the candidates, and how much each cell counts.
+        fit: of some candidates.
+    """
+
+    def __init__(self, model: LeastSquares, fit: Fit) -> None:
+        outside = np.ones(model.rows.shape[0], np.bool_)
+        outside[fit.numbers] = False
+        self.numbers: Numbers = np.flatnonzero(outside)
+        self._model, self._fit = model, fit
+        pulls = model.rows @ (model.weights * model.residual(fit))
+        squares = self._squares()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.shares: Floats = np.asarray(pulls, np.float64)[self.numbers] / squares
+            self.variances: Floats = fit.excess / squares
+
+    def _squares(self) -> Floats:
+        """Return x′Wx of each candidate, a piece at a time to bound memory."""
+        model, fit = self._model, self._fit
+        squares: Floats = model.squares()[self.numbers]
+        for start in range(0, self.numbers.size, _PIECE):
+            piece = slice(start, start + _PIECE)
+            products = model.gram(self.numbers[piece], fit.numbers)
+            squares[piece] -= ((products @ fit.covariance) * products).sum(axis=1)
+        return squares
+
+    def covariance(self) -> Floats:
+        """Return the covariance of the shares."""
+        model, fit = self._model, self._fit
+        products = model.gram(self.numbers, fit.numbers)
+        gram = model.gram(self.numbers) - products @ fit.covariance @ products.T
+        scale = np.sqrt(fit.excess) * self.variances / fit.excess
+        return np.asarray(gram * np.outer(scale, scale), np.float64)
 
 
 def _inverse(gram: Floats) -> Floats:

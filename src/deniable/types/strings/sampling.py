@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,9 @@ from deniable.estimates.sampling import (
     estimate_values,
 )
 from deniable.tallies.responses import Responses
-from deniable.types.strings.design import Bloom, Prefixes, StringDesign
-from deniable.types.strings.estimate import Candidates
+from deniable.types.strings.count import StringTally, count_ones
+from deniable.types.strings.design import Bloom, StringDesign
+from deniable.types.strings.estimate import Candidates, StringEstimate, estimate
 from deniable.types.strings.regression import LeastSquares, alike
 
 if TYPE_CHECKING:
@@ -85,28 +86,57 @@ def estimate_sampled(
         )
     design = responses.design
     asked = Asked(design, "strings", design.epsilon)
-    rows = _StringRows.of(responses, _listed(design.bloom, candidates))
-    return estimate_values(
-        [rows.block()], sampling, asked, domain=domain, by=by, denominator=denominator
+    known = _read_candidates(design.bloom, candidates)
+    rows = _StringRows.of(responses, known)
+
+    def count(part: Any, population: int | None) -> StringEstimate | None:
+        if population is not None or domain is not None or by is not None:
+            return None
+        columns = responses[part].present()
+        ones, sizes = count_ones(design.bloom, columns["cohort"], columns["response"])
+        return estimate(StringTally(design, ones, sizes), known.texts)
+
+    sampled = estimate_values(
+        [rows.block()],
+        sampling,
+        asked,
+        domain=domain,
+        by=by,
+        denominator=denominator,
+        count=count,
     )
+    return _as_counted(sampled) if sampled.evidence else sampled
 
 
-def _listed(bloom: Bloom, candidates: Sequence[str] | Candidates | None) -> Candidates:
+def _as_counted(sampled: SampledEstimate) -> SampledEstimate:
+    """Return the numbers of the estimate from counts, where rows hold no more than counts do."""
+    (counts,) = sampled.evidence
+    totals = sampled.total
+    people = totals.scale
+    covariance = counts.cov_params()
+    totals = replace(
+        totals,
+        value=people * counts.shares,
+        covariance=np.outer(people, people) * covariance,
+    )
+    return replace(sampled, value=counts.shares, covariance=covariance, totals=totals)
+
+
+def _read_candidates(
+    bloom: Bloom, candidates: Sequence[str] | Candidates | None
+) -> Candidates:
     if candidates is None:
         raise InvalidRequest(
             "nobody has listed the strings, and with a sampling they are not discovered; expected candidates.",
             "Discover them without a sampling, and list what is found: "
-            "candidates=list(dn.estimate(dn.tally(responses)).params).",
+            "candidates=[each.text for each in dn.estimate(dn.tally(responses)).found].",
         )
-    whole = Bloom(
-        bloom.bits, bloom.hashes, bloom.cohorts
-    )  # the last level of `Prefixes` hashes whole strings
     known = (
         candidates
         if isinstance(candidates, Candidates)
-        else Candidates(whole, tuple(candidates))
+        else Candidates(bloom.whole, candidates)
     )
-    if known.bloom not in (bloom, whole):
+    if known.bloom not in (bloom, bloom.whole):
         raise Incompatible(
             "the candidates were hashed for another filter; expected that of the design."
         )
@@ -164,12 +194,7 @@ class _StringRows:
             else ~responses.missing
         )
         cohorts = responses.columns["cohort"].astype(np.intp)
-        last = (
-            bloom.cohorts - bloom.cohorts // bloom.levels
-            if isinstance(bloom, Prefixes)
-            else 0
-        )
-        asked = present & (cohorts >= last)
+        asked = present & (cohorts >= bloom.cohorts - bloom.cohorts // bloom.levels)
         if not asked.any():
             raise NotEstimable(
                 "nobody was asked for a whole string; expected some responses of the last cohorts."

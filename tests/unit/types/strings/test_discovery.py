@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.types.strings import discovery
+from deniable.types.strings import discovery, limits
 from deniable.types.strings import draw as engine
 from deniable.types.strings.count import NoisyTally
-from deniable.types.strings.design import MOST_PREFIXES, CohortDesign
+from deniable.types.strings.design import MAX_PREFIXES, CohortDesign
 from tests.support.seeded import seeded
 from tests.support.traces import law
 
@@ -26,6 +26,10 @@ NAMES = list(
 )
 SHARES = 0.5 ** (np.arange(len(NAMES)) / 6)
 SHARES /= SHARES.sum()
+
+
+def names_found(result: dn.StringEstimate) -> set[str]:
+    return {each.text for each in result.found}
 
 
 def texts(n: int = N, seed: int = 17) -> list[str]:
@@ -46,10 +50,10 @@ def test_every_name_above_the_limit_is_discovered_and_no_other() -> None:
     assert (
         len({len(name) for name in above}) >= 5
     )  # whole strings that end before the last prefix, too
-    assert above <= set(found.params) <= set(truth)
+    assert above <= names_found(found) <= set(truth)
     for each in found.found:
         assert abs(each.share - truth[each.text] / N) < 7 * each.error
-    rest = 1 - sum(truth[each] for each in found.params) / N
+    rest = 1 - sum(truth[each] for each in names_found(found)) / N
     assert abs(found.unexplained - rest) < 6 * found.unexplained_error
     assert (found.respondents, found.epsilon, found.design) == (
         N,
@@ -70,7 +74,7 @@ def test_strings_that_cannot_be_written_with_the_letters_are_left_unexplained() 
         ),
         fdr=ALARM,
     )
-    assert set(found.params) == {"ab"}
+    assert names_found(found) == {"ab"}
     assert abs(found.unexplained - 0.75) < 6 * found.unexplained_error
 
 
@@ -83,7 +87,7 @@ def test_nothing_is_found_where_there_is_nothing() -> None:
         ),
         fdr=ALARM,
     )
-    assert found.params == {}
+    assert found.found == ()
     assert [each.code for each in found.warnings] == ["nothing-found"]
 
 
@@ -100,7 +104,7 @@ def test_false_discoveries_stay_below_the_rate_that_was_asked_for() -> None:
         sent = dn.respond_all(
             design, texts(n, seed=survey), source=seeded(f"survey {survey}")
         )
-        found = set(dn.estimate(dn.tally(sent), fdr=asked).params)
+        found = names_found(dn.estimate(dn.tally(sent), fdr=asked))
         shares.append(len(found - set(NAMES)) / max(len(found), 1))
     assert np.mean(shares) < asked + 6 * np.std(shares) / math.sqrt(surveys)
     assert np.mean(shares) > 0  # there is something to go wrong
@@ -174,7 +178,7 @@ def test_responses_are_raised_and_discovered_from_again() -> None:
     before = dn.estimate(engine.tally(coarse, cohorts, rows), fdr=ALARM)
     rows = engine.upgrade(coarse, fine, rows, encoded, source=source)
     after = dn.estimate(engine.tally(fine, cohorts, rows), fdr=ALARM)
-    assert set(before.params) <= set(after.params) <= set(NAMES)
+    assert names_found(before) <= names_found(after) <= set(NAMES)
     assert len(before.found) < len(after.found)
     stage = CohortDesign(fine, 3)
     assert CohortDesign.from_json(stage.to_json()) == stage
@@ -190,32 +194,28 @@ def test_noisy_samples_are_discovered_from() -> None:
         BLOOM, cohorts, engine.sample(noisy, BLOOM, kept, source=source)
     )
     found = dn.estimate(NoisyTally(BLOOM, noisy, 1, ones, sizes), fdr=ALARM)
-    assert NAMES[0] in found.params
-    assert set(found.params) <= set(NAMES)
+    assert NAMES[0] in names_found(found)
+    assert names_found(found) <= set(NAMES)
 
 
 def test_a_list_is_tested_by_those_who_told_whole_strings() -> None:
     design = dn.string_design(BLOOM, 6, optimized=True)
     counted = dn.tally(dn.respond_all(design, texts(), source=seeded("listed")))
     found = dn.estimate(counted, candidates=[*NAMES[:5], "dddddd", "ab-cd"], fdr=ALARM)
-    assert set(found.params) == set(NAMES[:5])
+    assert names_found(found) == set(NAMES[:5])
     with pytest.raises(dn.errors.InvalidRequest, match="hashed for all cohorts"):
         dn.estimate(counted, candidates=dn.Candidates(BLOOM, NAMES))
 
 
 def test_the_limit_falls_with_people_and_counts_levels() -> None:
     design = dn.string_design(BLOOM, 2, optimized=True)
-    limits = [
+    shares = [
         dn.plan.discovery_limit(design, n) for n in (10_000, 100_000, 1_000_000, 10**12)
     ]
-    assert limits == sorted(limits, reverse=True)
+    assert shares == sorted(shares, reverse=True)
     many = dn.Prefixes(128, cohorts=4 << 14, alphabet="abcd", lengths=(2, 4, 6))
     least = dn.plan.discovery_limit(dn.string_design(many, 2, optimized=True), 10**12)
-    assert (
-        least
-        == discovery._room(many.most_kept, NormalDist().inv_cdf(0.95))
-        < limits[-1]
-    )
+    assert least == limits._room(many.max_kept, NormalDist().inv_cdf(0.95)) < shares[-1]
     whole = dn.string_design(dn.Bloom(128, cohorts=128), 2, optimized=True)
     told, alone = (
         dn.plan.string_detection_limit(each, n, candidates=1000)
@@ -302,7 +302,7 @@ def test_those_that_stand_out_as_much_fit_into_the_places_there_are(
 ) -> None:
     """A prefix at the limit is kept, whatever equal shares the others have; half of that share fails somewhere."""
     rng, sure = np.random.default_rng(kept), NormalDist().inv_cdf(target)
-    threshold = discovery._threshold(MOST_PREFIXES)
+    threshold = discovery.threshold(MAX_PREFIXES)
 
     def crowd(share: float) -> int:
         """The most that stand out beside one of this share, of 200 looks at each of many populations."""
@@ -316,13 +316,9 @@ def test_those_that_stand_out_as_much_fit_into_the_places_there_are(
             )
         )
 
-    assert (
-        crowd(discovery._room(kept, sure))
-        < kept
-        <= crowd(discovery._room(kept, sure) / 2)
-    )
+    assert crowd(limits._room(kept, sure)) < kept <= crowd(limits._room(kept, sure) / 2)
 
 
 def test_a_filter_whose_places_chance_fills_is_refused() -> None:
     with pytest.raises(dn.errors.InvalidRequest, match="chance alone"):
-        discovery._room(150, 3.0)
+        limits._room(150, 3.0)

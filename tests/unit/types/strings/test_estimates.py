@@ -28,11 +28,11 @@ from deniable.types.strings.design import (
 )
 from deniable.types.strings.estimate import (
     Candidates,
+    StringEstimate,
     benjamini_hochberg,
-    share_error,
-    string_detection_limit,
 )
 from deniable.types.strings.estimate import estimate as estimate_strings
+from deniable.types.strings.limits import share_error, string_detection_limit
 from deniable.types.strings.regression import Chance
 from tests.support.seeded import seeded as source_named
 
@@ -41,6 +41,10 @@ ALARM = 1e-9
 NAMES = [f"name {number}" for number in range(400)]
 SHARES = np.array([0.5 ** (number / 6) for number in range(60)])
 SHARES /= SHARES.sum()
+
+
+def names_found(result: StringEstimate) -> set[str]:
+    return {each.text for each in result.found}
 
 
 def texts(n: int = N) -> list[str]:
@@ -81,12 +85,12 @@ def test_names_above_the_limit_are_found_at_every_stage(
         )
         above = {name for name, count in truth.items() if count / N > limit}
         assert above
-        assert above <= set(found.params) <= set(truth)
+        assert above <= names_found(found) <= set(truth)
         for each in found.found:
             assert abs(each.share - truth[each.text] / N) < 7 * each.error
             low, high = each.interval(level=0.9)
             assert low < each.share < high
-        rest = 1 - sum(truth[each] for each in found.params) / N
+        rest = 1 - sum(truth[each] for each in names_found(found)) / N
         assert abs(found.unexplained - rest) < 6 * found.unexplained_error
         seen.append(len(found.found))
     assert seen == sorted(seen)
@@ -104,11 +108,11 @@ def test_strings_that_are_no_candidates_are_unexplained() -> None:
         fdr=ALARM,
     )
     known = Counter(texts())
-    rest = 1 - sum(known[name] for name in found.params) / N
+    rest = 1 - sum(known[name] for name in names_found(found)) / N
     assert rest > sum(known[name] for name in NAMES[1:60:2]) / N
     assert abs(found.unexplained - rest) < 6 * found.unexplained_error
     assert found.excess > 1.05  # heavy strings that nobody looks for leave lumps
-    assert set(found.params) <= set(NAMES[:60:2])
+    assert names_found(found) <= set(NAMES[:60:2])
     for each in found.found:
         assert abs(each.share - known[each.text] / N) < 6 * each.error
 
@@ -142,7 +146,7 @@ def test_noisy_samples_are_estimated_from_and_relaxation_does_better() -> None:
     truth = Counter(texts())
     for found in (before, after):
         assert found.found
-        assert set(found.params) <= set(truth)
+        assert names_found(found) <= set(truth)
         assert all(
             abs(each.share - truth[each.text] / N) < 7 * each.error
             for each in found.found
@@ -232,9 +236,9 @@ def test_false_discoveries_and_what_is_unexplained_hold_where_frequent_names_are
         )
         assert len(found.found) > 5
         false.append(
-            sum(name not in counts for name in found.params) / len(found.found)
+            sum(name not in counts for name in names_found(found)) / len(found.found)
         )
-        rest = 1 - sum(counts.get(name, 0) for name in found.params) / 100_000
+        rest = 1 - sum(counts.get(name, 0) for name in names_found(found)) / 100_000
         missed += abs(found.unexplained - rest) > 1.96 * found.unexplained_error
     assert np.mean(false) < 0.05 + 6 * np.std(false) / math.sqrt(runs)
     assert binom.sf(missed - 1, runs, 0.08) > ALARM
@@ -249,10 +253,10 @@ def test_what_is_unexplained_does_not_owe_to_luck() -> None:
         tally, NAMES + [f"nobody {number}" for number in range(2000)]
     )
     assert 40 < len(found.found) < 280
-    rest = 1 - sum(name in NAMES[:320] for name in found.params) / 320
+    rest = 1 - sum(name in NAMES[:320] for name in names_found(found)) / 320
     assert abs(found.unexplained - rest) < 6.1 * found.unexplained_error
     assert (
-        1 - sum(found.params.values()) < rest - 4 * found.unexplained_error
+        1 - sum(each.share for each in found.found) < rest - 4 * found.unexplained_error
     )  # what the sum of shares would say
 
 
@@ -410,7 +414,8 @@ def test_strings_that_no_cohort_tells_apart_are_not_found() -> None:
     assert min(places.values()) > 1
     assert estimate_strings(counted, names).found == ()
     table = estimate_strings(counted, names).to_frame()
-    assert (len(table), table.index.name) == (0, "name")
+    assert (list(table.index), table.index.name) == (names, "name")
+    assert not table["found"].any()
     assert {"estimate", "error", "low", "high"} <= set(table.columns)
     apart = {bloom.places(name, 0): name for name in names}
     alone = estimate_strings(counted, list(apart.values()))

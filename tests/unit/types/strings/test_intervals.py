@@ -22,7 +22,10 @@ def found(share: float) -> Found:
     return Found("a", share, error(share), 0.0, LIMIT, PEOPLE)
 
 
-ENDS = np.array(given_found([found(share) for share in ESTIMATES.tolist()], 0.95))
+ERRORS = np.array([error(share) for share in ESTIMATES.tolist()])
+ENDS = np.array(
+    given_found(ESTIMATES, ERRORS, np.full_like(ESTIMATES, LIMIT), PEOPLE, 0.95)
+).T
 NORMAL = np.array(
     [
         [share - 1.96 * error(share), share + 1.96 * error(share)]
@@ -61,7 +64,10 @@ def test_a_string_at_the_limit_may_be_nobodys() -> None:
     low, high = found(LIMIT).interval()
     assert low == 0
     assert high > LIMIT
-    assert given_found([], 0.95) == []
+    assert [len(ends) for ends in given_found(*np.empty((3, 0)), PEOPLE, 0.95)] == [
+        0,
+        0,
+    ]
 
 
 def test_a_share_without_error_is_itself() -> None:
