@@ -29,7 +29,7 @@ from deniable.types.numbers.respond import category_of
 KEY_BYTES = 16
 """Bytes of the key that a respondent draws, as the collector expects them."""
 
-_MOST_RESPONSES = 200  # that a collector takes at a time
+_MAX_RESPONSES = 200  # that a collector takes at a time
 
 
 class SurveyDevice(Closable):
@@ -241,8 +241,8 @@ class Client(SurveyDevice):
         self._finish_answers()
         responses = self.waiting()
         admitted = _admission_token(self._state, self._source) if responses else {}
-        for start in range(0, len(responses), _MOST_RESPONSES):
-            chunk = responses[start : start + _MOST_RESPONSES]
+        for start in range(0, len(responses), _MAX_RESPONSES):
+            chunk = responses[start : start + _MAX_RESPONSES]
             self._state.ask(
                 "POST", "/responses", self._submission(self._key, chunk) | admitted
             )

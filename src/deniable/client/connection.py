@@ -16,7 +16,7 @@ from deniable.errors import DeniableError
 _TIMEOUT = 30.0
 _FIRST, _LONGEST = 0.25, 30.0  # seconds between two attempts
 _AGAIN = {408, 425, 429, 500, 502, 503, 504}
-_LARGEST_REPLY = 64 << 20  # bytes
+_MAX_REPLY = 64 << 20  # bytes
 _CHANCE = secrets.SystemRandom()
 
 
@@ -95,7 +95,7 @@ class Connection:
         )
         try:
             with self._opener.open(request, timeout=_TIMEOUT) as reply:
-                body_read: bytes = reply.read(_LARGEST_REPLY)
+                body_read: bytes = reply.read(_MAX_REPLY)
                 return body_read
         except urllib.error.HTTPError as error:
             with error:

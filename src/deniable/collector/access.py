@@ -18,7 +18,7 @@ FIELD = "form"
 """The hidden field of a form that repeats its cookie."""
 
 _SESSION_COOKIE, _FORM_COOKIE = "deniable-session", "deniable-form"
-_MOST_FIELDS = 1000  # of a form: a survey has at most 200 questions
+_MAX_FIELDS = 1000  # of a form: a survey has at most 200 questions
 
 
 async def admit(request: Request, scope: str, *, shared: bool = False) -> Token:
@@ -108,7 +108,7 @@ async def read_form(request: Request) -> dict[str, str]:
             parse_qsl(
                 body.decode("ascii"),
                 keep_blank_values=True,
-                max_num_fields=_MOST_FIELDS,
+                max_num_fields=_MAX_FIELDS,
                 errors="strict",
             )
         )

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from deniable.collector.intake import FieldedSurvey
-from deniable.collector.messages import LONGEST_SYMBOL, SubmissionBody
+from deniable.collector.messages import MAX_SYMBOL_LENGTH, SubmissionBody
 from deniable.collector.refusals import Refused, decode_json
 from deniable.collector.store import Batch
 from deniable.collector.store.base import KEY
@@ -25,7 +25,7 @@ from deniable.designs import Design
 from deniable.errors import DeniableError
 from deniable.files.arrow import is_text
 
-_MOST_LABELS = 10_000  # questions, designs or groups in one stream; three such numbers fit into one of 64 bits
+_MAX_LABELS = 10_000  # questions, designs or groups in one stream; three such numbers fit into one of 64 bits
 _PIECE_LINES = 10_000
 _PIECE_ROWS = 1 << 17
 _LINES = msgspec.json.Decoder(SubmissionBody)
@@ -248,10 +248,10 @@ def _gather(gathered: _BatchBuilder, record_batch: Any) -> None:
             422, "a key, question, design or response is empty; expected all of them."
         )
     labels = [_read_labels(record_batch.column(name), name) for name in names]
-    if any(len(column.values) > _MOST_LABELS for column in labels):
+    if any(len(column.values) > _MAX_LABELS for column in labels):
         raise Refused(
             422,
-            f"there are more than {_MOST_LABELS:,} questions, designs or groups; expected a few.",
+            f"there are more than {_MAX_LABELS:,} questions, designs or groups; expected a few.",
         )
     keys = _fixed_bytes(record_batch.column("key"), KEY)
     numbers = np.zeros(len(record_batch), np.int64)
@@ -286,10 +286,10 @@ def _read_labels(column: Any, name: str) -> _Labels:
         )
     encoded: Any = column if shared else column.dictionary_encode()
     longest = pc.max(pc.binary_length(encoded.dictionary)).as_py()
-    if longest is not None and longest > LONGEST_SYMBOL:
+    if longest is not None and longest > MAX_SYMBOL_LENGTH:
         raise Refused(
             422,
-            f"a value of the column {name!r} is too long; expected at most {LONGEST_SYMBOL:,} bytes.",
+            f"a value of the column {name!r} is too long; expected at most {MAX_SYMBOL_LENGTH:,} bytes.",
         )
     return _Labels(
         encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(), encoded.dictionary

@@ -16,10 +16,10 @@ Thing = TypeVar("Thing")
 HEIGHT = 100
 """Units from the foot of a bar to the top of the picture of days."""
 
-MOST_LINES = 40
+MAX_LINES = 40
 """Categories that a reader can tell apart; of more those with the largest shares are drawn."""
 
-_MOST_DAYS = 62  # two months: a bar for each can still be told from the next
+_MAX_DAYS = 62  # two months: a bar for each can still be told from the next
 _ROUND_STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)  # of an axis, times a power of ten
 
 
@@ -160,7 +160,7 @@ def days_chart(days: Sequence[tuple[date, int]]) -> DaysChart | None:
     if not counts:
         return None
     last = max(counts)
-    first = max(min(counts), last - timedelta(_MOST_DAYS - 1))
+    first = max(min(counts), last - timedelta(_MAX_DAYS - 1))
     n_days, max_count = (
         (last - first).days + 1,
         max(count for day, count in counts.items() if day >= first),
@@ -207,8 +207,8 @@ def select_largest(
     """Return all things in their order, or, of more than can be looked through, the largest."""
     return (
         items
-        if len(items) <= MOST_LINES
-        else sorted(items, key=size, reverse=True)[:MOST_LINES]
+        if len(items) <= MAX_LINES
+        else sorted(items, key=size, reverse=True)[:MAX_LINES]
     )
 
 

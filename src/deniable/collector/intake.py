@@ -29,7 +29,7 @@ from deniable.collector.store import (
     StoreFailed,
     Submission,
 )
-from deniable.collector.store.base import Admission, today
+from deniable.collector.store.base import Admission, Erasure, today
 from deniable.designs import Design
 from deniable.errors import Incompatible
 from deniable.survey import Survey
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _FRESH = 1.0  # seconds for which a definition and its state are taken from memory
 _LOOK = 0.2  # seconds after which an idle writer looks whether something is to be written anew
-_MOST_SURVEYS = 1000  # remembered at a time, to bound the memory
+_MAX_SURVEYS = 1000  # remembered at a time, to bound the memory
 
 
 class StagePlace(NamedTuple):
@@ -174,7 +174,7 @@ class Surveys:
             ) from None
         if fielded is None or fielded.entry != entry:
             fielded = FieldedSurvey(entry)
-        if len(self._remembered) >= _MOST_SURVEYS:
+        if len(self._remembered) >= _MAX_SURVEYS:
             self._remembered.clear()
         self._remembered[name] = (now + _FRESH, fielded)
         return fielded
@@ -385,6 +385,13 @@ async def submit(
         collector.metrics.responses(name, "refused", len(submission.responses))
         raise outcome.error
     collector.metrics.responses(name, outcome, len(submission.responses))
+
+
+async def withdraw(collector: Collector, fielded: FieldedSurvey, key: bytes) -> Erasure:
+    """Erase what was sent with a key, also after the survey has closed."""
+    outcome = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, key)
+    collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
+    return outcome
 
 
 def _admission(token: TokenBody) -> Admission:

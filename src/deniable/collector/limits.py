@@ -26,7 +26,7 @@ _CLOSE = {
     "Connection": "close"
 }  # of what comes after a refusal that left a body unread
 _TAKEN = "deniable.taken"  # in the scope of a request
-_MOST_ADDRESSES = 100_000  # told apart in one minute, to bound the memory; those beyond share one count
+_MAX_ADDRESSES = 100_000  # told apart in one minute, to bound the memory; those beyond share one count
 
 
 class Rate:
@@ -83,7 +83,7 @@ class Rate:
         digest = hashlib.blake2b(
             _network(address).encode(), key=self._salt, digest_size=8
         ).digest()
-        if digest not in self._counts and len(self._counts) >= _MOST_ADDRESSES:
+        if digest not in self._counts and len(self._counts) >= _MAX_ADDRESSES:
             digest = b""
         count = self._counts.get(digest, 0) + amount
         if count > self._most:

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-LONGEST_SYMBOL = 1 << 20
+MAX_SYMBOL_LENGTH = 1 << 20
 """Characters of a response: a bit for each of a million categories."""
 
 Hash = Annotated[
@@ -29,7 +29,7 @@ class ResponseBody(Struct, frozen=True, forbid_unknown_fields=True):
 
     question: Slug
     design: Hash
-    symbol: Annotated[str, Meta(max_length=LONGEST_SYMBOL)]
+    symbol: Annotated[str, Meta(max_length=MAX_SYMBOL_LENGTH)]
 
 
 class TokenBody(Struct, frozen=True, forbid_unknown_fields=True):

@@ -32,9 +32,9 @@ MARKS = ("1/10", "1/5", "1/2", "1", "2", "4", "8")
 """The ε that the curve is marked with; its first and last are its ends."""
 
 _SPOKEN = locale("en")  # as all pages for analysts
-_MOST_KINKS = 3  # bends of the curve that are told, those at the largest ε
+_MAX_KINKS = 3  # bends of the curve that are told, those at the largest ε
 _CURVE_STEPS = 36  # between the ends of the curve
-_MOST_EXACT = 10_000  # respondents up to which the exact test takes no time
+_MAX_EXACT = 10_000  # respondents up to which the exact test takes no time
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +258,8 @@ def _kinks(categories: int) -> tuple[str, ...]:
     ]
     if not bends:
         return ()
-    kinks = bends[-_MOST_KINKS:]
-    first = sizes[0][1] if len(kinks) == len(bends) else bends[-_MOST_KINKS - 1][1]
+    kinks = bends[-_MAX_KINKS:]
+    first = sizes[0][1] if len(kinks) == len(bends) else bends[-_MAX_KINKS - 1][1]
     later = "; ".join(
         f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, size in kinks
     )
@@ -281,7 +281,7 @@ def _people(wish: Wish, design: Design) -> tuple[str, ...]:
         design, share=share, width=wish.width / 100, level=LEVEL
     )
     by_power = sample_size_for_power(design, share=share, target=power, method="normal")
-    if by_power <= _MOST_EXACT:
+    if by_power <= _MAX_EXACT:
         by_power = sample_size_for_power(design, share=share, target=power)
     return (
         f"{by_width:,} respondents for an interval of {wish.width:g} percentage points from end to end, on average.",

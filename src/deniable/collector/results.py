@@ -42,10 +42,10 @@ from deniable.types import find_operation, operation
 LEVEL = 0.95
 _CACHED_DESIGNS = 256  # whose sentences are kept: they do not change
 
-MOST_TABLED = 4
+MAX_TABLED = 4
 """Questions answered together of which each two are set against each other: six tables."""
 
-MOST_TABLE_CELLS = 100
+MAX_TABLE_CELLS = 100
 """Cells of a table on a page."""
 
 FAKES = (0.01, 0.05)
@@ -399,12 +399,12 @@ def _margins(shown: ShownQuestion, tally: Tally) -> tuple[MarginResult, ...]:
 def _pairs(tally: Tally) -> tuple[PairResult, ...]:
     """Return the table of each two of several questions; of very many, or with very many cells, none."""
     names = tally.design.attributes
-    if len(names) > MOST_TABLED:
+    if len(names) > MAX_TABLED:
         return ()
     results = []
     for rows, columns in itertools.combinations(range(len(names)), 2):
         table = cross_table(tally, rows=names[rows], columns=names[columns])
-        if table.shares.size > MOST_TABLE_CELLS:
+        if table.shares.size > MAX_TABLE_CELLS:
             continue
         cells = table.summary(level=LEVEL).rows
         width = table.shares.shape[1]

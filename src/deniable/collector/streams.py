@@ -19,12 +19,12 @@ from deniable.collector.store.base import KEY
 
 _MARK = 0xFFFFFFFF  # stands before every part
 _VERSION = 4  # as flatbuffers count; people call it V5
-_LARGEST_HEADER = 1 << 16  # bytes
-_MOST_PARTS = (
+_MAX_HEADER = 1 << 16  # bytes
+_MAX_PARTS = (
     10_000  # dictionaries and batches of rows: each is an object or more in memory
 )
-_MOST_COLUMNS = 16  # more than a batch has; which ones it must have is asked later
-_MOST_REREAD = (
+_MAX_COLUMNS = 16  # more than a batch has; which ones it must have is asked later
+_MAX_REREAD = (
     1 << 30
 )  # bytes: a dictionary is looked through with every batch of rows that it serves
 
@@ -57,10 +57,10 @@ def _check(raw: bytes) -> None:
     columns, reread = 0, 0
     dictionaries: dict[int, int] = {}
     for number, message_header in enumerate(_read_messages(raw)):
-        if number > _MOST_PARTS:
+        if number > _MAX_PARTS:
             raise Refused(
                 422,
-                f"the stream is in more than {_MOST_PARTS:,} parts; expected larger ones.",
+                f"the stream is in more than {_MAX_PARTS:,} parts; expected larger ones.",
             )
         if (message_header.kind == _SCHEMA) != (number == 0):
             raise _stream_error()
@@ -88,7 +88,7 @@ def _check(raw: bytes) -> None:
             reread += sum(dictionaries.values())
         else:
             raise _stream_error()
-        if len(dictionaries) > columns or reread > _MOST_REREAD:
+        if len(dictionaries) > columns or reread > _MAX_REREAD:
             raise Refused(
                 422,
                 "the dictionaries are too large; expected smaller ones, or fewer parts that use them.",
@@ -176,7 +176,7 @@ def _read_messages(raw: bytes) -> Iterator[_ArrowMessage]:
     while True:
         mark, size = struct.unpack_from("<Ii", raw, offset)
         offset += 8
-        if mark != _MARK or not 0 <= size <= min(_LARGEST_HEADER, len(raw) - offset):
+        if mark != _MARK or not 0 <= size <= min(_MAX_HEADER, len(raw) - offset):
             raise _stream_error()
         if not size:
             break
@@ -201,10 +201,10 @@ def _read_messages(raw: bytes) -> Iterator[_ArrowMessage]:
 
 def _check_schema(schema: _HeaderTable) -> int:
     """Return how many columns there are."""
-    columns = schema.tables(_SCHEMA_COLUMNS, _MOST_COLUMNS)
-    if not 0 < len(columns) <= _MOST_COLUMNS:
+    columns = schema.tables(_SCHEMA_COLUMNS, _MAX_COLUMNS)
+    if not 0 < len(columns) <= _MAX_COLUMNS:
         raise Refused(
-            422, f"there are no columns, or too many; expected at most {_MOST_COLUMNS}."
+            422, f"there are no columns, or too many; expected at most {_MAX_COLUMNS}."
         )
     if schema.has(_SCHEMA_WORDS) or any(
         column.has(_COLUMN_WORDS) for column in columns

@@ -54,7 +54,7 @@ SHARED = (
 READERS_PATIENCE = 0.1
 """Seconds for which what is to be written anew waits for those who read it; all others wait behind it."""
 
-_MOST_VALUES = 500  # in one statement: SQLite may be built to take no more than 999
+_MAX_VALUES = 500  # in one statement: SQLite may be built to take no more than 999
 
 
 class Tables(ABC):
@@ -445,8 +445,8 @@ class SqliteTables(Tables):
         self, statement: str, keys: Sequence[Any], *values: Any
     ) -> list[Any]:
         rows: list[Any] = []
-        for start in range(0, len(keys), _MOST_VALUES):
-            chunk = keys[start : start + _MOST_VALUES]
+        for start in range(0, len(keys), _MAX_VALUES):
+            chunk = keys[start : start + _MAX_VALUES]
             rows += self.rows(
                 f"{statement} IN ({','.join('?' * len(chunk))})", *values, *chunk
             )

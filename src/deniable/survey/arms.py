@@ -17,8 +17,8 @@ from deniable.errors import InvalidRequest, quoted
 if TYPE_CHECKING:
     from deniable.survey.question import Question
 
-_MOST_ARMS = 20
-_MOST_ODDS = 1_000_000
+_MAX_ARMS = 20
+_MAX_ODDS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,9 @@ def check_arms(arms: Sequence[SurveyArm], questions: Sequence[Question]) -> None
     Raises:
         InvalidRequest: they are not as they should be.
     """
-    if not 2 <= len(arms) <= _MOST_ARMS or len({arm.name for arm in arms}) < len(arms):
+    if not 2 <= len(arms) <= _MAX_ARMS or len({arm.name for arm in arms}) < len(arms):
         raise InvalidRequest(
-            f"there are {len(arms)} arms, or two of one name; expected 2 to {_MOST_ARMS} with a name each."
+            f"there are {len(arms)} arms, or two of one name; expected 2 to {_MAX_ARMS} with a name each."
         )
     questions_by_name = {question.name: question for question in questions}
     for arm in arms:
@@ -125,9 +125,9 @@ def _check_arm(arm: SurveyArm, questions_by_name: Mapping[str, Question]) -> Non
         raise InvalidRequest(
             f"the arm {arm.name!r} has {problem}; expected some of {', '.join(map(repr, questions_by_name))}."
         )
-    if type(arm.odds) is not int or not 1 <= arm.odds <= _MOST_ODDS:
+    if type(arm.odds) is not int or not 1 <= arm.odds <= _MAX_ODDS:
         raise InvalidRequest(
-            f"the arm {arm.name!r} has the odds {quoted(arm.odds)}; expected a whole number from 1 to {_MOST_ODDS:,}."
+            f"the arm {arm.name!r} has the odds {quoted(arm.odds)}; expected a whole number from 1 to {_MAX_ODDS:,}."
         )
 
 

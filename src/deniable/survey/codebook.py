@@ -24,8 +24,8 @@ from deniable.survey.disclosure import epsilon_words
 from deniable.survey.question import Question
 from deniable.survey.survey import Survey
 
-_MOST_CELLS = 1_000  # of one design that are listed one by one; more are not read
-_MOST_READ = 1_000  # as a denominator; the other formats have every fraction as it is
+_MAX_CELLS = 1_000  # of one design that are listed one by one; more are not read
+_MAX_READ = 1_000  # as a denominator; the other formats have every fraction as it is
 
 KEYS_FOLLOW = (
     "A collector adds its keys to the definition when the survey is created. Links and `deniable survey list` name the "
@@ -85,7 +85,7 @@ class Codebook:
     def cells(self, question: Question, design: Design) -> tuple[CodebookCell, ...]:
         """Return all answers and responses of one stage of a question; none where they are too many to be listed."""
         channel = design.channel
-        if channel.answers * channel.responses > _MOST_CELLS:
+        if channel.answers * channel.responses > _MAX_CELLS:
             return ()
         labels = question.labels(self.language)
         called = (
@@ -297,7 +297,7 @@ def _to_text(value: object) -> object:
 
 def _format_probability(share: Fraction) -> str:
     """Return a probability to read: the fraction where it is a simple one."""
-    return str(share) if share.denominator <= _MOST_READ else f"{float(share):.6f}"
+    return str(share) if share.denominator <= _MAX_READ else f"{float(share):.6f}"
 
 
 def _escape_markdown(text: str) -> str:

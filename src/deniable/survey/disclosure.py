@@ -44,8 +44,8 @@ CAUTIONED = frozenset({"shown", "bare", "certain"})
 BELIEVED = Fraction(1, 10)
 """The share of people that something is believed of beforehand: 10 of 100, in every sentence."""
 
-_MOST_DECIMALS = 4  # of "99.96 of 100"; what is closer to 100 is called 100
-_MOST_TIMES = 10**6  # of "99,996 times in 100,000"
+_MAX_DECIMALS = 4  # of "99.96 of 100"; what is closer to 100 is called 100
+_MAX_TIMES = 10**6  # of "99,996 times in 100,000"
 
 
 class Guess(NamedTuple):
@@ -118,7 +118,7 @@ class Disclosure:
             ['10', '25', '99.91']
         """
         share = 100 * max_posterior(self.parity, BELIEVED)
-        for decimals in range(_MOST_DECIMALS + 1):
+        for decimals in range(_MAX_DECIMALS + 1):
             above = Decimal(math.ceil(share * 10**decimals)).scaleb(-decimals)
             if above < 100:
                 return above
@@ -133,7 +133,7 @@ class Disclosure:
             (Guess(right=75, times=100), Guess(right=999, times=1000))
         """
         share, times = max_posterior(self.parity, Fraction(1, 2)), 100
-        while (1 - share) * times < 1 and times < _MOST_TIMES:
+        while (1 - share) * times < 1 and times < _MAX_TIMES:
             times *= 10
         return Guess(math.ceil(share * times), times)
 

@@ -18,7 +18,7 @@ from deniable.rendering import formats
 
 _YEARS = 400  # of one cycle of the calendar
 _LEAPS = 97  # of them
-_MOST_TIMES = 100  # as many people as a direct question takes; beyond, nobody would ask
+_MAX_TIMES = 100  # as many people as a direct question takes; beyond, nobody would ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class HarmlessQuestion:
             return f"{parameters} (where 1/2 is the best b); not for crosswise, which tells nothing with p = 1/2"
         ratio = max(self.share, 1 - self.share) / min(self.share, 1 - self.share)
         epsilon, times = formats.epsilon(math.log(ratio), 3), self._times()
-        many = f"{times:,.0f}" if times > _MOST_TIMES else f"{times:.2g}"
+        many = f"{times:,.0f}" if times > _MAX_TIMES else f"{times:.2g}"
         cost = f"ε = {epsilon}, {many} times as many people as a direct question at a share of 10%"
-        if times > _MOST_TIMES:
+        if times > _MAX_TIMES:
             return f"{parameters}; not for crosswise, where it would tell next to nothing ({cost})"
         return f"p of crosswise ({cost}), {parameters}"
 

@@ -35,7 +35,7 @@ WORDS = frozenset(
 SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """Names of surveys and questions: they stand in addresses and file names."""
 
-_MOST_SHOWN = 100  # responses to choose from by hand
+_MAX_SHOWN = 100  # responses to choose from by hand
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,9 +246,9 @@ class Question:
                 f"{self.name!r} has {self.stages} stages and a physical device; expected one stage.",
                 'Dice cannot raise a response that is out. Write device = "browser", or ask for one stage.',
             )
-        if self.design.channel.responses > _MOST_SHOWN:
+        if self.design.channel.responses > _MAX_SHOWN:
             raise InvalidRequest(
-                f"{self.name!r} has more than {_MOST_SHOWN} responses and a physical device; expected fewer, to choose "
+                f"{self.name!r} has more than {_MAX_SHOWN} responses and a physical device; expected fewer, to choose "
                 "from by hand."
             )
 
@@ -332,7 +332,7 @@ class Question:
         has_symbols = (
             design.symbols != design.categories
             and not channel.sizes
-            and channel.responses <= _MOST_SHOWN
+            and channel.responses <= _MAX_SHOWN
         )
         if not symbols and has_symbols:
             spoken_symbols = {

@@ -44,8 +44,8 @@ PILOT = "-pilot"
 RESERVED = frozenset({"login", "logout", "plan"})
 """Names that no survey can have: the collector has pages of its own at these addresses."""
 
-_MOST_QUESTIONS = 200  # as many responses as a collector takes at a time
-_MOST_GROUPS = 200  # that pages list one below the other
+_MAX_QUESTIONS = 200  # as many responses as a collector takes at a time
+_MAX_GROUPS = 200  # that pages list one below the other
 
 
 @dataclass(frozen=True, eq=False)
@@ -426,9 +426,9 @@ def worst_of(questions: Sequence[Question]) -> Question:
 def _check_questions(
     questions: tuple[Question, ...], languages: tuple[str, ...]
 ) -> None:
-    if not 1 <= len(questions) <= _MOST_QUESTIONS:
+    if not 1 <= len(questions) <= _MAX_QUESTIONS:
         raise InvalidRequest(
-            f"there are {len(questions)} questions; expected 1 to {_MOST_QUESTIONS}."
+            f"there are {len(questions)} questions; expected 1 to {_MAX_QUESTIONS}."
         )
     names = [question.name for question in questions]
     if len(set(names)) < len(names):
@@ -444,9 +444,9 @@ def _check_questions(
 
 
 def _check_groups(groups: tuple[str, ...]) -> None:
-    if len(groups) > _MOST_GROUPS or len(set(groups)) < len(groups):
+    if len(groups) > _MAX_GROUPS or len(set(groups)) < len(groups):
         raise InvalidRequest(
-            f"the groups repeat, or are more than {_MOST_GROUPS}; expected a few different ones."
+            f"the groups repeat, or are more than {_MAX_GROUPS}; expected a few different ones."
         )
     for group in groups:
         spoken.check_text(group, "a group")

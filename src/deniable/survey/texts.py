@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from deniable.errors import InvalidRequest, quoted
 
-_MOST_LETTERS = 20_000  # in one text; a page of a book has about 2,000
+_MAX_LETTERS = 20_000  # in one text; a page of a book has about 2,000
 
 # Words in brackets: no address, no comparison, and no markup, which is shown as it is.
 _PLACEHOLDER = re.compile(r"<([^\W\d_][^<>@/=\n]+[^<>@/=\s])>(?!.*</\1>)", re.DOTALL)
@@ -117,9 +117,9 @@ def check_text(text: object, name: str, *, empty: bool = False) -> None:
     if not isinstance(text, str):
         raise InvalidRequest(f"{name} is a {type(text).__name__}; expected text.")
     broken = any("\ud800" <= letter <= "\udfff" or letter == "\0" for letter in text)
-    if broken or len(text) > _MOST_LETTERS or not (empty or text.strip()):
+    if broken or len(text) > _MAX_LETTERS or not (empty or text.strip()):
         raise InvalidRequest(
-            f"{name} is empty, broken or too long; expected 1 to {_MOST_LETTERS:,} letters."
+            f"{name} is empty, broken or too long; expected 1 to {_MAX_LETTERS:,} letters."
         )
 
 

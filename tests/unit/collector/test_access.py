@@ -224,7 +224,7 @@ def test_sessions_end_by_themselves(database: Store, analyst: str) -> None:
 def test_there_are_so_many_sessions_and_the_oldest_of_more_ends(
     database: Store, analyst: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(credentials, "_MOST_SESSIONS", 3)
+    monkeypatch.setattr(credentials, "_MAX_SESSIONS", 3)
     token = analyst.removeprefix("Bearer ")
     names = [database.start_session(token, seconds=7200 + at) for at in range(5)]
     assert [database.find_session(name) is not None for name in names] == [

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from deniable.collector.charts import (
     HEIGHT,
-    MOST_LINES,
+    MAX_LINES,
     axis,
     curve_chart,
     days_chart,
@@ -61,9 +61,9 @@ def test_of_many_shares_the_largest_are_drawn() -> None:
         for number in range(60)
     ]
     made = shares_chart(rows, [str(number) for number in range(60)])
-    assert len(made.lines) == MOST_LINES
+    assert len(made.lines) == MAX_LINES
     assert made.lines[0].label == "59"
-    assert made.left_out == 60 - MOST_LINES
+    assert made.left_out == 60 - MAX_LINES
 
 
 def test_days_without_responses_leave_a_gap() -> None:

@@ -87,7 +87,7 @@ def test_neither_addresses_nor_their_hashes_outlive_the_minute() -> None:
 
 
 def test_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "_MOST_ADDRESSES", 10)
+    monkeypatch.setattr(limits, "_MAX_ADDRESSES", 10)
     rate = Rate(3, clock=Clock())
     for number in range(100):
         allowed(rate, f"10.0.0.{number}", 1)

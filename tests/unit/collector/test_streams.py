@@ -174,7 +174,7 @@ def test_dictionaries_in_pieces_or_read_again_and_again_are_refused(
         "dictionaries are too large"
         in refused(opening(SCHEMA) + b"".join(whole) + END)[1]
     )
-    monkeypatch.setattr(streams, "_MOST_REREAD", 64)
+    monkeypatch.setattr(streams, "_MAX_REREAD", 64)
     again = message(ROWS, rows(2, NODES, PLACES), BODY)
     check_stream(opening(SCHEMA) + whole[0] + again * 4 + END)
     assert (

@@ -18,10 +18,10 @@ from deniable.designs import Design
 from deniable.display.privacy_texts import base_for
 from deniable.survey.disclosure import Disclosure
 
-_MOST_CELLS = (
+_MAX_CELLS = (
     12  # answers or responses that a table shows: more do not fit on a telephone
 )
-_MOST_RESPONSES = (
+_MAX_RESPONSES = (
     1 << 16
 )  # that are looked at one by one: more would keep a page waiting
 _COLUMNS = {100: 10, 1000: 40}  # people in a row of a picture of so many
@@ -124,14 +124,14 @@ def odds(design: Design) -> Odds:
 def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
     """Return how often each symbol is sent, or each category included, given each answer; nothing where too large."""
     answers = range(channel.answers)
-    if channel.answers > _MOST_CELLS:
+    if channel.answers > _MAX_CELLS:
         return "sends", []
     if channel.set_valued is not None:
         hit, stray = channel.set_valued.hit_rate, channel.set_valued.stray_rate
         return "includes", [
             [hit if x == j else stray for x in answers] for j in answers
         ]
-    if channel.responses > _MOST_CELLS:
+    if channel.responses > _MAX_CELLS:
         return "sends", []
     return "sends", [
         [channel.probability(y, given=x) for x in answers]
@@ -169,7 +169,7 @@ def _binary_odds(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, 
             0,
             (supports.hit_rate, supports.stray_rate),
         )
-    if channel.responses > _MOST_RESPONSES:
+    if channel.responses > _MAX_RESPONSES:
         return "speaks", last, last, 0, ()
     pairs = [
         (channel.probability(y, given=last), channel.probability(y, given=0))

@@ -10,7 +10,7 @@ import asyncio
 import json
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
@@ -24,24 +24,26 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from deniable.collector import access, signing
-from deniable.collector.intake import FieldedSurvey, submit
+from deniable.collector.intake import FieldedSurvey, submit, withdraw
 from deniable.collector.messages import ResponseBody, SubmissionBody
 from deniable.collector.pages.devices import Odds, odds
 from deniable.collector.pages.render import choose_language, render
 from deniable.collector.refusals import Refused, refusal_of, status_of
 from deniable.collector.settings import Collector
-from deniable.collector.store.base import Entry, Erasure, today
+from deniable.collector.store.base import Entry, today
 from deniable.designs import Design
 from deniable.errors import DeniableError
-from deniable.survey import Question, Survey
+from deniable.survey import Question, QuestionTexts, Survey, SurveyTexts
 from deniable.survey.catalogue import LANGUAGES, Locale, fill, locale
 from deniable.survey.disclosure import Disclosure
 from deniable.survey.survey import worst_of
+from deniable.survey.texts import PartTexts
 from deniable.survey.tools import Tool, tool_for
 from deniable.types import operation
 
 _KEY = re.compile("[0-9a-f]{32}")  # a withdrawal code
-_MOST_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
+_MAX_SIDE_BY_SIDE = 12  # choices; more go into a list to choose from
+_MAX_NAMED = 100  # responses that have names of their own
 _COUNTED_PEOPLE = 100  # of whom it is told how many send what
 
 _Page = TypeVar("_Page", bound="Page")
@@ -112,28 +114,23 @@ class Amount:
     how: str
 
     @classmethod
-    def of(cls, design: Design, spoken: Locale) -> Amount:
-        """Put a design for numbers into words."""
-        number_words, levels = (
-            spoken.words["number"],
-            tuple(map(spoken.written, design.categories)),
-        )
-        base = _COUNTED_PEOPLE
+    def from_design(cls, design: Design, spoken: Locale) -> Amount | None:
+        """Put a design for numbers into words; None for a design whose categories are chosen from."""
+        if design.answer_form != "numbers":
+            return None
+        sentences = spoken.words["number"]
+        levels = tuple(map(spoken.written, design.categories))
         facts = {
             "low": levels[0],
             "second": levels[1],
             "high": levels[-1],
             "count": len(levels),
-        }
-        facts |= {
-            "base": spoken.number(base),
-            "held": spoken.number(round(_p_level_held(design) * base)),
+            "base": spoken.number(_COUNTED_PEOPLE),
+            "held": spoken.number(round(_p_level_held(design) * _COUNTED_PEOPLE)),
         }
         how = "how_ends" if len(levels) == 2 else "how"
         return cls(
-            fill(number_words["range"], **facts),
-            fill(number_words["complaint"], **facts),
-            fill(number_words[how], **facts),
+            *(fill(sentences[name], **facts) for name in ("range", "complaint", how))
         )
 
 
@@ -147,53 +144,41 @@ def _p_level_held(design: Design) -> Fraction:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedPart:
-    """One of several questions that are answered together; as `AskedQuestion` where they share a field."""
+class Choices:
+    """What is chosen from: of a question, or of one of several that are answered together.
 
-    text: str
-    help: str
-    labels: tuple[str, ...]
+    Attributes:
+        texts: the question, and what helps to understand it.
+        labels: what the categories are called.
+        few: whether the choices are shown side by side.
+        physical: whether only the response is asked for.
+    """
+
+    texts: QuestionTexts | PartTexts
+    labels: Sequence[str]
     few: bool
-    physical: bool = False
+    physical: bool
 
 
 @dataclass(frozen=True, slots=True)
-class AskedQuestion:
+class AskedQuestion(Choices):
     """A question as it is shown.
 
     Attributes:
-        name: what programs call it.
-        text: the question.
-        help: what helps to understand it.
-        instructions: how to use a physical device, where the survey says it.
-        physical: whether only the response is asked for.
-        labels: what the categories are called.
+        definition: what is asked, with which device, and what responses to it reveal at most.
         symbols: each response with what it is called; for a physical device only.
-        few: whether the choices are shown side by side.
         stages: what the device does, stage by stage.
-        disclosure: what responses to it reveal at most, all stages together.
         tool: a physical device that makes this design, where the survey does not say how to use one.
         amount: what a number that is entered must be; None where categories are chosen from.
         parts: the questions that are asked one by one and answered together; none where there is one.
-        direct: whether the answer is sent as it is.
-        check: whether it is about the device, and not about the respondent.
     """
 
-    name: str
-    text: str
-    help: str
-    instructions: str
-    physical: bool
-    labels: Sequence[str]
+    definition: Question
     symbols: tuple[tuple[str, str], ...]
-    few: bool
     stages: tuple[Odds, ...]
-    disclosure: Disclosure
     tool: Tool | None
     amount: Amount | None
-    parts: tuple[AskedPart, ...]
-    direct: bool
-    check: bool
+    parts: tuple[Choices, ...]
 
     def called(self, stage: Odds, number: int) -> str:
         """Return what a row of the odds is called: a response, or a category in a set."""
@@ -220,7 +205,7 @@ class Trial:
     design: str
     labels: tuple[str, ...]
     same: bool
-    amount: Amount | None = None
+    amount: Amount | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,18 +243,10 @@ class SurveyPage(Page):
     """A survey to take part in.
 
     Attributes:
-        name: what the survey is called in addresses.
-        hash: of its definition.
-        intro: who asks, and why.
-        consent: what a respondent agrees to.
-        thanks: what is said at the end.
-        contact: whom to ask.
+        survey: what is asked, and of whom.
+        texts: its words in this language.
         group: the group that the link names, or none.
-        groups: the groups to choose from, where the link names none.
-        group_count: how many groups there are.
-        invited: whether an invitation is needed.
         questions: what is asked.
-        each: how many of the questions are drawn for a respondent; 0 where all are asked.
         tellings: what is told before; one for each arm, where there are some.
         form: where everything can be sent without script, or at least withdrawn.
         notice: why nothing is taken now, and how to go on; empty where responses are taken.
@@ -277,18 +254,10 @@ class SurveyPage(Page):
     """
 
     TEMPLATE: ClassVar[str] = "respondent/survey.html"
-    name: str
-    hash: str
-    intro: str
-    consent: str
-    thanks: str
-    contact: str
+    survey: Survey
+    texts: SurveyTexts
     group: str
-    groups: tuple[str, ...]
-    group_count: int
-    invited: bool
     questions: tuple[AskedQuestion, ...]
-    each: int
     tellings: tuple[ArmTelling, ...]
     form: Form | None
     notice: str
@@ -326,20 +295,13 @@ def page(
     links: tuple[LanguageLink, ...] = (),
     *,
     marked: str = "",
-    **facts: Any,
+    **facts: object,
 ) -> _Page:
     """Build a page in a language, marked as "pilot", as "preview", or as neither."""
     spoken = locale(language)
     mark = spoken.words["mark"][marked] if marked else ""
-    return kind(
-        language=language,
-        locale=spoken,
-        words=spoken.words,
-        title=title,
-        links=links,
-        mark=mark,
-        **facts,
-    )
+    common = (language, spoken, spoken.words, title, links, mark)
+    return kind(*common, **facts)  # type: ignore[arg-type]  # each page has fields of its own
 
 
 def survey_page(
@@ -364,27 +326,17 @@ def survey_page(
         preview: whether it is only looked at.
     """
     texts = survey.texts[language]
-    questions = tuple(
-        asked_question(question, language) for question in survey.questions
-    )
+    questions = [ask_question(question, language) for question in survey.questions]
     return page(
         SurveyPage,
         language,
         texts.title,
         links,
-        name=survey.name,
-        hash=survey.hash,
-        intro=texts.intro,
-        consent=texts.consent,
-        thanks=texts.thanks,
-        contact=texts.contact,
+        survey=survey,
+        texts=texts,
         group=group,
-        groups=() if group else survey.groups,
-        group_count=len(survey.groups),
-        invited=survey.admission == "invitation",
-        questions=questions,
-        each=survey.each or 0,
-        tellings=_arm_disclosures(survey, questions, language),
+        questions=tuple(questions),
+        tellings=tuple(_arm_disclosures(survey, questions, language)),
         form=form,
         notice=notice,
         marked="preview" if preview else _marked(survey),
@@ -394,118 +346,79 @@ def survey_page(
 
 def _arm_disclosures(
     survey: Survey, questions: Sequence[AskedQuestion], language: str
-) -> tuple[ArmTelling, ...]:
-    questions_by_name = {question.name: question for question in questions}
+) -> Iterator[ArmTelling]:
+    """Yield what the respondents of each arm are told before they answer."""
+    questions_by_name = {question.definition.name: question for question in questions}
     arms = [arm.name for arm in survey.arms] or [""]
-    return tuple(
-        _arm_disclosure(survey, arm, arm_questions, questions_by_name, language)
-        for arm, arm_questions in zip(arms, survey.arm_questions, strict=True)
-    )
-
-
-def _arm_disclosure(
-    survey: Survey,
-    arm: str,
-    arm_questions: Sequence[Question],
-    questions_by_name: Mapping[str, AskedQuestion],
-    language: str,
-) -> ArmTelling:
-    about = [question for question in arm_questions if not question.check]
-    return ArmTelling(
-        arm=arm,
-        questions=tuple(questions_by_name[question.name] for question in about),
-        worst=questions_by_name[worst_of(arm_questions).name],
-        together=survey.together(
-            {question.name: question.disclosure.parity for question in about}
-        ),
-        direct=all(question.direct for question in about),
-        trial=trial(arm_questions, language),
-    )
+    for arm, arm_questions in zip(arms, survey.arm_questions, strict=True):
+        about = [question for question in arm_questions if not question.check]
+        parities = {question.name: question.disclosure.parity for question in about}
+        yield ArmTelling(
+            arm=arm,
+            questions=tuple(questions_by_name[name] for name in parities),
+            worst=questions_by_name[worst_of(arm_questions).name],
+            together=survey.together(parities),
+            direct=all(question.direct for question in about),
+            trial=trial(arm_questions, language),
+        )
 
 
 def _marked(survey: Survey) -> str:
     return "pilot" if survey.pilot else ""
 
 
-def asked_question(question: Question, language: str) -> AskedQuestion:
+def ask_question(question: Question, language: str) -> AskedQuestion:
     """Build a question in a language."""
-    texts, physical = question.texts[language], question.device == "physical"
-    sends = (
-        question.designs[0].channel.responses <= 100
-        and not question.designs[0].channel.sizes
+    spoken, texts, design = locale(language), question.texts[language], question.design
+    channel, physical = design.channel, question.device == "physical"
+    names_responses = channel.responses <= _MAX_NAMED and not channel.sizes
+    symbol_names = zip(
+        design.symbols if names_responses else (),
+        question.symbols(language) if names_responses else (),
+        strict=True,
     )
-    symbol_names = (
-        zip(question.design.symbols, question.symbols(language), strict=True)
-        if sends
-        else ()
-    )
+    n_choices = channel.responses if physical else channel.answers
+    has_tool = physical and not texts.instructions
+    part_labels = question.part_labels(language) if texts.parts else ()
     return AskedQuestion(
-        name=question.name,
-        text=texts.text,
-        help=texts.help,
-        instructions=texts.instructions,
-        physical=physical,
+        texts=texts,
         labels=question.labels(language),
+        few=n_choices <= _MAX_SIDE_BY_SIDE,
+        physical=physical,
+        definition=question,
         symbols=tuple(symbol_names),
-        few=(
-            question.design.channel.responses
-            if physical
-            else question.design.channel.answers
-        )
-        <= _MOST_SIDE_BY_SIDE,
-        stages=tuple(odds(design) for design in question.designs),
-        disclosure=question.disclosure,
-        tool=tool_for(question.design, locale(language).words["device"])
-        if physical and not texts.instructions
-        else None,
-        amount=None if physical else _amount(question.design, language),
-        parts=_parts(question, language),
-        direct=question.direct,
-        check=bool(question.check),
-    )
-
-
-def _parts(question: Question, language: str) -> tuple[AskedPart, ...]:
-    texts = question.texts[language].parts
-    labels = question.part_labels(language) if texts else ()
-    return tuple(
-        AskedPart(words.text, words.help, called, len(called) <= _MOST_SIDE_BY_SIDE)
-        for words, called in zip(texts, labels, strict=True)
-    )
-
-
-def _amount(design: Design, language: str) -> Amount | None:
-    return (
-        Amount.of(design, locale(language)) if design.answer_form == "numbers" else None
+        stages=tuple(map(odds, question.designs)),
+        tool=tool_for(design, spoken.words["device"]) if has_tool else None,
+        amount=None if physical else Amount.from_design(design, spoken),
+        parts=tuple(
+            Choices(words, labels, len(labels) <= _MAX_SIDE_BY_SIDE, physical=False)
+            for words, labels in zip(texts.parts, part_labels, strict=True)
+        ),
     )
 
 
 def trial(questions: Sequence[Question], language: str) -> Trial | None:
     """Return a harmless question for the device in the page whose first response reveals most; None without one."""
-    browser_questions = [
+    drawn = [
         question
         for question in questions
         if question.device == "browser" and not question.direct
     ]
-    if not browser_questions:
+    if not drawn:
         return None
-    worst = max(browser_questions, key=lambda question: question.design.parity)
-    labels = locale(language).words["try"]["labels"]
+    worst, spoken = max(drawn, key=lambda asked: asked.design.parity), locale(language)
     harmless: Design | None = operation(worst.design, "trial_design")(
-        worst.design, labels
+        worst.design, spoken.words["try"]["labels"]
     )
     if harmless is None:
         return None
-    same = harmless.channel == worst.design.channel
-    shown = (
-        harmless.symbols if harmless.answer_form == "numbers" else harmless.categories
-    )
+    amount = Amount.from_design(harmless, spoken)
     return Trial(
-        worst.texts[language].text,
-        harmless.to_json(),
-        tuple(shown),
-        same,
-        _amount(harmless, language),
+        question=worst.texts[language].text,
+        design=harmless.to_json(),
+        labels=tuple(harmless.symbols if amount else harmless.categories),
+        same=harmless.channel == worst.design.channel,
+        amount=amount,
     )
 
 
@@ -549,26 +462,22 @@ _BLANK = Form(
 async def take_part(request: Request) -> HTMLResponse:
     """Show a survey."""
     try:
-        fielded = await Collector.from_request(request).surveys.find(
-            request.path_params["name"]
-        )
+        fielded = await _find_survey(request)
     except Refused as error:
         return _no_survey(request, error)
-    language, links = _languages(request, fielded.survey.languages)
-    notice = standing_notice(fielded.entry, today(), locale(language))
-    if fielded.entry.state == "draft":
-        return _message(fielded, language, 409, notice, "")
-    group = request.query_params.get("group", "")
-    group = group if group in fielded.survey.groups else ""
-    if not notice and not works_without_script(fielded.survey):
-        return HTMLResponse(
-            await _survey_html(fielded.survey, language, links, group, notice, None)
-        )
+    survey, entry = fielded.survey, fielded.entry
+    language, links = _languages(request, survey.languages)
+    notice = standing_notice(entry, today(), locale(language))
+    if entry.state == "draft":
+        return _message(survey, language, 409, notice)
+    contents = (survey, language, links, _named_group(request, survey), notice)
+    if not notice and not works_without_script(survey):
+        return HTMLResponse(await _survey_html(*contents, None))
     form = _form(request)
-    text = await _survey_html(fielded.survey, language, links, group, notice, _BLANK)
-    response = HTMLResponse(
-        text.replace(_BLANK.key, form.key).replace(_BLANK.value, escape(form.value))
-    )  # the cookie's is a visitor's
+    text = await _survey_html(*contents, _BLANK)
+    # The value of the cookie is a visitor's.
+    html = text.replace(_BLANK.key, form.key).replace(_BLANK.value, escape(form.value))
+    response = HTMLResponse(html)
     access.keep_form_value(request, response, form.value)
     return response
 
@@ -600,16 +509,11 @@ async def _survey_html(
 
 async def preview(request: Request) -> HTMLResponse:
     """Show a survey, also a draft, to whoever may see its results: all of it works, and nothing leaves the page."""
-    fielded = await Collector.from_request(request).surveys.find(
-        request.path_params["name"]
-    )
-    language, links = _languages(request, fielded.survey.languages)
-    group = request.query_params.get("group", "")
-    group = group if group in fielded.survey.groups else ""
+    survey = (await _find_survey(request)).survey
+    language, links = _languages(request, survey.languages)
+    group = _named_group(request, survey)
     html = await asyncio.to_thread(
-        lambda: _html(
-            survey_page(fielded.survey, language, links, group=group, preview=True)
-        )
+        lambda: _html(survey_page(survey, language, links, group=group, preview=True))
     )
     html.headers["content-security-policy"] = (
         "connect-src 'none'; form-action 'none'"  # besides that of all pages
@@ -621,42 +525,47 @@ async def post(request: Request) -> Response:
     """Take a response, or a withdrawal, from a page without script; or give it its receipt."""
     collector = Collector.from_request(request)
     try:
-        fielded = await collector.surveys.find(request.path_params["name"])
+        fielded = await _find_survey(request)
     except Refused as error:
         return _no_survey(request, error)
-    language, links = _languages(request, fielded.survey.languages)
-    words = locale(language).words
+    survey = fielded.survey
+    language, links = _languages(request, survey.languages)
+    words, texts = locale(language).words, survey.texts[language]
     address = f"{request.url.path}?{urlencode({'lang': language})}"
     try:
         fields = await access.read_form(request)
         if "withdraw" in fields:
-            outcome = await withdraw(collector, fielded, fields)
-            return _message(fielded, language, 200, words["withdraw"][outcome.said], "")
+            key = _withdrawal_code(fields["withdraw"])
+            outcome = await withdraw(collector, fielded, key)
+            return _message(survey, language, 200, words["withdraw"][outcome.said])
         if "receipt" in fields:
-            return await receipt(collector, fielded, fields)
-        collector.limits.count_responses(request, len(fielded.survey.questions))
-        submission = await send(collector, fielded, fields)
+            return await receipt(collector, fielded, fields["receipt"])
+        collector.limits.count_responses(request, len(survey.questions))
+        body = await send(collector, fielded, fields)
     except DeniableError as error:
-        return _form_problem(fielded, language, error, address)
+        problem = f"{words['problem']['form']} {refusal_of(error).error.what}"
+        then = words["problem"]["form_next"]
+        return _message(survey, language, status_of(error), problem, then, address)
     form = _form(request)
     sent_page = page(
         SentPage,
         language,
-        fielded.survey.texts[language].title,
+        texts.title,
         links,
-        marked=_marked(fielded.survey),
+        marked=_marked(survey),
         address=address,
-        thanks=fielded.survey.texts[language].thanks,
-        responses=responses_in_words(fielded.survey, language, submission),
+        thanks=texts.thanks,
+        responses=responses_in_words(survey, language, body),
         together=Disclosure.of(
-            fielded.survey.question(response.question).design
-            for response in submission.responses
+            survey.question(response.question).design for response in body.responses
         ),
-        message=as_json(submission),
-        key=submission.key,
+        message=json.dumps(msgspec.to_builtins(body), indent=2, ensure_ascii=False),
+        key=body.key,
         form=form,
     )
-    return await asyncio.to_thread(_with_form, request, sent_page, form)
+    html = await asyncio.to_thread(_html, sent_page)
+    access.keep_form_value(request, html, form.value)
+    return html
 
 
 def works_without_script(survey: Survey) -> bool:
@@ -687,30 +596,13 @@ async def send(
     return body
 
 
-async def withdraw(
-    collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]
-) -> Erasure:
-    """Erase what was sent with a withdrawal code.
-
-    Raises:
-        Refused: not a code.
-    """
-    outcome = await asyncio.to_thread(
-        collector.store.withdraw, fielded.entry.id, _withdrawal_code(fields["withdraw"])
-    )
-    collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
-    return outcome
-
-
-async def receipt(
-    collector: Collector, fielded: FieldedSurvey, fields: Mapping[str, str]
-) -> Response:
+async def receipt(collector: Collector, fielded: FieldedSurvey, code: str) -> Response:
     """Return the receipt of what was sent with a withdrawal code, as a file.
 
     Raises:
         Refused: not a code.
     """
-    key = _withdrawal_code(fields["receipt"])
+    key = _withdrawal_code(code)
     text = await asyncio.to_thread(signing.receipt, collector.store, fielded.entry, key)
     headers = {
         "Content-Disposition": f'attachment; filename="receipt-{fielded.survey.name}.json"'
@@ -730,11 +622,6 @@ def responses_in_words(
         ]
         sentences.append((question.texts[language].text, symbol, question.disclosure))
     return tuple(sentences)
-
-
-def as_json(body: SubmissionBody) -> str:
-    """Return what was sent as JSON to read."""
-    return json.dumps(msgspec.to_builtins(body), indent=2, ensure_ascii=False)
 
 
 def standing_notice(entry: Entry, day: date, spoken: Locale) -> str:
@@ -764,43 +651,19 @@ def _form(request: Request) -> Form:
     return Form(access.FIELD, access.form_value(request), secrets.token_hex(16))
 
 
-def _with_form(request: Request, context: Page, form: Form | None) -> HTMLResponse:
-    """Return a page; a cookie comes with it only where there is a form for which somebody must not be impersonated."""
-    response = _html(context)
-    if form:
-        access.keep_form_value(request, response, form.value)
-    return response
-
-
-def _form_problem(
-    fielded: FieldedSurvey, language: str, error: DeniableError, address: str
-) -> HTMLResponse:
-    words = locale(language).words["problem"]
-    problem = refusal_of(error).error.what
-    return _message(
-        fielded,
-        language,
-        status_of(error),
-        f"{words['form']} {problem}",
-        words["form_next"],
-        address,
-    )
-
-
 def _message(
-    fielded: FieldedSurvey,
+    survey: Survey,
     language: str,
     status: int,
     problem: str,
-    then: str,
+    then: str = "",
     address: str = "",
 ) -> HTMLResponse:
-    title = fielded.survey.texts[language].title
     message_page = page(
         Message,
         language,
-        title,
-        marked=_marked(fielded.survey),
+        survey.texts[language].title,
+        marked=_marked(survey),
         what=problem,
         next=then,
         address=address,
@@ -811,7 +674,7 @@ def _message(
 def _no_survey(request: Request, error: Refused) -> HTMLResponse:
     language, links = _languages(request, LANGUAGES)
     words = locale(language).words["problem"]
-    missing = page(
+    message_page = page(
         Message,
         language,
         words["title"],
@@ -820,34 +683,39 @@ def _no_survey(request: Request, error: Refused) -> HTMLResponse:
         next=words["missing_next"],
         address="",
     )
-    return _html(missing, error.status)
+    return _html(message_page, error.status)
+
+
+async def _find_survey(request: Request) -> FieldedSurvey:
+    return await Collector.from_request(request).surveys.find(
+        request.path_params["name"]
+    )
+
+
+def _named_group(request: Request, survey: Survey) -> str:
+    """Return the group that the link names; empty where it names none of the survey's."""
+    group = request.query_params.get("group", "")
+    return group if group in survey.groups else ""
 
 
 def _languages(
     request: Request, offered: Sequence[str]
 ) -> tuple[str, tuple[LanguageLink, ...]]:
     """Return the language of a page, and links to the same page in all of them."""
+    query, path = request.query_params, request.url.path
     accepted = request.headers.get("accept-language", "")
-    language = choose_language(offered, request.query_params.get("lang", ""), accepted)
-    kept_query = {
-        name: value for name, value in request.query_params.items() if name == "group"
-    }
-    return language, tuple(
+    language = choose_language(offered, query.get("lang", ""), accepted)
+    group = {"group": query["group"]} if "group" in query else {}
+    links = [
         LanguageLink(
-            f"{request.url.path}?{urlencode({**kept_query, 'lang': code})}",
-            code,
-            _name(code),
-            code == language,
+            f"{path}?{urlencode({**group, 'lang': tag})}",
+            tag,
+            locale(tag).name if tag.partition("-")[0] in LANGUAGES else tag,
+            tag == language,
         )
-        for code in offered
-    )
-
-
-def _name(language: str) -> str:
-    """Return what speakers call a language; its tag where the pages do not speak it."""
-    return (
-        locale(language).name if language.partition("-")[0] in LANGUAGES else language
-    )
+        for tag in offered
+    ]
+    return language, tuple(links)
 
 
 def _html(context: Page, status: int = 200) -> HTMLResponse:

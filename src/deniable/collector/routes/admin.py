@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Callable
 from typing import Any
 
 from starlette.responses import Response
@@ -34,65 +35,44 @@ async def create_survey(call: Call) -> messages.State:
     def create() -> Entry:
         return call.collector.store.create(Survey.from_document(call.body))
 
-    return _log_change(call, "survey created", await asyncio.to_thread(create))
+    return await _change(call, "survey created", create)
 
 
 async def open_survey(call: Call) -> messages.State:
     """Take responses from now on; the definition is frozen."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    return _log_change(
-        call,
-        "survey opened",
-        await asyncio.to_thread(call.collector.store.open, fielded.survey.name),
-    )
+    return await _change_survey(call, "survey opened", call.collector.store.open)
 
 
 async def sign_survey(call: Call) -> messages.State:
     """Keep the signature of a definition, made by its author elsewhere."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    signature = AuthorSignature.from_json(json.dumps(call.body))
-    is_kept = await asyncio.to_thread(
-        call.collector.store.keep_signature, fielded.survey.name, signature
-    )
-    return _log_change(call, "survey signed", is_kept)
+
+    def sign(name: str) -> Entry:
+        signature = AuthorSignature.from_json(json.dumps(call.body))
+        return call.collector.store.keep_signature(name, signature)
+
+    return await _change_survey(call, "survey signed", sign)
 
 
 async def close_survey(call: Call) -> messages.State:
     """Take no more responses."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    return _log_change(
-        call,
-        "survey closed",
-        await asyncio.to_thread(call.collector.store.close, fielded.survey.name),
-    )
+    return await _change_survey(call, "survey closed", call.collector.store.close)
 
 
 async def start_pilot(call: Call) -> messages.State:
     """Open a pilot of a draft, as a survey of its own."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    begun = await asyncio.to_thread(
-        call.collector.store.start_pilot, fielded.survey.name
-    )
-    return _log_change(call, "pilot started", begun)
+    return await _change_survey(call, "pilot started", call.collector.store.start_pilot)
 
 
 async def end_pilot(call: Call) -> messages.State:
     """Erase all that was sent to the pilot of a survey."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    return _log_change(
-        call,
-        "pilot ended",
-        await asyncio.to_thread(call.collector.store.end_pilot, fielded.survey.name),
-    )
+    return await _change_survey(call, "pilot ended", call.collector.store.end_pilot)
 
 
 async def invite(call: Call) -> messages.CodesIssued:
     """Make one-time invitations; their codes are shown this once."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    codes = await asyncio.to_thread(
-        call.collector.store.invite, fielded.survey.name, call.body.count
-    )
-    log_event("invitations made", survey=fielded.survey.name, count=len(codes))
+    name = (await call.survey()).survey.name
+    codes = await asyncio.to_thread(call.collector.store.invite, name, call.body.count)
+    log_event("invitations made", survey=name, count=len(codes))
     return messages.CodesIssued(codes)
 
 
@@ -149,7 +129,17 @@ async def get_openapi(call: Call) -> Response:
     return Response(call.request.app.state.description, media_type=JSON)
 
 
-def _log_change(call: Call, event: str, entry: Entry) -> messages.State:
+async def _change_survey(
+    call: Call, event: str, step: Callable[[str], Entry]
+) -> messages.State:
+    """Change the survey that the path names."""
+    name = (await call.survey()).survey.name
+    return await _change(call, event, lambda: step(name))
+
+
+async def _change(call: Call, event: str, step: Callable[[], Entry]) -> messages.State:
+    """Run a step that changes a survey, in a thread; write a line about it."""
+    entry = await asyncio.to_thread(step)
     call.collector.surveys.forget()
     log_event(event, survey=entry.survey.name)
     return _survey_state(entry)

@@ -34,8 +34,7 @@ async def get_estimates(call: Call) -> dict[str, Any]:
 
 async def get_export(call: Call) -> StreamingResponse:
     """Return all responses to a question of a survey that has ended as a file, in random order."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    kind = call.part("kind")
+    fielded, kind = await call.survey(), call.part("kind")
     if kind not in exports.FORMATS:
         raise Refused(
             404,
@@ -69,7 +68,7 @@ async def _by_question(
     call: Call, step: Callable[[ShownQuestion, int | None], Any]
 ) -> dict[str, Any]:
     """Run a step for each question as analysts are shown it, all read in one transaction, in a thread."""
-    fielded = await call.collector.surveys.find(call.part("name"))
+    fielded = await call.survey()
     name = call.request.query_params.get("group")
     group = fielded.group(name)
     groups = () if group is None else (group,)

@@ -17,11 +17,7 @@ _ARROW = "application/vnd.apache.arrow.stream"
 
 async def get_definition(call: Call) -> Response:
     """Return the sealed definition; its hash is its ETag. A draft is for those who hold a token."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    if "authorization" in call.request.headers:
-        await access.admit(call.request, "analyst")
-    else:
-        fielded.check_published()
+    fielded = await _readable_survey(call)
     tag = f'"{fielded.survey.hash}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache"}
     if call.request.headers.get("if-none-match") == tag:
@@ -31,19 +27,24 @@ async def get_definition(call: Call) -> Response:
 
 async def get_signature(call: Call) -> Response:
     """Return the signature of the definition by its author. That of a draft is for those who hold a token."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    if "authorization" in call.request.headers:
-        await access.admit(call.request, "analyst")
-    else:
-        fielded.check_published()
-    if not fielded.entry.signature:
+    signature = (await _readable_survey(call)).entry.signature
+    if not signature:
         raise Refused(
             404,
             "nobody has signed this definition; expected a signature of its author.",
         )
-    return Response(
-        fielded.entry.signature, media_type=JSON, headers={"Cache-Control": "no-cache"}
-    )
+    headers = {"Cache-Control": "no-cache"}
+    return Response(signature, media_type=JSON, headers=headers)
+
+
+async def _readable_survey(call: Call) -> intake.FieldedSurvey:
+    """Return a survey whose definition may be read: of a draft only with a token."""
+    fielded = await call.survey()
+    if "authorization" in call.request.headers:
+        await access.admit(call.request, "analyst")
+    else:
+        fielded.check_published()
+    return fielded
 
 
 async def add_responses(call: Call) -> None:
@@ -59,7 +60,7 @@ async def add_batch(call: Call) -> messages.BatchResult:
         raise Refused(
             415, f"the body is not of the right type; expected {_NDJSON} or {_ARROW}."
         )
-    fielded = await collector.surveys.find(call.part("name"))
+    fielded = await call.survey()
     fielded.check_open()
     raw = await collector.limits.read(call.request, large=True)
 
@@ -81,32 +82,23 @@ async def add_batch(call: Call) -> messages.BatchResult:
 
 async def withdraw(call: Call) -> messages.Withdrawn:
     """Erase what was sent with a key, also after the survey has closed."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    outcome = await asyncio.to_thread(
-        call.collector.store.withdraw, fielded.entry.id, _key(call)
-    )
-    call.collector.metrics.responses(
-        fielded.survey.name, "withdrawn", outcome.responses
-    )
-    return messages.Withdrawn(outcome.responses, outcome.overwritten)
+    outcome = await intake.withdraw(call.collector, await call.survey(), _key(call))
+    return messages.Withdrawn(*outcome)
 
 
 async def get_receipt(call: Call) -> Response:
     """Return a signed list of all that is stored under a key."""
-    fielded = await call.collector.surveys.find(call.part("name"))
-    text = await asyncio.to_thread(
-        signing.receipt, call.collector.store, fielded.entry, _key(call)
-    )
+    store, entry = call.collector.store, (await call.survey()).entry
+    text = await asyncio.to_thread(signing.receipt, store, entry, _key(call))
     return Response(text, media_type=JSON)
 
 
 async def exchange_invitation(call: Call) -> messages.Signed:
     """Sign a blinded message for an invitation, once."""
-    name, body = call.part("name"), call.body
-    (await call.collector.surveys.find(name)).check_published()
-    signature = await call.collector.writer.exchange(
-        Exchange(name, body.code, int(body.blinded, 16))
-    )
+    fielded, body = await call.survey(), call.body
+    fielded.check_published()
+    exchange = Exchange(fielded.survey.name, body.code, int(body.blinded, 16))
+    signature = await call.collector.writer.exchange(exchange)
     return messages.Signed(
         signature.to_bytes((signature.bit_length() + 7) // 8, "big").hex()
     )

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from deniable.collector import access, exports, messages
+from deniable.collector.intake import FieldedSurvey
 from deniable.collector.refusals import Refusal, Refused, decode_json
 from deniable.collector.settings import Collector
 
@@ -45,6 +46,14 @@ class Call:
         """Return a part of the path by its name."""
         value: str = self.request.path_params[name]
         return value
+
+    async def survey(self) -> FieldedSurvey:
+        """Return the survey that the path names.
+
+        Raises:
+            Refused: there is none of this name.
+        """
+        return await self.collector.surveys.find(self.part("name"))
 
 
 @dataclass(frozen=True)

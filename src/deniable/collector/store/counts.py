@@ -29,7 +29,7 @@ Stages: TypeAlias = list[dict[str, Vector]]
 SEEN, RAISED = "seen", "raised"
 
 _PIECE = 512  # counts that are read and written together: 4 kB
-_MOST_COUNTS = 4_000_000  # of one design: 32 MB, read for each page with results
+_MAX_COUNTS = 4_000_000  # of one design: 32 MB, read for each page with results
 _STORED = np.dtype("<i8")
 
 SIZE = _STORED.itemsize
@@ -43,9 +43,9 @@ class CountedDesign:
     design: Design
 
     def __post_init__(self) -> None:
-        if self.size > _MOST_COUNTS:
+        if self.size > _MAX_COUNTS:
             raise InvalidRequest(
-                f"a tally of {self.design!r} has {self.size:,} counts; expected at most {_MOST_COUNTS:,}.",
+                f"a tally of {self.design!r} has {self.size:,} counts; expected at most {_MAX_COUNTS:,}.",
                 "Ask with fewer categories, or with a design whose tally is smaller.",
             )
 

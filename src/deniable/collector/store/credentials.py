@@ -21,10 +21,10 @@ from deniable.collector.store.surveys import lock, number
 from deniable.db import Tables
 from deniable.errors import DeniableError, InvalidRequest, NotAllowed, quoted
 
-_MOST_INVITATIONS = (
+_MAX_INVITATIONS = (
     1_000_000  # made at a time: some seconds, and a list that fits into memory
 )
-_MOST_SESSIONS = 10_000  # at a time: whoever holds a token can open many
+_MAX_SESSIONS = 10_000  # at a time: whoever holds a token can open many
 _SECRET_BYTES = 32
 _TEXT_BYTES = 24
 _TOKEN, _INVITATION = (
@@ -44,9 +44,9 @@ def invite(tables: Tables, survey: int, count: int) -> list[str]:
         raise NotAllowed(
             "this survey is open to everybody; expected one by invitation."
         )
-    if not 1 <= count <= _MOST_INVITATIONS:
+    if not 1 <= count <= _MAX_INVITATIONS:
         raise InvalidRequest(
-            f"{count:,} invitations are asked for; expected 1 to {_MOST_INVITATIONS:,}."
+            f"{count:,} invitations are asked for; expected 1 to {_MAX_INVITATIONS:,}."
         )
     lock(tables, survey)
     codes = [_new_text(_INVITATION) for _ in range(count)]
@@ -211,7 +211,7 @@ def start_session(tables: Tables, text: str, now: int, expires: int) -> str:
     tables.run("DELETE FROM session WHERE ends <= ?", now)
     tables.run(
         "DELETE FROM session WHERE hash IN (SELECT hash FROM session ORDER BY ends DESC LIMIT ? OFFSET ?)",
-        _MOST_SESSIONS, _MOST_SESSIONS - 1,
+        _MAX_SESSIONS, _MAX_SESSIONS - 1,
     )  # fmt: skip
     tables.run(
         "INSERT INTO session VALUES (?, ?, ?)", digest(name), digest(text), expires

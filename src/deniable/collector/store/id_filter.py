@@ -18,7 +18,7 @@ from deniable.collector.store import packs
 from deniable.collector.store.packs import Records, Run
 from deniable.db import Tables
 
-_FEWEST_BITS, _MOST_BITS = (
+_MIN_BITS, _MAX_BITS = (
     1 << 20,
     1 << 29,
 )  # bits of a filter: 64 MB at most, whatever is stored
@@ -37,7 +37,7 @@ class IdFilter:
 
     def __init__(self, responses: int) -> None:
         n_bits = 1 << (2 * _EACH * responses).bit_length()
-        self.size = max(_FEWEST_BITS, min(_MOST_BITS, n_bits))
+        self.size = max(_MIN_BITS, min(_MAX_BITS, n_bits))
         self.names: set[bytes] = set()
         self._bits = np.zeros(self.size // 8, np.uint8)
 
@@ -91,7 +91,7 @@ class IdFilters:
         with self._turn:
             id_filter = self._kept.pop(key, None)
             if id_filter is None or (
-                id_filter.size < _MOST_BITS and _EACH * responses > id_filter.size
+                id_filter.size < _MAX_BITS and _EACH * responses > id_filter.size
             ):
                 id_filter = IdFilter(responses)
             self._kept[key] = id_filter

@@ -44,7 +44,7 @@ class Cell(NamedTuple):
 
 Sizes: TypeAlias = Mapping[Cell, int]
 
-_FEWEST_RESPONSES = 2  # below them an estimate has no standard error
+_MIN_RESPONSES = 2  # below them an estimate has no standard error
 
 
 class CellSizes(NamedTuple):
@@ -470,7 +470,7 @@ def _complete_groups(sizes: CellSizes) -> frozenset[int]:
 
 def fewest_shown(entry: Entry) -> int:
     """Return the smallest number of respondents whose counts are shown."""
-    return max(entry.survey.minimum, _FEWEST_RESPONSES)
+    return max(entry.survey.minimum, _MIN_RESPONSES)
 
 
 def _ended_before(published: Sizes) -> bool:

@@ -175,7 +175,7 @@ def test_an_id_filter_lets_nothing_through_that_was_noted(seeded: Source) -> Non
 def test_an_id_filter_grows_with_what_is_stored(
     store: Store, entry: Entry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(id_filter, "_FEWEST_BITS", 1 << 8)
+    monkeypatch.setattr(id_filter, "_MIN_BITS", 1 << 8)
     sizes, people = [], keys(900)
     for at in range(0, 900, 300):
         assert store.add_batch(batch(entry, people[at : at + 300])) == BatchOutcome(
