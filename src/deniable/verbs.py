@@ -391,7 +391,7 @@ def estimate(  # type: ignore[misc]  # it takes all that a type of question take
             a ladder and of several devices "information", "likelihood", "linear" (exactly unbiased) or "strata", which
             takes nothing for granted about who is raised, or asked with which.
         population: how many people there are, if they are not a sample of very many; the number of respondents for a
-            census.
+            census, and of items with weights also "census".
         guess: shares at which the inverse, or the weights of "linear", are best; even ones by default.
         inverse: of shares: a left inverse of the channel, in place of the one that would be taken.
         scaling: of items with weights: "fixed" or "conditional"; by default the better one.

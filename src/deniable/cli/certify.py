@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
-from deniable.cli.common import check_out, console, guarded, print_json, say, write
+from deniable.cli.common import CommandOutput, guarded, print_json, tell
 from deniable.cli.reading import read_numbers
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
+    from deniable.claims.statements import Priors
     from deniable.documents import HashedDocument
 
 
@@ -21,11 +22,9 @@ def certify(
     file: Path | None = None,
     *,
     prior: list[str] | None = None,
-    out: Path | None = None,
     registry: bool = False,
     checker: bool = False,
-    force: bool = False,
-    as_json: bool = False,
+    output: CommandOutput,
 ) -> None:
     """Certify what a design, a ladder or a survey promises, in exact numbers that anybody can check again.
 
@@ -48,29 +47,22 @@ def certify(
             "nothing to certify was named; expected a file.",
             "For example design.json, or survey.toml.",
         )
-    check_out(out, force=force)
     certificate = certified(_read(file), _priors(prior or []))
+    document = certificate.to_json(indent=1)
     if registry:
         text = certificate.to_registry()
     else:
-        kinds = {
+        ending = output.out.suffix.lower() if output.out else ".txt"
+        text = {
             ".html": certificate.to_html,
             ".htm": certificate.to_html,
             ".txt": certificate.to_text,
-        }
-        text = kinds.get(
-            out.suffix.lower() if out else ".json",
-            lambda: certificate.to_json(indent=1),
-        )()
-    if out is not None:
-        write(out, text.rstrip("\n"), force=force)
-        say(f"wrote {out}")
-    if as_json:
-        print_json(certificate.to_json(indent=1))
-    elif out is None:
-        console().print(
-            text if registry else certificate.to_text(), markup=False, soft_wrap=True
-        )
+        }.get(ending, lambda: document)()
+    output.write(text.rstrip("\n"))
+    if output.as_json:
+        print_json(document)
+    elif output.out is None:
+        tell(text, soft_wrap=True)
 
 
 def _read(path: Path) -> HashedDocument:
@@ -93,16 +85,15 @@ def _read(path: Path) -> HashedDocument:
     return classes[kind].from_json(text) if kind in classes else Survey.read(path)
 
 
-def _priors(given: list[str]) -> Any:
+def _priors(texts: list[str]) -> Priors:
     """Read A,B,C or NAME=NUMBER,…; or these for some parts, each behind its name and a colon."""
-    if not given:
+    if not texts:
         return None
-    parts = [text.partition(":") for text in given]
-    if len(given) == 1 and not parts[0][1]:
-        return read_numbers(given[0])
-    if not all(colon for _, colon, _ in parts) or len(
-        {name for name, _, _ in parts}
-    ) < len(parts):
+    if len(texts) == 1 and ":" not in texts[0]:
+        return read_numbers(texts[0])
+    parts = [text.partition(":") for text in texts]
+    names = {name for name, colon, _ in parts if colon}
+    if len(names) < len(parts):
         raise InvalidRequest(
             "the priors do not fit; expected one, or PART:A,B,C for some parts, each once."
         )

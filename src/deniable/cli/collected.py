@@ -13,15 +13,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from deniable.cli.common import console, print_tally, say
+from deniable.cli.common import console, say, tell
 from deniable.cli.reading import read_any_design
 from deniable.errors import IncompatibleTallies, InvalidRequest, NotEstimable, quoted
 
 if TYPE_CHECKING:
+    from typing import TypeAlias
+
     from deniable.designs import AnyDesign
     from deniable.groups.collected import CollectedColumn
     from deniable.groups.separate import SeparateTallies
+    from deniable.tallies.base import AdditiveTally
     from deniable.tallies.group_labels import Group
+
+    AnyTally: TypeAlias = AdditiveTally[Any] | SeparateTallies
 
 
 @dataclass(frozen=True)
@@ -218,15 +223,18 @@ def tell_declared(tally: Any) -> None:
         )
 
 
-def print_tallies(tally: Any, *, as_json: bool) -> None:
-    """Print a tally, or each of those that are kept apart under what it counts."""
-    if as_json:
-        print_tally(tally, as_json=True)
-        return
+def print_tallies(tally: AnyTally) -> None:
+    """Print the table of a tally, as `print(tally)` shows it, and its notes; of several each under what it counts."""
+    from deniable.rendering import MAX_ROWS
+    from deniable.rendering.terminal import to_rich
+
     for title, count in _titled(tally):
         if title:
-            console().print(title, markup=False, style="bold")
-        print_tally(count, as_json=False)
+            tell(title, style="bold")
+        sheet = count._sheet().shortened(MAX_ROWS)
+        console().print(to_rich(sheet))
+        for note in sheet.notes:
+            tell(note)
 
 
 def _titled(tally: Any, *words: str) -> Iterator[tuple[str, Any]]:

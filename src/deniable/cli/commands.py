@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import platform
 import sys
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from deniable.cli.common import PLAIN, SuggestingGroup, fail, in_words
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context, HelpFormatter
+    from typer._click.exceptions import ClickException
 
 COMMANDS = {
     "design": (
@@ -88,41 +93,40 @@ _CLICK_ERROR: Any = typer.BadParameter.__mro__[
 class Commands(SuggestingGroup):
     """Finds a command when it is used, and tells every mistake in one style."""
 
-    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002 - the order is always the same
+    def list_commands(self, ctx: Context) -> list[str]:  # noqa: ARG002 - the order is always the same
         return list(COMMANDS)
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command; its module is imported when it is asked for."""
         if cmd_name in COMMANDS and cmd_name not in self.commands:
             self.commands[cmd_name] = command_of(cmd_name)
         return super().get_command(ctx, cmd_name)
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - the list is always the same
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:  # noqa: ARG002 - the list is always the same
         """List the commands, and import none."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
 
-    def main(
-        self, args: Any = None, *more: Any, standalone_mode: bool = True, **options: Any
-    ) -> Any:
+    def main(self, *args: Any, standalone_mode: bool = True, **options: Any) -> object:
         """Run, and tell a mistake in the words of a command as every other error is told."""
-        run: Any = super().main
+        options["standalone_mode"] = False
+        run = functools.partial(super().main, *args, **options)
         if COMPLETE in os.environ:
             from typer._completion_classes import completion_init
 
             completion_init()  # how Typer speaks with shells; nobody else needs it
         if not standalone_mode:
-            return run(args, *more, standalone_mode=False, **options)
+            return run()
         try:
-            code = run(args, *more, standalone_mode=False, **options)
+            code = run()
         except _CLICK_ERROR as error:
-            sys.exit(_told(error))
+            sys.exit(_print_usage_error(error))
         except typer.Abort:
             sys.exit(fail("stopped.", code=130).exit_code)
         sys.exit(code if isinstance(code, int) else 0)
 
 
-def command_of(name: str) -> Any:
+def command_of(name: str) -> Command:
     """Import a command's module and return what Typer runs."""
     module = import_module(f"deniable.cli.{COMMANDS[name][0]}")
     if hasattr(module, "app"):
@@ -132,7 +136,7 @@ def command_of(name: str) -> Any:
     return in_words(typer.main.get_command(alone))
 
 
-def _told(error: Any) -> int:
+def _print_usage_error(error: ClickException) -> int:
     """Print a mistake in a command's words, and where help is; return the exit code."""
     context = getattr(error, "ctx", None)
     if type(error).__name__ == "NoArgsIsHelpError":

@@ -9,15 +9,25 @@ import json
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TextIO, TypeVar
 
 import typer
 from typer.core import TyperGroup
 
-from deniable.cli.options import describe
+from deniable.cli.options import (
+    ParameterHelp,
+    ShellOptions,
+    command_help,
+    group_options,
+    library_parameters,
+    load_arguments,
+    set_parameters,
+    typer_parameters,
+)
 from deniable.errors import (
     DeniableError,
     ImplausibleResponses,
@@ -28,6 +38,7 @@ from deniable.errors import (
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from typer._click import Command, Context, HelpFormatter
 
     from deniable.tallies.files import Progress
 
@@ -51,7 +62,9 @@ PLAIN: dict[str, Any] = {
 class SuggestingGroup(TyperGroup):
     """Commands that belong together; a word that is none of them is answered with those that come near to it."""
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+    def resolve_command(
+        self, ctx: Context, args: list[str]
+    ) -> tuple[str | None, Command | None, list[str]]:
         """Find a command, or refuse with a suggestion."""
         word = args[0]
         if self.get_command(ctx, word) is None and word[:1] not in ("", "-"):
@@ -63,35 +76,59 @@ class SuggestingGroup(TyperGroup):
 class CommandList(SuggestingGroup):
     """Commands that belong together; help lists each with its whole first sentence."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """List the commands; a sentence that is cut off in the middle tells nobody what a command does."""
-        commands: dict[str, Any] = {
-            name: self.get_command(ctx, name) for name in self.list_commands(ctx)
-        }
-        with formatter.section("Commands"):
+        self.list_section(ctx, formatter, "Commands", self.list_commands(ctx))
+
+    def list_section(
+        self, ctx: Context, formatter: HelpFormatter, title: str, names: Iterable[str]
+    ) -> None:
+        """List some of the commands under a title."""
+        commands = [(name, self.get_command(ctx, name)) for name in names]
+        with formatter.section(title):
             formatter.write_dl(
                 [
-                    (name, command.get_short_help_str(WHOLE))
-                    for name, command in commands.items()
+                    (name, command.get_short_help_str(MAX_SENTENCE))
+                    for name, command in commands
+                    if command is not None
                 ]
             )
 
 
-def in_words(command: Any) -> Any:
-    """Say in a command's help what to write, where its author did not: NUMBER, FILE or TEXT, not the name of a type."""
+def in_words(command: Command) -> Command:
+    """Leave out of a command's help the types of its arguments: their metavars say what to write."""
     for parameter in command.params:
         if parameter.param_type_name == "argument":
-            parameter.display_type_rich = lambda **_: None  # its metavar says it
-        elif parameter.metavar is None and not parameter.is_flag:
-            kind = getattr(parameter, "type_descriptor", None)  # of Typer from 0.20 on
-            parameter.metavar = _WORDS.get(getattr(kind, "annotation", None), "TEXT")
+            parameter.__dict__["display_type_rich"] = lambda **_: None
     for subcommand in getattr(command, "commands", {}).values():
         in_words(subcommand)
     return command
 
 
-WHOLE = 400  # characters: longer than any first sentence
-_WORDS: dict[Any, str] = {int: "NUMBER", float: "NUMBER", Path: "FILE"}
+MAX_SENTENCE = 400
+"""Characters: longer than any first sentence."""
+
+
+def command_list(help: str, cls: type[TyperGroup] = CommandList) -> CommandApp:
+    """Return a command with commands of its own, which functions join with its `add`."""
+    return CommandApp(cls=cls, help=help, no_args_is_help=True, **PLAIN)
+
+
+class CommandApp(typer.Typer):
+    """Commands that belong together."""
+
+    def add(self, function: Callable[..., None]) -> Callable[..., None]:
+        """Add a function as a command of its name."""
+        return self.command(_command_name(function))(guarded(function))
+
+    def add_quiet(self, function: Callable[..., None]) -> Callable[..., None]:
+        """Add a function that has true answers at hand, of whose unexpected errors nothing but the place is told."""
+        run = quiet_crashes(guarded(function))
+        return self.command(_command_name(function))(run)
+
+
+def _command_name(function: Callable[..., None]) -> str:
+    return function.__name__.strip("_").replace("_", "-")
 
 
 def console() -> Console:
@@ -113,24 +150,47 @@ def say(text: str) -> None:
     messages().print(text, markup=False, soft_wrap=True)
 
 
-def guarded(command: Callable[..., None]) -> Callable[..., None]:
-    """Make a command of a function: options and help come from it, and errors become a message and an exit code."""
-    run = exit_codes(command)
-    describe(run, command)
-    return run
+def tell(text: str, *, style: str = "", soft_wrap: bool = False) -> None:
+    """Print a text of a result as it is, in lines as wide as the terminal unless `soft_wrap` leaves them alone."""
+    console().print(text, markup=False, style=style, soft_wrap=soft_wrap)
 
 
-def exit_codes(command: Callable[..., None]) -> Callable[..., None]:
+def guarded(
+    command: Callable[..., None],
+    library: ShellOptions | None = None,
+    texts: Mapping[str, ParameterHelp] | None = None,
+    *,
+    unset: bool = False,
+) -> Callable[..., None]:
+    """Make a command of a function: options and help come from it, and errors become a message and an exit code.
+
+    Args:
+        command: does the work.
+        library: parameters of functions of the library that become options, too; `command` takes those that have a
+            value as `**options`.
+        texts: what docstrings of the library say about them.
+        unset: whether none of them has a value unless one is given.
+    """
+    library, texts = library or {}, texts or {}
+
+    @functools.wraps(command)
+    def run(**values: object) -> None:
+        options = load_arguments(library, values)
+        command(**group_options(command, values), **options)
+
+    parameters = library_parameters(library, texts, unset=unset)
+    set_parameters(run, typer_parameters(command, library=parameters))
+    run.__doc__ = command_help(command)
+    return _exit_codes(run)
+
+
+def _exit_codes(command: Callable[..., None]) -> Callable[..., None]:
     """Turn errors into a message and an exit code; no traceback for a mistake in the words of a command."""
 
     @functools.wraps(command)
-    def run(**values: Any) -> None:
+    def run(**values: object) -> None:
         try:
-            writes = any(
-                values.get(name) is not None
-                for name in ("out", "chart")
-                if name in optional
-            )
+            writes = any(values.get(name) is not None for name in files)
             with _warnings_in_words(), hold_output() if writes else nullcontext():
                 command(**values)
         except DeniableError as error:
@@ -153,8 +213,12 @@ def exit_codes(command: Callable[..., None]) -> Callable[..., None]:
                 "interrupted; nothing was left half-written.", code=INTERRUPTED
             ) from None
 
-    parameters = inspect.signature(command).parameters.values()
-    optional = {parameter.name for parameter in parameters if parameter.default is None}
+    parameters = inspect.signature(command).parameters
+    files = [
+        name
+        for name in ("out", "chart")
+        if name in parameters and parameters[name].default is None
+    ]
     return run
 
 
@@ -218,6 +282,62 @@ def _code(error: DeniableError) -> int:
     return UNREADABLE if isinstance(error, UnreadableFile) else USAGE
 
 
+@dataclass(frozen=True, kw_only=True)
+class OutputFile:
+    """The file that a command writes, where one is named.
+
+    Attributes:
+        out: write the result to this file.
+        force: overwrite files that exist.
+    """
+
+    out: Path | None = None
+    force: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse early, before any work is done, to write where a file is."""
+        check_out(self.out, force=self.force)
+
+    def write(self, text: str, message: str = "", *, private: bool = False) -> None:
+        """Write a text file that appears when it is complete, and say so; one with secrets for its owner alone."""
+        if self.out is not None:
+            write(self.out, text, force=self.force, private=private)
+            say(message or f"wrote {self.out}")
+
+    def print_or_write(
+        self, text: str, message: str = "", *, private: bool = False
+    ) -> None:
+        """Write a text where a file is named, and print it otherwise."""
+        if self.out is None:
+            typer.echo(text)
+        self.write(text, message, private=private)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandOutput(OutputFile):
+    """Where the result of a command goes.
+
+    Attributes:
+        as_json: print JSON for programs on stdout.
+    """
+
+    as_json: bool = False
+
+    def deliver(self, document: str, show: Callable[[], None]) -> None:
+        """Print a result, as JSON or as people read it, and write its JSON where a file is named."""
+        if self.as_json:
+            print_json(document)
+        else:
+            show()
+        self.write(document)
+
+    def deliver_design(self, document: str, show: Callable[[], None]) -> None:
+        """Deliver a design that was built, and tell how to keep it where it was only shown."""
+        self.deliver(document, show)
+        if self.out is None and not self.as_json:
+            say("Nothing was written; add --out design.json to keep this design.")
+
+
 def check_out(path: Path | None, *, force: bool) -> None:
     """Refuse early, before any work is done, to write where a file is."""
     from deniable.files.atomic import check_free
@@ -234,28 +354,7 @@ def write(path: Path, text: str, *, force: bool, private: bool = False) -> None:
         file.write(text.encode() + b"\n")
 
 
-def deliver(
-    document: str,
-    show: Callable[[], None],
-    out: Path | None,
-    *,
-    force: bool,
-    as_json: bool,
-) -> None:
-    """Show a design that was built, or print its JSON, and write it where that is asked for."""
-    check_out(out, force=force)
-    if as_json:
-        print_json(document)
-    else:
-        show()
-    if out is not None:
-        write(out, document, force=force)
-        say(f"wrote {out}")
-    elif not as_json:
-        say("Nothing was written; add --out design.json to keep this design.")
-
-
-def print_json(document: str | dict[str, Any]) -> None:
+def print_json(document: str | Mapping[str, object]) -> None:
     """Print JSON on stdout, exactly as it is."""
     text = (
         document
@@ -266,41 +365,43 @@ def print_json(document: str | dict[str, Any]) -> None:
 
 
 @contextmanager
-def progress(title: str, *, unit: str = "rows") -> Iterator[Progress]:
-    """Show on stderr how far files or a simulation are, how fast, and how long it takes; nothing without a terminal."""
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+def progress_bar(title: str, *columns: str) -> Iterator[Callable[..., None]]:
+    """Show on stderr how far something is and how long it took; yield what updates it. Nothing without a terminal."""
+    from rich import progress as bars
 
     err = messages()
     if not err.is_terminal:
-        yield lambda _rows, _share: None
+        yield lambda **_: None
         return
-    columns = (
-        TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(),
-        TextColumn(f"{{task.fields[rows]:,}} {unit}, {{task.fields[rate]:,.0f}}/s"), TimeElapsedColumn(),
-        TextColumn("left"), TimeRemainingColumn(),
-    )  # fmt: skip
+    texts = [bars.TextColumn(column) for column in columns]
+    left = [bars.TextColumn("left"), bars.TimeRemainingColumn()] if columns else []
+    with bars.Progress(
+        bars.TextColumn("{task.description}"),
+        bars.BarColumn(),
+        bars.TaskProgressColumn(),
+        *texts,
+        bars.TimeElapsedColumn(),
+        *left,
+        console=err,
+        transient=True,
+    ) as bar:
+        task = bar.add_task(title, total=None if columns else 1.0, rows=0, rate=0.0)
+        yield functools.partial(bar.update, task)
+
+
+@contextmanager
+def progress(title: str, *, unit: str = "rows") -> Iterator[Progress]:
+    """Show on stderr how far files or a simulation are, how fast, and how long it takes; nothing without a terminal."""
     began = time.monotonic()
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task(title, total=None, rows=0, rate=0.0)
+    rates = f"{{task.fields[rows]:,}} {unit}, {{task.fields[rate]:,.0f}}/s"
+    with progress_bar(title, rates) as update:
 
-        def told(rows: int, share: float | None) -> None:
+        def update_rows(rows: int, share: float | None) -> None:
             rate = rows / max(time.monotonic() - began, 1e-9)
-            bar.update(
-                task,
-                rows=rows,
-                rate=rate,
-                total=None if share is None else 1.0,
-                completed=share or 0.0,
-            )
+            total = None if share is None else 1.0
+            update(rows=rows, rate=rate, total=total, completed=share or 0.0)
 
-        yield told
+        yield update_rows
 
 
 def quiet_crashes(command: Callable[_P, _R]) -> Callable[_P, _R]:
@@ -328,17 +429,3 @@ def quiet_crashes(command: Callable[_P, _R]) -> Callable[_P, _R]:
             raise fail(problem, "Please report it.", code=OURS) from None
 
     return run
-
-
-def print_tally(tally: Any, *, as_json: bool) -> None:
-    """Print the table of a tally, as `print(tally)` shows it, and its notes."""
-    from deniable.rendering import MAX_ROWS
-    from deniable.rendering.terminal import to_rich
-
-    if as_json:
-        print_json(tally.to_json(indent=2))
-        return
-    sheet = tally._sheet().shortened(MAX_ROWS)
-    console().print(to_rich(sheet))
-    for note in sheet.notes:
-        console().print(note, markup=False)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.cli import collected
-from deniable.cli.common import console, guarded, print_json, say
-from deniable.cli.estimates import ResultFile, check_files, write_result
+from deniable.cli.common import guarded, say, tell
+from deniable.cli.estimates import ResultOutput
 from deniable.errors import InvalidRequest, UnknownValues, quoted
 
 if TYPE_CHECKING:
@@ -27,9 +27,7 @@ def crosstab(
     method: str = "inversion",
     level: float = 0.95,
     sheet: str | None = None,
-    out: ResultFile = None,
-    force: bool = False,
-    as_json: bool = False,
+    output: ResultOutput,
 ) -> None:
     """Estimate the share of each pair of answers to two questions, and test whether they hang together.
 
@@ -45,7 +43,6 @@ def crosstab(
     from deniable.estimates.cross_tables import cross_table
     from deniable.tallies.counts import Declared
 
-    check_files(out, None, force=force)
     if rows == columns:
         raise InvalidRequest(
             f"the column {quoted(rows, 80)} is named twice; expected two columns."
@@ -63,12 +60,12 @@ def crosstab(
     if vouched or also:
         counted = replace(table.estimate.tally, declared=Declared(len(first)))
         table = cross_table(counted, method=method)
-    if as_json:
-        print_json(table.to_json(level=level, indent=2))
-    else:
-        console().print(table.text(level=level), markup=False, soft_wrap=True)
-    if out is not None:
-        write_result(table, out, level=level, force=force)
+    output.deliver_result(
+        table,
+        lambda: tell(table.text(level=level), soft_wrap=True),
+        lambda: table.plot(level=level),
+        level=level,
+    )
 
 
 def _responses(

@@ -6,33 +6,31 @@ import inspect
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from deniable.cli.common import (
     PLAIN,
-    WHOLE,
     CommandList,
-    check_out,
+    CommandOutput,
+    command_list,
     console,
-    deliver,
-    exit_codes,
     guarded,
     in_words,
     print_json,
-    say,
-    write,
+    tell,
 )
 from deniable.cli.options import (
+    DESIGNS,
+    KINDS,
     Kind,
+    find_options,
     flag_of,
     parameter_help,
-    set_parameters,
-    typer_parameters,
 )
 from deniable.cli.reading import (
     MAX_DIGITS,
@@ -46,16 +44,16 @@ from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.rendering import MAX_ROWS
 
 if TYPE_CHECKING:
-    from deniable.designs import Design
+    from typer._click import Command, Context, HelpFormatter
+
+    from deniable.designs import AnyDesign, Design
     from deniable.plan import Choice
-    from deniable.types.drawn.design import DrawnDesign
 
-_MOST_COLUMNS = 8  # of a table in a terminal of 80 characters
-_MOST_CELLS = 10_000  # of a table of probabilities that programs are told
-_SHORT = {"categories": ["-c"], "items": ["-i"], "epsilon": ["-e"]}
+_MAX_COLUMNS = 8  # of a table in a terminal of 80 characters
+_MAX_CELLS = 10_000  # of a table of probabilities that programs are told
 
 
-def _read_importance(text: str) -> Any:
+def _read_importance(text: str) -> object:
     return read_numbers(text) if "=" in text else text
 
 
@@ -67,7 +65,7 @@ def _read_whole(text: str) -> int:
     return int(text)
 
 
-def _read_designs(files: list[str]) -> Any:
+def _read_designs(files: list[str]) -> list[Design] | dict[str, Design]:
     """Read FILE … or NAME=FILE …"""
     pairs = [
         ("", name) if Path(name).exists() else name.rpartition("=")[::2]
@@ -84,20 +82,16 @@ def _read_designs(files: list[str]) -> Any:
     return designs
 
 
-_DESIGNS = "Sequence[Design] | Mapping[str, Design]"
-_KINDS = {  # by the annotation of a parameter
-    _DESIGNS: Kind("[NAME=]FILE…", load=_read_designs),
-    "Labels": Kind("A,B,C|NUMBER|@FILE", load=read_labels),
+_KINDS = KINDS | {
+    DESIGNS: Kind("[NAME=]FILE", list[str], load=_read_designs),
     "Sequence[Sequence[exact.Rational]]": Kind("A,B;C,D", load=read_rows),
     "Mapping[str, exact.Rational | None]": Kind("NAME=NUMBER,…", load=read_numbers),
     "Sequence[exact.Rational]": Kind("A,B,C", load=read_numbers),
     "Weighting": Kind("A,B,C|NAME=NUMBER,…", load=read_numbers),
     "Weights": Kind("A,B,C|SIZE=NUMBER,…", load=read_numbers),
     "Importance": Kind("NAME|NAME=NUMBER,…", load=_read_importance),
-    "exact.Rational": Kind("NUMBER", load=str),
-    "Weight": Kind("NUMBER", load=str),
+    "Weight": Kind("NUMBER"),
     "int": Kind("WHOLE", load=_read_whole),
-    "str": Kind("TEXT", load=str),
 }
 
 
@@ -105,7 +99,7 @@ class FamilyCommands(CommandList, ABC):
     """A command for every family in a table, made from the function that builds it: options, help and completion."""
 
     @abstractmethod
-    def builders(self) -> Mapping[str, Callable[..., Any]]:
+    def builders(self) -> Mapping[str, Callable[..., AnyDesign]]:
         """Return the function of each family by its name."""
 
     @abstractmethod
@@ -116,23 +110,18 @@ class FamilyCommands(CommandList, ABC):
         """Return the families by what they are for; those of no purpose stand with the other commands."""
         return {}
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """List the commands, and the families under what they are for."""
         purposes = self.purposes()
         grouped = {name for names in purposes.values() for name in names}
         ungrouped = [name for name in self.list_commands(ctx) if name not in grouped]
         for title, names in {"Commands": ungrouped, **purposes}.items():
-            with formatter.section(title):
-                lines = [
-                    (name, self.get_command(ctx, name).get_short_help_str(WHOLE))
-                    for name in names
-                ]
-                formatter.write_dl(lines)
+            self.list_section(ctx, formatter, title, names)
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Context) -> list[str]:
         return [*super().list_commands(ctx), *sorted(self.builders())]
 
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+    def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return a command; that of a family is made when it is asked for."""
         build = self.builders().get(cmd_name)
         if build is not None and cmd_name not in self.commands:
@@ -141,19 +130,15 @@ class FamilyCommands(CommandList, ABC):
 
 
 class Families(FamilyCommands):
-    """The registered families of designs for categories, several of them of which some are drawn, and numbers."""
+    """The registered families of designs for categories, and those of other types of question."""
 
-    def builders(self) -> Mapping[str, Callable[..., Any]]:
-        from deniable.designs import FAMILIES, number_design
-        from deniable.types.drawn.design import drawn_items
+    def builders(self) -> Mapping[str, Callable[..., AnyDesign]]:
+        from deniable.designs import FAMILIES
 
-        further: dict[str, Callable[..., Any]] = {
-            "drawn_items": drawn_items,
-            "number_design": number_design,
-        }
-        return {name: family.build for name, family in FAMILIES.items()} | further
+        families = {name: family.build for name, family in FAMILIES.items()}
+        return families | {build.__name__: build for build in _type_builders()}
 
-    def show(self, design: Design | DrawnDesign) -> None:
+    def show(self, design: AnyDesign) -> None:
         _show(design)
 
     def purposes(self) -> Mapping[str, Sequence[str]]:
@@ -164,183 +149,134 @@ class Families(FamilyCommands):
         groups: dict[str, list[str]] = {purpose: [] for purpose in Purpose}
         for name in [*listed, *added]:
             groups[FAMILIES[name].purpose].append(name)
-        groups[Purpose.ORDERED].append("number_design")
-        groups[Purpose.ATTRIBUTES].append("drawn_items")
+        for build, purpose in _type_builders().items():
+            groups[purpose].append(build.__name__)
         return {purpose: names for purpose, names in groups.items() if names}
 
 
-app = typer.Typer(
-    cls=Families,
-    help="Choose how answers are turned into responses, and see what that promises.",
-    no_args_is_help=True,
-    **PLAIN,
+def _type_builders() -> dict[Callable[..., AnyDesign], str]:
+    """Return what builds designs of further types of question, each with the purpose under which lists show it."""
+    from deniable.types import FOLDERS, find_type_operation
+
+    builders: dict[Callable[..., AnyDesign], str] = {}
+    for asks in FOLDERS:
+        builders |= find_type_operation(asks, "BUILDERS") or {}
+    return builders
+
+
+app = command_list(
+    "Choose how answers are turned into responses, and see what that promises.",
+    Families,
 )
 
 
-def _outputs(
-    *,
-    file: Path | None = None,
-    out: Path | None = None,
-    force: bool = False,
-    as_json: bool = False,
-) -> None:
-    """State the options that every family has.
+@dataclass(frozen=True, kw_only=True)
+class SettingsFile:
+    """A file with settings of a family.
 
-    Args:
+    Attributes:
         file: JSON with any of these settings by name; options win.
-        out: write the design to this file.
     """
+
+    file: Path | None = None
+
+    def read(self, names: Sequence[str]) -> dict[str, Any]:
+        """Read settings: an object by name, or a list that is the first setting; none where no file is named."""
+        if self.file is None:
+            return {}
+        try:
+            settings = json.loads(self.file.read_bytes())
+        except (ValueError, RecursionError):
+            raise UnreadableFile(
+                f"{self.file.name} is not JSON; expected an object with {', '.join(names)}."
+            ) from None
+        if isinstance(settings, list):
+            return {names[0]: settings}
+        if not isinstance(settings, dict) or not set(settings) <= set(names):
+            raise UnreadableFile(
+                f"{self.file.name} holds other things; expected an object with some of {', '.join(names)}."
+            )
+        return settings
 
 
 def family_command(
-    name: str, family: Callable[..., Any], show: Callable[[Any], None]
-) -> Any:
-    """Return the command that builds a design of a family."""
+    name: str, family: Callable[..., AnyDesign], show: Callable[[Any], None]
+) -> Command:
+    """Return the command that builds a design of a family; no option is required, since --file may name them all."""
     parameters = inspect.signature(family).parameters
 
     def build(
-        out: Path | None, force: bool, as_json: bool, file: Path | None, **values: Any
+        *, settings_file: SettingsFile, output: CommandOutput, **options: Any
     ) -> None:
-        check_out(out, force=force)
-        settings = {} if file is None else _read_settings(file, list(parameters))
-        settings |= {
-            key: _load(parameters[key], value)
-            for key, value in values.items()
-            if value not in (None, [])
-        }
-        needed = [
-            key
+        """Build a design.
+
+        Args:
+            out: write the design to this file.
+        """
+        settings = settings_file.read(list(parameters)) | options
+        absent = [
+            flag_of(key)
             for key, parameter in parameters.items()
-            if parameter.default is parameter.empty
+            if parameter.default is parameter.empty and key not in settings
         ]
-        absent = [flag_of(key) for key in needed if key not in settings]
         if absent:
             raise InvalidRequest(f"{name} needs {' and '.join(absent)} too.")
         design = family(**settings)
-        deliver(
-            design.to_json(indent=2),
-            lambda: show(design),
-            out,
-            force=force,
-            as_json=as_json,
-        )
+        output.deliver_design(design.to_json(indent=2), lambda: show(design))
 
-    texts = parameter_help(family)
-    options = [
-        _option(parameter, texts[key].text if key in texts else "")
-        for key, parameter in parameters.items()
-    ]
-    set_parameters(build, [*options, *typer_parameters(_outputs)])
-    build.__doc__ = (inspect.getdoc(family) or "").partition("\n\n")[0]
+    texts = {
+        key: help._replace(text=f"{help.text}{_default_text(parameters[key])}")
+        for key, help in parameter_help(family).items()
+    }
+    command = guarded(build, find_options(family, _KINDS), texts, unset=True)
+    command.__doc__ = (inspect.getdoc(family) or "").partition("\n\n")[0]
     alone = typer.Typer(**PLAIN)
-    alone.command(name)(exit_codes(build))
+    alone.command(name)(command)
     return in_words(typer.main.get_command(alone))
 
 
-def _option(parameter: inspect.Parameter, text: str) -> inspect.Parameter:
-    """Return a parameter of a family as an option of its command; none is required, since --file may name them all."""
-    text, flag = f"{text[:1].upper()}{text[1:]}", flag_of(parameter.name)
-    if _annotation(parameter) == "bool":
-        flags = flag if parameter.default is False else f"{flag}/--no-{flag[2:]}"
-        annotation: Any = Annotated[
-            bool | None, typer.Option(flags, help=text, show_default=False)
-        ]
-    elif parameter.annotation == _DESIGNS:
-        argument = typer.Argument(
-            metavar=_KINDS[_DESIGNS].metavar, help=text, show_default=False
-        )
-        annotation = Annotated[list[str] | None, argument]
-    else:
-        info: Any = typer.Option(
-            flag,
-            *_SHORT.get(parameter.name, ()),
-            metavar=_KINDS[_annotation(parameter)].metavar,
-            help=text + _default(parameter),
-            show_default=False,
-        )
-        annotation = Annotated[str | None, info]
-    return inspect.Parameter(
-        parameter.name,
-        inspect.Parameter.KEYWORD_ONLY,
-        annotation=annotation,
-        default=None,
-    )
-
-
-def _default(parameter: inspect.Parameter) -> str:
+def _default_text(parameter: inspect.Parameter) -> str:
     if parameter.default is parameter.empty:
-        return "  [required]"
+        return "" if parameter.annotation == DESIGNS else "  [required]"
     default = (
         ",".join(parameter.default)
         if isinstance(parameter.default, tuple)
         else parameter.default
     )
-    return "" if default is None else f"  [default: {default}]"
+    shown = default is not None and not isinstance(default, bool)
+    return f"  [default: {default}]" if shown else ""
 
 
-def _annotation(parameter: inspect.Parameter) -> str:
-    return str(parameter.annotation).removesuffix(" | None")
-
-
-def _load(parameter: inspect.Parameter, value: Any) -> Any:
-    load = None if isinstance(value, bool) else _KINDS[_annotation(parameter)].load
-    return value if load is None else load(value)
-
-
-def _read_settings(path: Path, names: list[str]) -> dict[str, Any]:
-    """Read settings from JSON: an object by name, or a list that is the first setting."""
-    try:
-        settings = json.loads(path.read_bytes())
-    except (ValueError, RecursionError):
-        raise UnreadableFile(
-            f"{path.name} is not JSON; expected an object with {', '.join(names)}."
-        ) from None
-    if isinstance(settings, list):
-        return {names[0]: settings}
-    if not isinstance(settings, dict) or not set(settings) <= set(names):
-        raise UnreadableFile(
-            f"{path.name} holds other things; expected an object with some of {', '.join(names)}."
-        )
-    return settings
-
-
-@app.command("list")
-@guarded
-def list_families(*, as_json: bool = False) -> None:
+@app.add
+def list_(*, as_json: bool = False) -> None:
     """List all families, each with what it does."""
     families = Families(name="design")
     builders, purposes = families.builders(), families.purposes()
-    names = [name for group in purposes.values() for name in group]
     lines = {
-        name: (inspect.getdoc(builders[name]) or "").splitlines()[0] for name in names
+        name: (inspect.getdoc(builders[name]) or "").splitlines()[0]
+        for names in purposes.values()
+        for name in names
     }
     if as_json:
         print_json(lines)
         return
-    for title, group in purposes.items():
-        console().print(f"{title}:", markup=False, style="bold")
-        for name in group:
-            console().print(
-                f"  {name:<20} {lines[name]}",
-                markup=False,
-                highlight=False,
-                soft_wrap=True,
-            )
+    for title, names in purposes.items():
+        tell(f"{title}:", style="bold")
+        for name in names:
+            tell(f"  {name:<20} {lines[name]}", soft_wrap=True)
 
 
-@app.command("show")
-@guarded
+@app.add
 def show(design: Path, *, as_json: bool = False) -> None:
     """Tell what a design promises: its channel, its ε, and what that means for people."""
-    asked_design = read_any_design(design)
+    subject = read_any_design(design)
     if as_json:
-        print_json(_facts(asked_design))
+        print_json(_facts(subject))
     else:
-        _show(asked_design)
+        _show(subject)
 
 
-@app.command("read")
-@guarded
+@app.add
 def read(
     package: str,
     model: str,
@@ -348,9 +284,7 @@ def read(
     *,
     reading: str | None = None,
     categories: str | None = None,
-    out: Path | None = None,
-    force: bool = False,
-    as_json: bool = False,
+    output: CommandOutput,
 ) -> None:
     """Read the parameters that another package has for a design, and see what they promise.
 
@@ -364,24 +298,34 @@ def read(
     """
     from deniable.survey.packages import in_words, survey_design
 
-    check_out(out, force=force)
-    pairs = [parameter.partition("=")[::2] for parameter in parameters]
-    if not all(numbers for _, numbers in pairs) or len(dict(pairs)) < len(pairs):
-        raise InvalidRequest(
-            "expected parameters with names, each once, such as p=0.1,0.2."
-        )
-    arguments = {name: _read_parameter(numbers) for name, numbers in pairs}
+    expected = "parameters with names, each once, such as p=0.1,0.2"
+    arguments = {
+        name: _read_parameter(numbers)
+        for name, numbers in _read_pairs(parameters, expected).items()
+    }
     labels = None if categories is None else read_labels(categories)
     design = survey_design(
         package, model, reading=reading, categories=labels, **arguments
     )
 
-    def told() -> None:
+    def show_both() -> None:
         if design.channel.answers == design.channel.responses == 2:
-            console().print(in_words(design), markup=False)
+            tell(in_words(design))
         _show(design)
 
-    deliver(design.to_json(indent=2), told, out, force=force, as_json=as_json)
+    output.deliver_design(design.to_json(indent=2), show_both)
+
+
+def _read_pairs(words: Iterable[str], expected: str) -> dict[str, str]:
+    """Read NAME=VALUE …
+
+    Raises:
+        InvalidRequest: a word without a value, or a name that stands twice.
+    """
+    pairs = [word.partition("=")[::2] for word in words]
+    if not all(value for _, value in pairs) or len(dict(pairs)) < len(pairs):
+        raise InvalidRequest(f"expected {expected}.")
+    return dict(pairs)
 
 
 def _read_parameter(text: str) -> object:
@@ -394,8 +338,7 @@ def _read_parameter(text: str) -> object:
     return _read_whole(text) if text.strip().isdecimal() else text
 
 
-@app.command("optimal")
-@guarded
+@app.add
 def optimal(
     *,
     categories: str,
@@ -403,9 +346,7 @@ def optimal(
     goal: str = "error",
     category: str | None = None,
     most_bytes: int = 4096,
-    out: Path | None = None,
-    force: bool = False,
-    as_json: bool = False,
+    output: CommandOutput,
 ) -> None:
     """Choose the design that serves a goal best at this ε, and say why.
 
@@ -419,7 +360,6 @@ def optimal(
     """
     from deniable.plan import optimal as choose
 
-    check_out(out, force=force)
     choice = choose(
         read_labels(categories),
         epsilon,
@@ -427,25 +367,16 @@ def optimal(
         category=category,
         most_bytes=most_bytes,
     )
-    if as_json:
+    if output.as_json:
         print_json(_reasons(choice))
     else:
-        console().print(str(choice), markup=False, highlight=False, soft_wrap=True)
-    if out is not None:
-        write(out, choice.design.to_json(indent=2), force=force)
-        say(f"wrote {out}")
+        tell(str(choice), soft_wrap=True)
+    output.write(choice.design.to_json(indent=2))
 
 
-@app.command("optimal-items")
-@guarded
+@app.add
 def optimal_items(
-    questions: list[str],
-    *,
-    epsilon: str,
-    goal: str = "shares",
-    out: Path | None = None,
-    force: bool = False,
-    as_json: bool = False,
+    questions: list[str], *, epsilon: str, goal: str = "shares", output: CommandOutput
 ) -> None:
     """Choose how many of several questions each respondent answers, drawn at random, and say why.
 
@@ -457,90 +388,93 @@ def optimal_items(
     """
     from deniable.plan import optimal_items as choose
 
-    check_out(out, force=force)
-    pairs = [question.partition("=")[::2] for question in questions]
-    if not all(answers for _, answers in pairs) or len(dict(pairs)) < len(pairs):
-        raise InvalidRequest(
-            "expected questions with names of their own, such as smokes=no,yes age=5."
-        )
-    choice = choose(
-        {name: read_labels(answers) for name, answers in pairs}, epsilon, goal=goal
-    )
-    document = choice.design.to_json(indent=2)
-    deliver(
-        document,
-        lambda: console().print(str(choice), markup=False, soft_wrap=True),
-        out,
-        force=force,
-        as_json=as_json,
+    expected = "questions with names of their own, such as smokes=no,yes age=5"
+    labels = {
+        name: read_labels(answers)
+        for name, answers in _read_pairs(questions, expected).items()
+    }
+    choice = choose(labels, epsilon, goal=goal)
+    output.deliver_design(
+        choice.design.to_json(indent=2), lambda: tell(str(choice), soft_wrap=True)
     )
 
 
-def _show(design: Design | DrawnDesign) -> None:
+def print_promise(design: AnyDesign, sentences: Iterable[str]) -> None:
+    """Print the name of a design, its hash, and what it promises."""
+    tell(repr(design), style="bold")
+    tell(f"{design.hash}\n", style="dim")
+    for sentence in sentences:
+        tell(sentence)
+
+
+def _show(design: AnyDesign) -> None:
     from deniable.designs import Design
     from deniable.display.privacy_texts import frequencies, odds, promise, warnings
     from deniable.rendering.terminal import to_rich
     from deniable.types import operation
 
-    out = console()
-    out.print(f"{design!r}", style="bold", markup=False)
-    out.print(f"{design.hash}\n", style="dim", markup=False)
     if not isinstance(design, Design):
-        for sentence in operation(design, "privacy_text")(design):
-            out.print(sentence, markup=False)
+        print_promise(design, operation(design, "privacy_text")(design))
         return
-    if design.channel.answers <= _MOST_COLUMNS and design.channel.responses <= MAX_ROWS:
+    print_promise(design, ())
+    channel = design.channel
+    if channel.answers <= _MAX_COLUMNS and channel.responses <= MAX_ROWS:
         sheet = operation(design, "sheet")(design)
-        out.print(to_rich(replace(sheet, title=sheet.notes[0]), main_column=0))
+        console().print(to_rich(replace(sheet, title=sheet.notes[0]), main_column=0))
     alarms = warnings(design)
     for sentence in alarms:
-        out.print(sentence, style="bold yellow", markup=False)
-    for sentence in (
-        *(() if alarms else promise(design)),
-        *odds(design),
-        *frequencies(design),
-    ):
-        out.print(sentence, markup=False)
+        tell(sentence, style="bold yellow")
+    promises = () if alarms else promise(design)
+    for sentence in (*promises, *odds(design), *frequencies(design)):
+        tell(sentence)
 
 
-def _facts(design: Design | DrawnDesign) -> dict[str, Any]:
+def finite(epsilon: float) -> float | None:
+    """Return an ε for JSON, which knows no infinity."""
+    return None if epsilon == math.inf else epsilon
+
+
+def _facts(design: AnyDesign) -> dict[str, object]:
     """Return what `show` tells, for programs; infinite numbers as null, large tables left out."""
-    from deniable import exact
     from deniable.designs import Design
     from deniable.types import operation
 
-    if not isinstance(design, Design):
-        return {
-            "hash": design.hash,
-            "epsilon": None if design.epsilon == math.inf else design.epsilon,
-            "each": design.each,
-            "attributes": {name: _facts(factor) for name, factor in design.factors},
-            "sentences": list(operation(design, "privacy_text")(design)),
-        }
-    small = design.channel.responses * design.channel.answers <= _MOST_CELLS
-    facts: dict[str, Any] = {
-        "name": design.name,
+    facts = {
         "hash": design.hash,
-        "epsilon": None if design.epsilon == math.inf else design.epsilon,
-        "parity": None if design.parity == math.inf else str(design.parity),
+        "epsilon": finite(getattr(design, "epsilon", math.inf)),
         "sentences": list(operation(design, "privacy_text")(design)),
-        "categories": list(design.categories) if small else design.channel.answers,
-        "symbols": list(design.symbols) if small else design.channel.responses,
+    }
+    if isinstance(design, Design):
+        return facts | _channel_facts(design)
+    factors = getattr(design, "factors", ())
+    attributes = {name: _facts(factor) for name, factor in factors}
+    return facts | {"each": getattr(design, "each", None), "attributes": attributes}
+
+
+def _channel_facts(design: Design) -> dict[str, object]:
+    from deniable import exact
+
+    channel = design.channel
+    small = channel.responses * channel.answers <= _MAX_CELLS
+    facts: dict[str, object] = {
+        "name": design.name,
+        "parity": None if design.parity == math.inf else str(design.parity),
+        "categories": list(design.categories) if small else channel.answers,
+        "symbols": list(design.symbols) if small else channel.responses,
     }
     if small:
-        cells = range(design.channel.responses), range(design.channel.answers)
+        answers, responses = range(channel.answers), range(channel.responses)
         facts["rows"] = [
-            [str(design.channel.probability(i, given=j)) for j in cells[1]]
-            for i in cells[0]
+            [str(channel.probability(i, given=j)) for j in answers] for i in responses
         ]
-        ratios = [exact.ratio(*design.channel.extremes(i)) for i in cells[0]]
+        ratios = [exact.ratio(*channel.extremes(i)) for i in responses]
         facts["bayes_factors"] = [
             None if ratio == math.inf else str(ratio) for ratio in ratios
         ]
     return facts
 
 
-def _reasons(choice: Choice) -> dict[str, Any]:
+def _reasons(choice: Choice) -> dict[str, object]:
     return {
         "design": json.loads(choice.design.to_json()),
         "goal": choice.goal,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import re
-import sys
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,18 +13,32 @@ import typer
 
 from deniable.cli import collected
 from deniable.cli.common import (
+    CommandOutput,
     check_out,
     console,
     guarded,
     print_json,
     say,
-    write,
+    tell,
+)
+from deniable.cli.options import (
+    KINDS,
+    Kind,
+    ShellOptions,
+    find_options,
+    parameter_help,
+)
+from deniable.cli.reading import (
+    read_bytes,
+    read_floats,
+    read_lines,
+    read_population,
 )
 from deniable.errors import InvalidRequest
 from deniable.estimates.formats import ENDINGS, check_ending, sheet, written
 from deniable.files.columns import BINARY, guess
 from deniable.rendering import MAX_ROWS, to_text
-from deniable.types import operation
+from deniable.types import FOLDERS, find_type_operation
 from deniable.verbs import estimate as fit
 
 if TYPE_CHECKING:
@@ -32,16 +46,23 @@ if TYPE_CHECKING:
 
     from deniable.estimates import Result, Row, Summary
 
-_FEW_GROUPS = 5  # whose pairs, ten of them, are read at a glance
-_MOST_COMPARED = 50  # groups whose differences are shown without being asked for
-PICTURES = (".png", ".svg", ".pdf")
+_MAX_PAIRED = 5  # groups whose pairs, ten of them, are read at a glance
+_MAX_COMPARED = 50  # groups whose differences are shown without being asked for
+_PICTURES = (".png", ".svg", ".pdf")
+_COMPARISONS = {"pairs": "pairwise", "rest": "against_rest"}
+_KINDS = KINDS | {
+    "int": Kind("NUMBER", load=read_population),
+    "int | str": Kind("NUMBER", load=read_population),
+    "Sequence[float]": Kind("A,B,C", load=read_floats),
+    "Sequence[str] | Candidates": Kind("FILE", Path, load=read_lines),
+}
 
 Chart = Annotated[
     Path | None,
     typer.Option(
         "--chart",
         metavar="FILE",
-        help=f"Save a picture; its name ends in {', '.join(PICTURES)}.",
+        help=f"Save a picture; its name ends in {', '.join(_PICTURES)}.",
     ),
 ]
 ResultFile = Annotated[
@@ -55,22 +76,73 @@ ResultFile = Annotated[
 ]
 
 
-@guarded
+@dataclass(frozen=True, kw_only=True)
+class ResultOutput(CommandOutput):
+    """Where an estimate goes."""
+
+    out: ResultFile = None
+    chart: Chart = None
+
+    def __post_init__(self) -> None:
+        """Refuse early, before any work is done, to write what cannot be written, or where a file is."""
+        if self.out is not None:
+            check_ending(self.out)
+        super().__post_init__()
+        check_chart(self.chart, force=self.force)
+
+    def deliver_result(
+        self,
+        result: Result[Any],
+        show: Callable[[], None],
+        plot: Callable[[], Figure],
+        **options: Any,
+    ) -> None:
+        """Print a result, write it as the ending of the file's name says, and save its picture."""
+        if self.as_json:
+            print_json(result.to_json(**options, indent=2))
+        else:
+            show()
+        if self.chart is not None:
+            save_picture(plot(), self.chart)
+        if self.out is not None:
+            self.write(written(result, self.out, **options))
+
+
+def check_chart(path: Path | None, *, force: bool) -> None:
+    """Refuse early, before any work is done, to save a picture of another kind, or where a file is."""
+    if path is not None and path.suffix.lower() not in _PICTURES:
+        raise InvalidRequest(
+            f"cannot draw {path.name}; expected a name that ends in {', '.join(_PICTURES)}."
+        )
+    check_out(path, force=force)
+
+
+def estimate_options(types: Iterable[str]) -> ShellOptions:
+    """Return the options of the estimators of some types of question; each type has its own defaults."""
+    options: ShellOptions = {}
+    for asks in types:
+        options |= find_options(find_type_operation(asks, "estimate"), _KINDS)
+    return options
+
+
+def estimating(types: Iterable[str]) -> Callable[..., Callable[..., None]]:
+    """Return what makes a command that takes the options of the estimators of some types of question."""
+    return partial(
+        guarded, library=estimate_options(types), texts=parameter_help(fit), unset=True
+    )
+
+
+@estimating(FOLDERS)
 def estimate(
     design: Path,
     tally: Path,
     *,
-    method: str | None = None,
     level: float = 0.95,
     interval: str | None = None,
     simultaneous: bool = False,
-    population: int | None = None,
-    candidates: Path | None = None,
     differences: str | None = None,
-    chart: Chart = None,
-    out: ResultFile = None,
-    force: bool = False,
-    as_json: bool = False,
+    output: ResultOutput,
+    **options: Any,
 ) -> None:
     """Estimate the share of each category, with intervals and with what privacy cost.
 
@@ -81,53 +153,29 @@ def estimate(
     Args:
         design: the design of the tally; or the mapping file (.toml) with which several columns were counted.
         tally: a tally, as written by `deniable tally`, or - for stdin.
-        method (inversion|likelihood|customary|information|linear|strata): for a design inversion, likelihood or
-            customary; for a ladder information, likelihood, linear or strata. By default the first.
         interval (score|normal|chebyshev|exact|profile|wide): for a ladder without exact. By default the one that keeps
             its coverage.
         simultaneous: widen the intervals, so that all of them together cover with this level.
-        population: the size of the population, where those who responded are a large part of it.
-        candidates: for strings: those that may occur, one on each line.
         differences (pairs|rest): for groups: show differences instead of shares, between all pairs or of each group
             from the rest.
     """
     from deniable.groups.separate import SeparateTallies
 
-    check_files(out, chart, force=force)
     counts = collected.read_tally(read_counts(tally), collected.read_designs(design))
-    summary_options: dict[str, Any] = {
-        "level": level,
-        "method": interval,
-        "simultaneous": simultaneous,
-    }
-    options: dict[str, Any] = {"method": method, "population": population}
+    told = {"level": level, "method": interval, "simultaneous": simultaneous}
     if isinstance(counts, SeparateTallies):
         results = collected.SeparateResults.of(
-            counts, lambda column: _estimate(column, options, candidates, differences)
+            counts, lambda column: _estimate(column, options, differences)
         )
-        _show_apart(results, summary_options, out, chart, force=force, as_json=as_json)
+        _deliver_separate(results, told, output)
         return
-    result = _estimate(counts, options, candidates, differences)
-    if as_json:
-        print_json(result.to_json(**summary_options, indent=2))
-    else:
-        _show_result(result, summary_options)
-    if chart is not None:
-        save_picture(result.plot(level=level, method=interval), chart)
-    if out is not None:
-        write_result(result, out, **summary_options, force=force)
-
-
-def check_files(out: Path | None, chart: Path | None, *, force: bool) -> None:
-    """Refuse early, before any work is done, to write what cannot be written, or where a file is."""
-    if out is not None:
-        check_ending(out)
-    if chart is not None and chart.suffix.lower() not in PICTURES:
-        raise InvalidRequest(
-            f"cannot draw {chart.name}; expected a name that ends in {', '.join(PICTURES)}."
-        )
-    for path in (out, chart):
-        check_out(path, force=force)
+    result = _estimate(counts, options, differences)
+    output.deliver_result(
+        result,
+        lambda: _show_result(result, told),
+        lambda: result.plot(level=level, method=interval),
+        **told,
+    )
 
 
 def read_counts(path: Path) -> bytes:
@@ -136,13 +184,7 @@ def read_counts(path: Path) -> bytes:
     Raises:
         InvalidRequest: these are responses.
     """
-    text = (
-        sys.stdin.buffer.read()
-        if str(path) == "-"
-        else b""
-        if path.is_dir()
-        else path.read_bytes()
-    )
+    text = b"" if path.is_dir() else read_bytes(path)
     if path.is_dir() or guess(path.name) is not None or _are_responses(text[:4096]):
         name = "what stdin holds" if str(path) == "-" else path.name
         raise InvalidRequest(
@@ -165,35 +207,19 @@ def _are_responses(head: bytes) -> bool:
 
 
 def _estimate(
-    counts: Any,
-    options: dict[str, Any],
-    candidates: Path | None,
-    differences: str | None,
+    counts: object, options: Mapping[str, Any], differences: str | None
 ) -> Any:
-    design = getattr(counts, "design", None)  # None of several devices
-    if (
-        design is not None
-        and "candidates" in inspect.signature(operation(design, "estimate")).parameters
-    ):
-        listed = (
-            None
-            if candidates is None
-            else candidates.read_text(encoding="utf-8").splitlines()
-        )
-        options = {**options, "candidates": listed}
     try:
-        result: Any = fit(counts, **options)
+        result = fit(counts, **options)  # type: ignore[call-overload]  # of any type
     except InvalidRequest as error:
-        if options.get("candidates", ...) is not None:
+        if "candidates" in options or "candidates" not in error.problem:
             raise
         raise InvalidRequest(
             error.problem, "Name a file with one on each line: --candidates FILE."
         ) from None
     if differences is None:
         return result
-    compare = getattr(
-        result, {"pairs": "pairwise", "rest": "against_rest"}.get(differences, ""), None
-    )
+    compare = getattr(result, _COMPARISONS.get(differences, ""), None)
     if compare is None:
         raise InvalidRequest(
             f"--differences {differences:.40}: expected pairs or rest, with a tally by groups.",
@@ -202,15 +228,15 @@ def _estimate(
     return compare()
 
 
-def _show_result(result: Any, options: dict[str, Any]) -> None:
+def _show_result(result: Any, options: Mapping[str, Any]) -> None:
     """Print a result; of a few groups also by how much they differ, in pairs, of more each from the rest."""
     summary = result.summary(**options)
     show(summary)
     groups = getattr(result, "groups", ()) if hasattr(result, "pairwise") else ()
-    if 1 < len(groups) <= _MOST_COMPARED:
+    if 1 < len(groups) <= _MAX_COMPARED:
         console().print()
         differences = (
-            result.pairwise() if len(groups) <= _FEW_GROUPS else result.against_rest()
+            result.pairwise() if len(groups) <= _MAX_PAIRED else result.against_rest()
         )
         compared = differences.summary(
             level=options["level"], simultaneous=options["simultaneous"]
@@ -221,76 +247,48 @@ def _show_result(result: Any, options: dict[str, Any]) -> None:
         show(replace(compared, notes=notes, warnings=()))
 
 
-def _show_apart(
-    results: collected.SeparateResults,
-    options: dict[str, Any],
-    out: Path | None,
-    chart: Path | None,
-    *,
-    force: bool,
-    as_json: bool,
+def _deliver_separate(
+    results: collected.SeparateResults, options: dict[str, Any], output: ResultOutput
 ) -> None:
-    if chart is not None:
+    if output.chart is not None:
         raise InvalidRequest(
             "a picture shows one estimate, and these are several; expected no --chart."
         )
-    text = "" if out is None else results.written(out, options)
-    if as_json:
+    text = "" if output.out is None else results.written(output.out, options)
+    if output.as_json:
         print_json(results.to_json(options))
     else:
         results.print(lambda result: _show_result(result, options))
-    if out is not None:
-        write(out, text, force=force)
-        say(f"wrote {out}")
+    output.write(text)
 
 
-def show(summary: Any) -> None:
+def show(summary: Summary[Row]) -> None:
     """Print a summary as a table, then its notes and what calls for care."""
     from deniable.estimates import ShareRow
     from deniable.rendering.terminal import to_rich
 
-    out = console()
     table = sheet(summary, percent=True).shortened(MAX_ROWS)
     if not all(isinstance(row, ShareRow) for row in summary.rows):
-        out.print(to_text(table, out.width), markup=False, soft_wrap=True)
+        tell(to_text(table, console().width), soft_wrap=True)
         return
-    out.print(to_rich(table))
+    console().print(to_rich(table))
     print_notes(summary)
 
 
 def print_notes(summary: Summary[Row]) -> None:
     """Print the notes of a summary, and what calls for care."""
-    out = console()
     for note in summary.notes:
-        out.print(note, style="dim", markup=False)
-    for doubt in summary.warnings:
-        out.print(f"Warning: {doubt}", style="bold yellow", markup=False)
-
-
-def write_result(
-    made: Result,
-    path: Path,
-    *,
-    level: float,
-    method: str | None = None,
-    simultaneous: bool = False,
-    force: bool,
-) -> None:
-    """Write a result as the ending of the file's name says."""
-    write(
-        path,
-        written(made, path, level=level, method=method, simultaneous=simultaneous),
-        force=force,
-    )
-    say(f"wrote {path}")
+        tell(note, style="dim")
+    for warning in summary.warnings:
+        tell(f"Warning: {warning}", style="bold yellow")
 
 
 def save_picture(figure: Figure, path: Path) -> None:
     """Save a picture; it appears when it is complete."""
-    partial = path.with_name(f".{path.stem}.partial{path.suffix}")
+    incomplete = path.with_name(f".{path.stem}.partial{path.suffix}")
     try:
-        figure.savefig(partial, dpi=150)
-        partial.replace(path)
+        figure.savefig(incomplete, dpi=150)
+        incomplete.replace(path)
     finally:
-        partial.unlink(missing_ok=True)
+        incomplete.unlink(missing_ok=True)
     say(f"wrote {path}")

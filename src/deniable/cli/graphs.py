@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import typer
+from typing import TYPE_CHECKING, Any, cast
 
 from deniable.cli.common import (
-    PLAIN,
-    CommandList,
+    CommandOutput,
     check_out,
+    command_list,
     console,
-    guarded,
     print_json,
-    quiet_crashes,
     say,
-    write,
+    tell,
 )
-from deniable.cli.designs import FamilyCommands
+from deniable.cli.designs import FamilyCommands, finite, print_promise
 from deniable.cli.estimates import (
-    Chart,
-    ResultFile,
-    check_files,
+    ResultOutput,
+    estimating,
     print_notes,
     read_counts,
-    save_picture,
-    write_result,
 )
 from deniable.cli.reading import read_any_design
 from deniable.engines.files import tally_file
@@ -45,18 +37,15 @@ if TYPE_CHECKING:
 
     from deniable.types.key_value.draw import GraphDesign, GraphTally
 
-app = typer.Typer(
-    cls=CommandList,
-    help="Who has which items, and how much of each: design → respond → tally → estimate for bipartite graphs.",
-    no_args_is_help=True,
-    **PLAIN,
+app = command_list(
+    "Who has which items, and how much of each: design → respond → tally → estimate for bipartite graphs."
 )
 
 
 class GraphFamilies(FamilyCommands):
     """The families of designs for items and weights."""
 
-    def builders(self) -> Mapping[str, Callable[..., Any]]:
+    def builders(self) -> Mapping[str, Callable[..., GraphDesign]]:
         from deniable.types.edges.design import one_edge
         from deniable.types.key_value import design as designs
 
@@ -74,19 +63,14 @@ class GraphFamilies(FamilyCommands):
 
 
 app.add_typer(
-    typer.Typer(
-        cls=GraphFamilies,
-        callback=lambda: None,
-        help="Build a design, and tell what it promises and what it saves.",
-        no_args_is_help=True,
-        **PLAIN,
+    command_list(
+        "Build a design, and tell what it promises and what it saves.", GraphFamilies
     ),
     name="design",
 )
 
 
-@app.command("show")
-@guarded
+@app.add
 def show(design: Path, *, as_json: bool = False) -> None:
     """Tell what a design promises: its ε for whole rows, and what two devices one after the other would be charged.
 
@@ -100,9 +84,7 @@ def show(design: Path, *, as_json: bool = False) -> None:
         _show(graph)
 
 
-@app.command("respond")
-@quiet_crashes
-@guarded
+@app.add_quiet
 def respond(
     design: Path,
     *,
@@ -143,16 +125,8 @@ def respond(
         print_json({"path": str(out), "design": graph.hash, "rows": count})
 
 
-@app.command("tally")
-@guarded
-def tally(
-    design: Path,
-    responses: list[Path],
-    *,
-    out: Path | None = None,
-    force: bool = False,
-    as_json: bool = False,
-) -> None:
+@app.add
+def tally(design: Path, responses: list[Path], *, output: CommandOutput) -> None:
     """Count responses, and add tallies of the same design.
 
     Args:
@@ -161,73 +135,51 @@ def tally(
         out: write the result to this file.
     """
     graph = _read_design(design)
-    check_out(out, force=force)
-    total: Any = None
-    for path in responses:
-        count = _count(graph, path)
-        total = count if total is None else total + count
-    if as_json:
-        print_json(total.to_json(indent=2))
-    else:
-        console().print(
-            f"{total.respondents:,} responses about {len(graph.items):,} items",
-            markup=False,
-        )
-    if out is not None:
-        write(out, total.to_json(indent=2), force=force)
-        say(f"wrote {out}")
+    first, *others = [_count(graph, path) for path in responses]
+    total = sum(others, start=first)
+    output.deliver(
+        total.to_json(indent=2),
+        lambda: tell(
+            f"{total.respondents:,} responses about {len(graph.items):,} items"
+        ),
+    )
 
 
 @app.command("estimate")
-@guarded
+@estimating(["key-value", "edges"])
 def estimate(
     design: Path,
     tally: Path,
     *,
-    scaling: str | None = None,
-    population: str | None = None,
     level: float = 0.95,
     top: int = 20,
-    chart: Chart = None,
-    out: ResultFile = None,
-    force: bool = False,
-    as_json: bool = False,
+    output: ResultOutput,
+    **options: Any,
 ) -> None:
     """Estimate degrees, weights and means of items, and the numbers of the whole graph.
 
     Args:
         design: a design, as written by `deniable graph design`.
         tally: a tally, as written by `deniable graph tally`, or - for stdin.
-        scaling (NAME): fixed or conditional; by default the better one.
-        population: how many people there are, or "census" if all responded.
         top (1…): how many items to show.
     """
-    check_files(out, chart, force=force)
     graph = _read_design(design)
-    size = (
-        int(population)
-        if population is not None and population.isdecimal()
-        else population
-    )
-    options = {
-        name: value
-        for name, value in (("scaling", scaling), ("population", size))
-        if value is not None
-    }
     result: Any = fit(_read_tally(graph, read_counts(tally)), **options)
     chosen = (
         result if hasattr(graph, "scheme") else result.about("mean")
     )  # of one edge each, everybody has one
-    if as_json:
-        print_json(chosen.to_json(level=level, indent=2))
-    else:
+
+    def show_items() -> None:
         summary = chosen.summary(level=level, count=top)
         console().print(to_rich(sheet(summary)))
         print_notes(summary)
-    if chart is not None:
-        save_picture(_draw(chosen, min(top, MAX_BARS), level), chart)
-    if out is not None:
-        write_result(chosen, out, level=level, force=force)
+
+    output.deliver_result(
+        chosen,
+        show_items,
+        lambda: _draw(chosen, min(top, MAX_BARS), level),
+        level=level,
+    )
 
 
 def _count(design: GraphDesign, path: Path) -> GraphTally:
@@ -261,28 +213,24 @@ def _read_design(path: Path) -> GraphDesign:
     Raises:
         InvalidRequest: a design of another type.
     """
-    design: GraphDesign = read_any_design(path)
+    design = read_any_design(path)
     if not hasattr(design, "items"):
         raise InvalidRequest(
             f"{path.name} asks for {design.asks}; expected a design of items and weights.",
             "Build one: deniable graph design --help.",
         )
-    return design
+    return cast("GraphDesign", design)
 
 
 def _show(design: GraphDesign) -> None:
-    out = console()
-    out.print(repr(design), style="bold", markup=False)
-    out.print(f"{design.hash}\n", style="dim", markup=False)
-    for sentence in operation(design, "privacy_sentences")(design):
-        out.print(sentence, markup=False)
+    print_promise(design, operation(design, "privacy_sentences")(design))
 
 
-def _facts(design: GraphDesign) -> dict[str, Any]:
+def _facts(design: GraphDesign) -> dict[str, object]:
     """Return what `show` prints, for programs; an infinite number as null."""
     return {
         "hash": design.hash,
-        "epsilon": None if design.epsilon == math.inf else design.epsilon,
+        "epsilon": finite(design.epsilon),
         "items": len(design.items),
         "sentences": operation(design, "privacy_sentences")(design),
         **operation(design, "privacy_facts")(design),

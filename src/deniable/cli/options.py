@@ -2,7 +2,8 @@
 
 A parameter before `*` is an argument of the command, one after it an option. Its line in the section *Args* is its
 help; `name (VALUE): text` says what stands for the value in help, and a range of whole numbers, such as `1…` or
-`0…65535`, bounds it. Values such as `pairs|rest` are completed.
+`0…65535`, bounds it. Values such as `pairs|rest` are completed. A parameter whose type is a dataclass stands for an
+option for each field of that class: commands share such groups of options.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import typer
 
@@ -28,6 +30,8 @@ from deniable.cli.reading import (
 )
 
 Converter = Callable[[Any], Any]
+Values = Mapping[str, Any]
+"""What Typer read for each option, by the name of its parameter."""
 
 
 class Kind(NamedTuple):
@@ -67,6 +71,9 @@ KINDS: dict[str, Kind] = {
 }
 """By the annotation of a parameter; other types of a command of our own are read as Typer reads them."""
 
+DESIGNS = "Sequence[Design] | Mapping[str, Design]"
+_ARGUMENTS = ("Design", DESIGNS)  # parameters of the library that are no options
+
 _NUMBERS = {
     "within",
     "sd",
@@ -78,15 +85,12 @@ _NUMBERS = {
 _FLAGS = {  # of parameters that are called otherwise in the shell
     "as_json": ("--json",),
     "checks": ("--check",),
-    "columns": ("--column",),
     "form": ("--format", "-f"),
     "n": ("--people", "-n"),
     "opened": ("--open",),
     "repetitions": ("--studies",),
     "sizes": ("--people", "-n"),
     "two_sided": ("--two-sided/--one-sided",),
-    "unchecked": ("--no-design",),
-    "values": ("--value",),
 }
 _SHORT = {
     "answers": "-a", "categories": "-c", "database": "-d", "device": "-d", "edges": "-a", "epsilon": "-e",
@@ -123,10 +127,10 @@ _SHARED = {  # what parameters of these names mean in every command
 }
 
 
-def parameter_help(function: Callable[..., Any]) -> dict[str, ParameterHelp]:
+def parameter_help(function: Callable[..., object]) -> dict[str, ParameterHelp]:
     """Return what the section *Args* of a docstring says about each parameter."""
     section = re.search(
-        r"^Args:\n((?:[ ].*\n?|\n(?=[ ]))*)",
+        r"^(?:Args|Attributes):\n((?:[ ].*\n?|\n(?=[ ]))*)",
         inspect.getdoc(function) or "",
         re.MULTILINE,
     )
@@ -141,7 +145,7 @@ def parameter_help(function: Callable[..., Any]) -> dict[str, ParameterHelp]:
     }
 
 
-def command_help(function: Callable[..., Any]) -> str:
+def command_help(function: Callable[..., object]) -> str:
     """Return a docstring without its sections: the help of a command."""
     return re.split(r"\n\n(?:Args|Raises|Returns):\n", inspect.getdoc(function) or "")[
         0
@@ -153,24 +157,30 @@ def flag_of(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def kind_of(parameter: inspect.Parameter) -> Kind | None:
-    """Return how a parameter is written in the shell; None for a type that is not in `KINDS`."""
+def kind_of(
+    parameter: inspect.Parameter, kinds: Mapping[str, Kind] = KINDS
+) -> Kind | None:
+    """Return how a parameter is written in the shell; None for a type that is not among the kinds."""
     if parameter.name in _NUMBERS and str(parameter.annotation).startswith("float"):
         return Kind("NUMBER", float, read_float)
-    return KINDS.get(str(parameter.annotation).removesuffix(" | None"))
+    return kinds.get(str(parameter.annotation).removesuffix(" | None"))
 
 
 def shell_parameter(
-    parameter: inspect.Parameter, help: ParameterHelp | None, hint: Any = None
+    parameter: inspect.Parameter,
+    help: ParameterHelp | None,
+    kind: Kind,
+    *,
+    unset: bool = False,
 ) -> inspect.Parameter:
     """Return a parameter as Typer reads it: annotated with an argument or an option.
 
     Args:
         parameter: of the function.
         help: what its docstring says about it; None where it says nothing.
-        hint: its type, where it is not among `KINDS`.
+        kind: how it is written.
+        unset: whether it has no value unless one is given.
     """
-    kind = kind_of(parameter) or Kind("", hint)
     help = help or _SHARED.get(parameter.name, _NO_HELP)
     limits = re.fullmatch(r"(\d+)…(\d*)", help.metavar)
     metavar = "" if limits else help.metavar
@@ -186,16 +196,18 @@ def shell_parameter(
     is_argument = parameter.kind is not parameter.KEYWORD_ONLY
     if is_argument:
         many = "…" if get_origin(kind.type) is list else ""
-        settings["metavar"] = metavar or f"{parameter.name.upper()}{many}"
-        info: Any = typer.Argument(**settings)
+        name = kind.metavar if "=" in kind.metavar else parameter.name.upper()
+        settings["metavar"] = metavar or f"{name}{many}"
+        info: object = typer.Argument(**settings)
     else:
         info = typer.Option(*_flags(parameter), **settings)
-    is_optional = parameter.default is None and type(None) not in getattr(
-        kind.type, "__args__", ()
+    default = None if unset else parameter.default
+    is_optional = default is None and type(None) not in get_args(kind.type)
+    return parameter.replace(
+        kind=parameter.KEYWORD_ONLY,
+        default=default,
+        annotation=Annotated[kind.type | None if is_optional else kind.type, info],
     )
-    value_type: Any = kind.type | None if is_optional else kind.type
-    annotation: Any = Annotated[value_type, info]
-    return parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=annotation)
 
 
 def _flags(parameter: inspect.Parameter) -> tuple[str, ...]:
@@ -208,107 +220,109 @@ def _flags(parameter: inspect.Parameter) -> tuple[str, ...]:
     return (flag, *([_SHORT[parameter.name]] if parameter.name in _SHORT else []))
 
 
-def describe(command: Callable[..., Any], function: Callable[..., Any]) -> None:
-    """Give a command the arguments, options and help of a function of our own, whose types exist at run time."""
-    set_parameters(command, typer_parameters(function))
-    command.__doc__ = command_help(function)
-
-
 def typer_parameters(
-    function: Callable[..., Any], names: Collection[str] | None = None
+    function: Callable[..., object],
+    texts: Mapping[str, ParameterHelp] | None = None,
+    library: Iterable[inspect.Parameter] = (),
 ) -> list[inspect.Parameter]:
-    """Return the parameters of a function of our own, or some of them, as Typer reads them."""
-    texts, hints = (
-        parameter_help(function),
-        get_type_hints(function, include_extras=True),
-    )
-    parameters = []
+    """Return the parameters of a function of our own, or the fields of a dataclass, as Typer reads them.
+
+    Args:
+        function: its types exist at run time. A parameter that is a dataclass stands for the fields of it.
+        texts: help that goes before that of the docstring.
+        library: further parameters, which stand before those of dataclasses.
+    """
+    texts = {**parameter_help(function), **(texts or {})}
+    hints = get_type_hints(function, include_extras=True)
+    own: list[inspect.Parameter] = []
+    groups: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
-        if names is not None and name not in names:
-            continue
-        if get_origin(hints[name]) is Annotated:  # says itself how it is read
-            annotated = parameter.replace(
-                annotation=hints[name], kind=parameter.KEYWORD_ONLY
-            )
-        else:
-            annotated = shell_parameter(parameter, texts.get(name), hints[name])
-        parameters.append(annotated)
-    return parameters
+        if is_dataclass(hints[name]):
+            groups += typer_parameters(hints[name], texts)
+        elif get_origin(hints[name]) is Annotated:  # says itself how it is read
+            own.append(parameter.replace(annotation=hints[name]))
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            kind = kind_of(parameter) or Kind("TEXT", hints[name])
+            own.append(shell_parameter(parameter, texts.get(name), kind))
+    return [*own, *library, *groups]
 
 
-def set_parameters(command: Any, parameters: Iterable[inspect.Parameter]) -> None:
+def group_options(function: Callable[..., object], values: Values) -> dict[str, Any]:
+    """Return the arguments of a function of our own: those that are dataclasses are made of several options."""
+    hints = get_type_hints(function)
+    arguments = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if is_dataclass(hints[name]):
+            group: Callable[..., object] = hints[name]
+            options = inspect.signature(group).parameters
+            arguments[name] = group(**{option: values[option] for option in options})
+        elif parameter.kind is not parameter.VAR_KEYWORD:
+            arguments[name] = values[name]
+    return arguments
+
+
+def set_parameters(
+    command: Callable[..., object], parameters: Iterable[inspect.Parameter]
+) -> None:
     """Let Typer see these parameters in place of those that a function has."""
-    command.__signature__ = inspect.Signature(list(parameters))
+    signature = inspect.Signature(list(parameters))
+    command.__dict__["__signature__"] = signature
     command.__annotations__ = {
-        name: parameter.annotation
-        for name, parameter in command.__signature__.parameters.items()
+        name: parameter.annotation for name, parameter in signature.parameters.items()
     }
 
 
-class LibraryCommand:
-    """A command that calls a function of the library with what its options say.
+class ShellOption(NamedTuple):
+    """A parameter that can be written in the shell, and how."""
+
+    parameter: inspect.Parameter
+    kind: Kind
+
+
+ShellOptions = dict[str, ShellOption]
+
+
+def find_options(
+    function: Callable[..., object],
+    kinds: Mapping[str, Kind] = KINDS,
+    omit: Collection[str] = (),
+) -> ShellOptions:
+    """Return the parameters of a function of the library that can be written in the shell, by name."""
+    options = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        kind = kind_of(parameter, kinds)
+        if kind is not None and name not in omit:
+            options[name] = ShellOption(parameter, kind)
+    return options
+
+
+def load_arguments(options: ShellOptions, values: Values) -> dict[str, Any]:
+    """Return the arguments that have a value, with the files read that options name."""
+    return {
+        name: option.kind.load(values[name]) if option.kind.load else values[name]
+        for name, option in options.items()
+        if values[name] not in (None, [])
+    }
+
+
+def library_parameters(
+    options: ShellOptions, texts: Mapping[str, ParameterHelp], *, unset: bool = False
+) -> list[inspect.Parameter]:
+    """Return parameters of functions of the library as Typer reads them: designs are arguments, all others options.
 
     Args:
-        function: whose parameters become options; those of other types than `KINDS` are left out.
-        prepare: takes options of its own, and returns arguments of the function that no option can name.
-        texts: help for parameters about which the function's docstring says nothing.
-        omit: parameters that get no option.
+        options: the parameters.
+        texts: what docstrings say about them.
+        unset: whether none of them has a value unless one is given.
     """
-
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        prepare: Callable[..., Mapping[str, Any]] | None = None,
-        texts: Mapping[str, ParameterHelp] | None = None,
-        omit: Collection[str] = (),
-    ) -> None:
-        self._function = function
-        self._prepare = prepare
-        prepared = {} if prepare is None else inspect.signature(prepare).parameters
-        self._prepared = {
-            name: parameter
-            for name, parameter in prepared.items()
-            if kind_of(parameter)
-        }
-        parameters = inspect.signature(function).parameters
-        self._direct = {
-            name: parameter
-            if parameter.annotation == "Design"
-            else parameter.replace(kind=parameter.KEYWORD_ONLY)
-            for name, parameter in parameters.items()
-            if kind_of(parameter) and name not in self._prepared and name not in omit
-        }
-        self._texts = {
-            **(texts or {}),
-            **parameter_help(function),
-            **(parameter_help(prepare) if prepare else {}),
-        }
-
-    @property
-    def parameters(self) -> list[inspect.Parameter]:
-        """The arguments and options, as Typer reads them."""
-        parameters = {**self._prepared, **self._direct}
-        return [
-            shell_parameter(parameter, self._texts.get(name))
-            for name, parameter in parameters.items()
-        ]
-
-    def run(self, values: Mapping[str, Any], **further: Any) -> Any:
-        """Call the function with the values of the options, and with further arguments."""
-        arguments = _load(self._direct, values)
-        if self._prepare is not None:
-            arguments |= self._prepare(**_load(self._prepared, values))
-        return self._function(**arguments, **further)
-
-
-def _load(
-    parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any]
-) -> dict[str, Any]:
-    """Return arguments by name, with the files read that options name."""
-    arguments = {}
-    for name, parameter in parameters.items():
-        kind, value = kind_of(parameter), values[name]
-        arguments[name] = (
-            kind.load(value) if kind and kind.load and value is not None else value
+    return [
+        shell_parameter(
+            parameter
+            if parameter.annotation in _ARGUMENTS
+            else parameter.replace(kind=parameter.KEYWORD_ONLY),
+            texts.get(name),
+            kind,
+            unset=unset,
         )
-    return arguments
+        for name, (parameter, kind) in options.items()
+    ]

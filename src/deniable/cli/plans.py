@@ -3,45 +3,138 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import typer
-
 from deniable import plan
 from deniable.cli.common import (
-    PLAIN,
-    CommandList,
-    console,
-    exit_codes,
+    CommandOutput,
+    command_list,
+    guarded,
     print_json,
     progress,
-    say,
-    write,
+    tell,
 )
-from deniable.cli.estimates import Chart, check_files, save_picture
-from deniable.cli.options import (
-    LibraryCommand,
-    parameter_help,
-    set_parameters,
-    typer_parameters,
-)
+from deniable.cli.estimates import Chart, check_chart, save_picture
+from deniable.cli.options import find_options, parameter_help, set_parameters
 from deniable.cli.reading import read_design
 from deniable.designs import Design, direct
 from deniable.plan import Arm, Planned
 from deniable.simulate import studies
 
+Plan: TypeAlias = Callable[..., Planned]
 SharePair: TypeAlias = tuple[float, float]
 
-app = typer.Typer(
-    cls=CommandList,
-    name="plan",
-    no_args_is_help=True,
-    help="Before anybody is asked: how many people, how wide an interval, how sure, which design.",
-    **PLAIN,
+app = command_list(
+    "Before anybody is asked: how many people, how wide an interval, how sure, which design."
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class PictureOutput:
+    """Where a plan with a picture goes."""
+
+    chart: Chart = None
+    force: bool = False
+    as_json: bool = False
+
+    def __post_init__(self) -> None:
+        check_chart(self.chart, force=self.force)
+
+
+def _show(planned: Planned, *, as_json: bool) -> None:
+    if as_json:
+        print_json(planned.to_json(indent=2))
+    else:
+        tell(str(planned), soft_wrap=True)
+
+
+def _run(function: Plan, *, as_json: bool = False, **options: Any) -> None:
+    _show(function(**options), as_json=as_json)
+
+
+def _run_simulation(function: Plan, *, as_json: bool = False, **options: Any) -> None:
+    total = options["repetitions"]
+    with progress("simulating", unit="studies") as report:
+        planned = function(**options, progress=lambda done: report(done, done / total))
+    _show(planned, as_json=as_json)
+
+
+def _run_caps(function: Plan, *, output: CommandOutput, **options: Any) -> None:
+    """Write the best design, too.
+
+    Args:
+        function: the plan.
+        out: write the design to this file.
+    """
+    planned = function(**options)
+    _show(planned, as_json=output.as_json)
+    if planned.design is not None:
+        output.write(planned.design.to_json(indent=2))
+
+
+def _run_crossover(function: Plan, *, output: PictureOutput, **options: Any) -> None:
+    planned = function(**options)
+    _show(planned, as_json=output.as_json)
+    if output.chart is not None:
+        save_picture(planned.plot(), output.chart)
+    elif not output.as_json:
+        tell(f"\n{planned.drawn()}", soft_wrap=True)
+
+
+def _run_two_groups(
+    function: Plan,
+    first: Path,
+    second: Path | None = None,
+    *,
+    shares: SharePair,
+    category: str | None = None,
+    as_json: bool = False,
+    **options: Any,
+) -> None:
+    """Describe two groups.
+
+    Args:
+        function: the plan.
+        first: the design of the first group, or the word direct.
+        second: that of the second group; by default the same.
+        shares: the share that you expect in each group.
+        category: the category of these shares; by default the last one.
+    """
+    sizes = options.pop("sizes", None) or (None, None)
+    designs = _read_arm(first), _read_arm(second or first)
+    arms = [
+        Arm(design, share, size, category)
+        for design, share, size in zip(designs, shares, sizes, strict=True)
+    ]
+    _run(function, first=arms[0], second=arms[1], as_json=as_json, **options)
+
+
+def _run_two_sized_groups(
+    function: Plan,
+    first: Path,
+    second: Path | None = None,
+    *,
+    shares: SharePair,
+    sizes: Sequence[int] | None = None,
+    category: str | None = None,
+    as_json: bool = False,
+    **options: Any,
+) -> None:
+    """Describe two groups of known sizes.
+
+    Args:
+        function: the plan.
+        first: the design of the first group, or the word direct.
+        second: that of the second group; by default the same.
+        shares: the share that you expect in each group.
+        sizes: how many respond in each group.
+        category: the category of these shares; by default the last one.
+    """
+    groups = dict(options, shares=shares, category=category, sizes=sizes)
+    _run_two_groups(function, first, second, as_json=as_json, **groups)
 
 
 def _read_arm(path: Path) -> Design:
@@ -51,51 +144,7 @@ def _read_arm(path: Path) -> Design:
     )
 
 
-def _two_groups(
-    first: Path,
-    second: Path | None = None,
-    *,
-    shares: SharePair,
-    category: str | None = None,
-) -> dict[str, Any]:
-    """Return the arguments that describe two groups.
-
-    Args:
-        first: the design of the first group, or the word direct.
-        second: that of the second group; by default the same.
-        shares: the share that you expect in each group.
-        category: the category of these shares; by default the last one.
-    """
-    designs = _read_arm(first), _read_arm(first if second is None else second)
-    arms = [
-        Arm(design, share, None, category)
-        for design, share in zip(designs, shares, strict=True)
-    ]
-    return {"first": arms[0], "second": arms[1]}
-
-
-def _two_groups_of_sizes(
-    first: Path,
-    second: Path | None = None,
-    *,
-    shares: SharePair,
-    sizes: Sequence[int] | None = None,
-    category: str | None = None,
-) -> dict[str, Any]:
-    """Return the arguments that describe two groups of known sizes.
-
-    Args:
-        sizes: how many respond in each group.
-    """
-    arms = _two_groups(first, second, shares=shares, category=category)
-    people = (None, None) if sizes is None else sizes
-    return {
-        name: replace(arm, n=n)
-        for (name, arm), n in zip(arms.items(), people, strict=True)
-    }
-
-
-PLANS: dict[str, Callable[..., Planned]] = {
+PLANS: dict[str, Plan] = {
     "size": plan.how_many,
     "width": plan.how_wide,
     "detect": plan.how_small,
@@ -111,72 +160,34 @@ PLANS: dict[str, Callable[..., Planned]] = {
 }
 """Every plan by the name of its command; its options are the parameters of its function."""
 
-_PREPARE: Mapping[str, Callable[..., dict[str, Any]]] = {
-    "difference": _two_groups_of_sizes,
-    "split": _two_groups,
+_RUNS: dict[str, Callable[..., None]] = {
+    "difference": _run_two_sized_groups,
+    "split": _run_two_groups,
+    "caps": _run_caps,
+    "crossover": _run_crossover,
+    "simulate": _run_simulation,
 }
 _OMITTED = (
     "people",
     "categories",
 )  # parameters for programs: the grid of a picture, the names of two answers
-_FURTHER = {
-    "caps": ("out", "force"),
-    "crossover": ("chart", "force"),
-}  # options of commands that write files
 
 
-def _show(
-    planned: Planned,
-    *,
-    out: Path | None = None,
-    chart: Chart = None,
-    force: bool = False,
-    as_json: bool = False,
-    draws: bool = False,
-) -> None:
-    """Print a plan, and write what was asked for.
-
-    Args:
-        planned: the plan.
-        out: write the design to this file.
-        draws: whether there is a picture, to be printed as text where it is not written.
-    """
-    if as_json:
-        print_json(planned.to_json(indent=2))
-    else:
-        console().print(str(planned), markup=False, soft_wrap=True)
-    if out is not None and planned.design is not None:
-        write(out, planned.design.to_json(indent=2), force=force)
-        say(f"wrote {out}")
-    if chart is not None:
-        save_picture(planned.plot(), chart)
-    elif draws and not as_json:
-        console().print(f"\n{planned.drawn()}", markup=False, soft_wrap=True)
-
-
-def _add_command(name: str, function: Callable[..., Planned]) -> None:
-    """Add the command of a plan."""
-    library = LibraryCommand(function, _PREPARE.get(name), _TEXTS, _OMITTED)
-    outputs = typer_parameters(_show, ("as_json", *_FURTHER.get(name, ())))
+def _add_command(name: str, function: Plan) -> None:
+    """Add the command of a plan: what its run takes and what the function takes are its options."""
+    run_plan: Callable[..., None] = _RUNS.get(name, _run)
+    _, *parameters = inspect.signature(run_plan).parameters.values()
 
     def run(**values: Any) -> None:
-        options = {parameter.name: values[parameter.name] for parameter in outputs}
-        check_files(
-            options.get("out"), options.get("chart"), force=options.get("force", False)
-        )
-        if "progress" not in inspect.signature(function).parameters:
-            planned = library.run(values)
-        else:
-            total = values["repetitions"]
-            with progress("simulating", unit="studies") as report:
-                planned = library.run(
-                    values, progress=lambda done: report(done, done / total)
-                )
-        _show(planned, **options, draws="chart" in options)
+        run_plan(function, **values)
 
-    set_parameters(run, [*library.parameters, *outputs])
-    run.__doc__ = (inspect.getdoc(function) or "").partition("\n\n")[0]
-    app.command(name)(exit_codes(run))
+    set_parameters(run, parameters)
+    run.__doc__ = run_plan.__doc__
+    prepared = [parameter.name for parameter in parameters]
+    library = find_options(function, omit={*_OMITTED, *prepared})
+    command = guarded(run, library, {**_TEXTS, **parameter_help(function)})
+    command.__doc__ = (inspect.getdoc(function) or "").partition("\n\n")[0]
+    app.command(name)(command)
 
 
 # Functions that take the same parameters explain them once.

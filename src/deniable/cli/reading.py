@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from deniable.errors import InvalidNumber, InvalidRequest, UnreadableFile
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from deniable.designs import Design
+    from deniable.designs import AnyDesign, Design
 
 MAX_DIGITS = 4_000  # Python reads integers up to about so many
 
@@ -94,7 +95,7 @@ def read_whole_pair(text: str) -> tuple[int, int]:
 def read_labels(text: str) -> list[str] | int:
     """Read a,b,c or 5, or @FILE with a label on each line; a label with a comma in it goes into quotes."""
     if text.startswith("@"):
-        return _read_lines(Path(text[1:]))
+        return read_lines(Path(text[1:]))
     if text.strip().isdecimal() and len(text) < MAX_DIGITS:
         return int(text)
     return [
@@ -102,7 +103,13 @@ def read_labels(text: str) -> list[str] | int:
     ]
 
 
-def _read_lines(path: Path) -> list[str]:
+def read_bytes(path: Path) -> bytes:
+    """Read a file, or stdin for -."""
+    return sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+
+
+def read_lines(path: Path) -> list[str]:
+    """Read a file with a label on each line."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError:
@@ -110,6 +117,16 @@ def _read_lines(path: Path) -> list[str]:
             f"{path.name} is not text in UTF-8; expected a label on each line."
         ) from None
     return [line.strip() for line in lines if line.strip()]
+
+
+def read_floats(text: str) -> list[float]:
+    """Read numbers with commas between them."""
+    return [read_float(cell) for cell in text.split(",")]
+
+
+def read_population(text: str) -> int | str:
+    """Read how many people there are, or a word such as census."""
+    return int(text) if text.isdecimal() else text
 
 
 def read_rows(text: str) -> list[list[str]]:
@@ -154,7 +171,7 @@ def read_design(path: Path) -> Design:
     return Design.from_json(path.read_bytes())
 
 
-def read_any_design(path: Path) -> Any:
+def read_any_design(path: Path) -> AnyDesign:
     """Read the file of a design of any type: the schema that it names says which."""
     from deniable import types
 

@@ -11,15 +11,11 @@ from typing import TYPE_CHECKING
 import typer
 
 from deniable.cli.common import (
-    PLAIN,
-    CommandList,
-    check_out,
+    OutputFile,
+    command_list,
     console,
-    guarded,
     print_json,
-    quiet_crashes,
     say,
-    write,
 )
 from deniable.cli.reading import read_design
 from deniable.errors import Incompatible, InvalidRequest
@@ -38,16 +34,12 @@ if TYPE_CHECKING:
     from deniable.release.book import Staged
     from deniable.release.ledger import Released, Standing
 
-app = typer.Typer(
-    cls=CommandList,
-    help="Give out an answer in stages, and never pay twice: a ledger keeps what is out and what it cost.",
-    no_args_is_help=True,
-    **PLAIN,
+app = command_list(
+    "Give out an answer in stages, and never pay twice: a ledger keeps what is out and what it cost."
 )
 
 
-@app.command("open")
-@guarded
+@app.add
 def open_(path: Path, *, budget: str | None = None, as_json: bool = False) -> None:
     """Make a new ledger, with a budget for all questions together if one is given.
 
@@ -65,9 +57,7 @@ def open_(path: Path, *, budget: str | None = None, as_json: bool = False) -> No
         )
 
 
-@app.command()
-@quiet_crashes
-@guarded
+@app.add_quiet
 def answer(
     path: Path,
     question: str,
@@ -104,9 +94,7 @@ def answer(
         print_json({"question": question, "planned": planned})
 
 
-@app.command()
-@quiet_crashes
-@guarded
+@app.add_quiet
 def stage(
     path: Path,
     question: str,
@@ -138,8 +126,7 @@ def stage(
         _tell(ledger.release(question, requested, to=to), as_json=as_json)
 
 
-@app.command()
-@guarded
+@app.add
 def show(path: Path, *, as_json: bool = False) -> None:
     """Show what is out, what was spent, and what is left. Answers are not shown."""
     with Ledger.open(path) as ledger:
@@ -171,26 +158,19 @@ def show(path: Path, *, as_json: bool = False) -> None:
     console().print(to_rich(sheet, has_total=True))
 
 
-@app.command()
-@guarded
-def receipts(path: Path, *, out: Path | None = None, force: bool = False) -> None:
+@app.add
+def receipts(path: Path, *, target: OutputFile) -> None:
     """Print the history: a line of JSON for each release, sale and withdrawal, and a last line that closes it.
 
     Args:
         out: write them to this file.
     """
-    check_out(out, force=force)
     with Ledger.open(path) as ledger:
         text = ledger.history()
-    if out is None:
-        typer.echo(text, nl=False)
-        return
-    write(out, text.rstrip("\n"), force=force)
-    say(f"wrote {out}")
+    target.print_or_write(text.rstrip("\n"))
 
 
-@app.command()
-@guarded
+@app.add
 def verify(
     history: Path,
     *,
@@ -223,8 +203,7 @@ def verify(
         )
 
 
-@app.command()
-@guarded
+@app.add
 def forget(path: Path, question: str) -> None:
     """Erase an answer: only stages that are drawn, and coarser ones, can be released after that."""
     with Ledger.open(path) as ledger:
@@ -232,8 +211,7 @@ def forget(path: Path, question: str) -> None:
     say(f"the answer to {question!r} was erased")
 
 
-@app.command()
-@guarded
+@app.add
 def withdraw(path: Path, question: str | None = None, *, as_json: bool = False) -> None:
     """Stop all further releases, erase what is not out, and say what cannot be undone.
 
@@ -261,8 +239,7 @@ def _read_answer() -> str:
     return sys.stdin.readline().rstrip("\r\n")
 
 
-@app.command()
-@guarded
+@app.add
 def offer(
     path: Path,
     question: str,
@@ -291,8 +268,7 @@ def offer(
         print_json(listed.to_json(indent=2))
 
 
-@app.command()
-@guarded
+@app.add
 def consent(
     path: Path, question: str, buyer: str, *, up_to: int, purpose: str = ""
 ) -> None:
@@ -307,8 +283,7 @@ def consent(
     say(f"stages of {question!r} up to {up_to} may be sold to {buyer!r}")
 
 
-@app.command()
-@guarded
+@app.add
 def revoke(path: Path, question: str, buyer: str) -> None:
     """Take back a consent: nothing more is sold to this buyer, even where anybody else may buy.
 
@@ -318,9 +293,7 @@ def revoke(path: Path, question: str, buyer: str) -> None:
     say(f"nothing more of {question!r} is sold to {buyer!r}")
 
 
-@app.command()
-@quiet_crashes
-@guarded
+@app.add_quiet
 def sell(
     path: Path, question: str, buyer: str, *, number: int, as_json: bool = False
 ) -> None:

@@ -25,7 +25,7 @@ def respond(
     design: Path | None = None,
     *,
     answers: list[str] | None = None,
-    columns: list[str] | None = None,
+    column: list[str] | None = None,
     out: Path | None = None,
     keep: list[str] | None = None,
     keep_order: bool = False,
@@ -52,7 +52,7 @@ def respond(
         design: a design, as written by `deniable design`; none with NAME=DESIGN.
         answers (FILE): Parquet, Arrow, CSV, NDJSON, Excel, SPSS or Stata: a file, a folder, a 'pattern*', or - for
             stdin. May be repeated.
-        columns (NAME): the column that holds the answers. For several columns NAME=DESIGN, repeated, and no DESIGN
+        column (NAME): the column that holds the answers. For several columns NAME=DESIGN, repeated, and no DESIGN
             before.
         out (PATH): responses: .parquet, .arrow, .csv or .ndjson; or a folder, which is written in parts.
         keep: a column to carry over, unprotected. May be repeated.
@@ -72,7 +72,7 @@ def respond(
         "--format": format,
         "--threads": threads,
     }
-    if answers is None and out is None and not columns:
+    if answers is None and out is None and not column:
         if design is None:
             raise InvalidRequest(
                 "there is no design; expected its file.",
@@ -85,7 +85,7 @@ def respond(
             )
         _from_stdin(read_any_design(design), labels=labels)
         return
-    designs, column = _read_designs(design, columns or [])
+    designs, name = _read_designs(design, column or [])
     if answers is None or out is None:
         raise InvalidRequest(
             "expected --answers, --column and --out together, or none of them.",
@@ -104,7 +104,7 @@ def respond(
             designs,
             source,
             out,
-            column=column,
+            column=name,
             keep=keep or (),
             codes=codes,
             cohorts=cohorts,

@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 
 from deniable.cli.common import (
-    PLAIN,
-    CommandList,
-    check_out,
+    OutputFile,
+    command_list,
     console,
-    guarded,
     print_json,
     say,
+    tell,
     write,
 )
 from deniable.cli.serve import read_settings
@@ -30,12 +29,52 @@ if TYPE_CHECKING:
     from deniable.collector.store import Entry, Store
     from deniable.survey import Survey
 
-app = typer.Typer(
-    cls=CommandList,
-    no_args_is_help=True,
-    help="Surveys in a collector's database: check, create, open, close, export …",
-    **PLAIN,
+app = command_list(
+    "Surveys in a collector's database: check, create, open, close, export …"
 )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SurveyDatabase:
+    """Which database a command is about."""
+
+    database: str | None = None
+    settings: Path | None = None
+
+    @contextmanager
+    def open(self, *, new: bool = False) -> Iterator[tuple[Store, Settings]]:
+        """Open the database; one that is not there is made only where that makes sense."""
+        options = dict(vars(self))
+        file = options.pop("settings")
+        settings = read_settings(file, **options)
+        from deniable.collector.store import open_store
+        from deniable.collector.store.base import StoreFailed
+
+        is_file = "://" not in settings.database
+        if not new and is_file and not Path(settings.database).exists():
+            raise UnreadableFile(
+                f"there is no database {settings.database}; expected the one of a collector.",
+                "Name it with --database, or create a survey first: deniable survey create FILE.",
+            )
+        try:
+            store = open_store(settings.database)
+            try:
+                served = store.database.noted()
+                if not settings.address and served.startswith("http"):
+                    # Links lead to where it is, or was, served.
+                    settings = read_settings(file, **options | {"address": served})
+                yield store, settings
+            finally:
+                store.shut()
+        except StoreFailed as error:
+            raise UnreadableFile(error.problem, error.hint) from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServedDatabase(SurveyDatabase):
+    """Which database a command is about, and where its collector is reached."""
+
+    address: str | None = None
 
 
 class Scope(StrEnum):
@@ -46,15 +85,16 @@ class Scope(StrEnum):
     ADMIN = "admin"
 
 
-@app.command()
-@guarded
+@app.add
 def check(file: Path, *, as_json: bool = False) -> None:
     """Read a survey's file, and tell what it promises; nothing is stored.
 
     Args:
         file: a survey, as TOML or JSON.
     """
-    survey = _read(file)
+    from deniable.survey import Survey
+
+    survey = Survey.read(file)
     if as_json:
         print_json(survey.to_json(indent=2))
     else:
@@ -62,14 +102,12 @@ def check(file: Path, *, as_json: bool = False) -> None:
     _warn(survey)
 
 
-@app.command()
-@guarded
+@app.add
 def new(
     *,
     template: str = "",
-    out: Path | None = None,
     language: list[str] | None = None,
-    force: bool = False,
+    target: OutputFile,
 ) -> None:
     """Write a survey to start from: wordings, a design and a harmless question. Without a template, list them.
 
@@ -82,53 +120,34 @@ def new(
 
     if not template:
         for name in TEMPLATES:
-            console().print(
-                f"{name}: {template_title(name)}", markup=False, soft_wrap=True
-            )
+            tell(f"{name}: {template_title(name)}", soft_wrap=True)
         return
-    text = survey_template(template, languages=language or ())
-    if out is None:
-        typer.echo(text, nl=False)
-        return
-    write(out, text.rstrip("\n"), force=force)
-    say(f"wrote {out}. Change it, then: deniable survey check {out}")
+    text = survey_template(template, languages=language or ()).rstrip("\n")
+    advice = f"wrote {target.out}. Change it, then: deniable survey check {target.out}"
+    target.print_or_write(text, advice)
 
 
-@app.command()
-@guarded
+@app.add
 def harmless(*, as_json: bool = False) -> None:
     """List harmless questions with the exact share of those who say yes, and the designs that each is good for."""
     from deniable.survey.harmless import HARMLESS
 
     if as_json:
-        keys = ("name", "share", "use", "texts", "note")
-        print_json(
-            {
-                "questions": [
-                    {key: _text(getattr(question, key)) for key in keys}
-                    for question in HARMLESS
-                ]
-            }
-        )
+        keys = ("name", "use", "texts", "note")
+        rows = [
+            {key: getattr(question, key) for key in keys}
+            | {"share": str(question.share)}
+            for question in HARMLESS
+        ]
+        print_json({"questions": rows})
         return
     for question in HARMLESS:
-        console().print(
-            f"{question.name}  {question.share} = {float(question.share):.4f}",
-            markup=False,
-            soft_wrap=True,
-        )
-        console().print(f"  {question.use}", markup=False, soft_wrap=True)
-        for language, text in question.texts.items():
-            console().print(f"  {language}: {text}", markup=False, soft_wrap=True)
+        texts = [f"{language}: {text}" for language, text in question.texts.items()]
+        share = f"{question.share} = {float(question.share):.4f}"
+        lines = [f"{question.name}  {share}", f"  {question.use}"]
+        tell("\n".join([*lines, *(f"  {text}" for text in texts)]), soft_wrap=True)
     for note in dict.fromkeys(question.note for question in HARMLESS):
         say(note)
-
-
-def _text(value: object) -> object:
-    """Return a fact for JSON: an exact share as text."""
-    from fractions import Fraction
-
-    return str(value) if isinstance(value, Fraction) else value
 
 
 class CodebookForm(StrEnum):
@@ -139,15 +158,13 @@ class CodebookForm(StrEnum):
     JSON = "json"
 
 
-@app.command()
-@guarded
+@app.add
 def codebook(
     file: Path,
     *,
     form: CodebookForm | None = None,
     language: str = "",
-    out: Path | None = None,
-    force: bool = False,
+    target: OutputFile,
 ) -> None:
     """Write the codebook of a survey: questions, texts, codes, designs, ε and Bayes factors.
 
@@ -158,29 +175,27 @@ def codebook(
         language: one of the survey's; its first, by default.
         out: where to write.
     """
+    from deniable.survey import Survey
     from deniable.survey.codebook import FORMATS
 
-    ending = form.value if form else out.suffix.lower().lstrip(".") if out else "md"
+    ending = target.out.suffix.lower().lstrip(".") if target.out else "md"
+    if form:
+        ending = form.value
     if ending not in FORMATS:
         raise InvalidRequest(
-            f"cannot write a codebook to {out}; expected a name that ends in .{', .'.join(FORMATS)}, or --format."
+            f"cannot write a codebook to {target.out}; expected a name that ends in .{', .'.join(FORMATS)}, or "
+            "--format."
         )
-    text = FORMATS[ending](_read(file).codebook(language)).rstrip("\n")
-    if out is None:
-        typer.echo(text)
-        return
-    write(out, text, force=force)
-    say(f"wrote {out}")
+    text = FORMATS[ending](Survey.read(file).codebook(language))
+    target.print_or_write(text.rstrip("\n"))
 
 
-@app.command()
-@guarded
+@app.add
 def create(
     file: Path,
     *,
     opened: bool = False,
-    database: str | None = None,
-    settings: Path | None = None,
+    place: SurveyDatabase,
     as_json: bool = False,
 ) -> None:
     """Put a survey into the database as a draft; a draft of its name is replaced.
@@ -191,60 +206,56 @@ def create(
         file: a survey, as TOML or JSON.
         opened: open it at once.
     """
-    survey = _read(file)
+    from deniable.survey import Survey
+
+    survey = Survey.read(file)
     if opened:
         survey.check_filled()  # before anything is stored
-    with _store(settings, database, new=True) as (store, chosen):
+    with place.open(new=True) as (store, chosen):
         stored = store.find_unchanged(survey)
         if stored is not None:
             say(f"{survey.name} exists already, with this definition.")
         entry = store.create(survey) if stored is None else stored
         if opened and entry.state == "draft":
             entry = store.open(survey.name)
-    _told(entry, chosen, as_json=as_json)
+    _print_state(entry, chosen, as_json=as_json)
     if opened and entry.state != "open":
         say(f"To open it again: deniable survey open {survey.name}")
     _warn(survey)
 
 
-@app.command("open")
-@guarded
+@app.add
 def open_(
     name: str,
     *,
-    database: str | None = None,
-    settings: Path | None = None,
+    place: SurveyDatabase,
     as_json: bool = False,
 ) -> None:
     """Take responses from now on. The definition is frozen."""
-    with _store(settings, database) as (store, chosen):
+    with place.open() as (store, chosen):
         entry = store.open(name)
-    _told(entry, chosen, as_json=as_json)
+    _print_state(entry, chosen, as_json=as_json)
 
 
-@app.command()
-@guarded
+@app.add
 def close(
     name: str,
     *,
-    database: str | None = None,
-    settings: Path | None = None,
+    place: SurveyDatabase,
     as_json: bool = False,
 ) -> None:
     """Take no more responses. It can be opened again."""
-    with _store(settings, database) as (store, chosen):
+    with place.open() as (store, chosen):
         entry = store.close(name)
-    _told(entry, chosen, as_json=as_json)
+    _print_state(entry, chosen, as_json=as_json)
 
 
-@app.command()
-@guarded
+@app.add
 def pilot(
     name: str,
     *,
     end: bool = False,
-    database: str | None = None,
-    settings: Path | None = None,
+    place: SurveyDatabase,
     as_json: bool = False,
 ) -> None:
     """Try a draft on a few people: a survey called NAME-pilot, erased when it ends or NAME is opened.
@@ -252,24 +263,21 @@ def pilot(
     Args:
         end: end it, and erase all that was sent to it.
     """
-    with _store(settings, database) as (store, chosen):
+    with place.open() as (store, chosen):
         entry = store.end_pilot(name) if end else store.start_pilot(name)
-    _told(entry, chosen, as_json=as_json)
+    _print_state(entry, chosen, as_json=as_json)
     if not end:
         _warn_unfilled(entry.survey)
 
 
-@app.command()
-@guarded
+@app.add
 def preview(
     name: str,
     *,
-    address: str | None = None,
-    database: str | None = None,
-    settings: Path | None = None,
+    place: ServedDatabase,
 ) -> None:
     """Print where to look at a survey, also a draft, as respondents will see it; nothing is sent or stored there."""
-    with _store(settings, database, address=address) as (store, chosen):
+    with place.open() as (store, chosen):
         survey = store.survey(name).survey
         typer.echo(f"{chosen.base}/preview/{survey.name}")
     _say_if_unknown(chosen)
@@ -279,22 +287,19 @@ def preview(
     )
 
 
-@app.command()
-@guarded
+@app.add
 def kiosk(
     name: str,
     *,
     group: str = "",
-    address: str | None = None,
-    database: str | None = None,
-    settings: Path | None = None,
+    place: ServedDatabase,
 ) -> None:
     """Print the link for a device that many people use, such as an interviewer's tablet: it keeps nothing of them.
 
     Args:
         group: the group of all who use the device.
     """
-    with _store(settings, database, address=address) as (store, chosen):
+    with place.open() as (store, chosen):
         entry = store.survey(name)
         if group:
             entry.survey.group(group)
@@ -302,29 +307,25 @@ def kiosk(
     _say_if_unknown(chosen)
 
 
-@app.command("list")
-@guarded
-def list_(
-    *, database: str | None = None, settings: Path | None = None, as_json: bool = False
-) -> None:
+@app.add
+def list_(*, place: SurveyDatabase, as_json: bool = False) -> None:
     """List the surveys."""
-    with _store(settings, database) as (store, _):
+    with place.open() as (store, _):
         rows = [
-            (
-                entry.survey.name,
-                entry.state,
-                _respondents(store, entry),
-                entry.survey.hash,
-            )
+            {
+                "name": entry.survey.name,
+                "state": entry.state,
+                "respondents": _respondents(store, entry),
+                "hash": entry.survey.hash,
+            }
             for entry in store.surveys()
         ]
     if as_json:
-        keys = ("name", "state", "respondents", "hash")
-        print_json({"surveys": [dict(zip(keys, entry, strict=True)) for entry in rows]})
+        print_json({"surveys": rows})
         return
-    for name, state, respondents, digest in rows:
-        console().print(
-            f"{name}  {state}  {respondents:,} respondents  {digest:.19}…", markup=False
+    for row in rows:
+        tell(
+            "{name}  {state}  {respondents:,} respondents  {hash:.19}…".format_map(row)
         )
 
 
@@ -336,15 +337,13 @@ def _respondents(store: Store, entry: Entry) -> int:
     )
 
 
-@app.command()
-@guarded
+@app.add
 def export(
     name: str,
     question: str,
     *,
     out: Path,
-    database: str | None = None,
-    settings: Path | None = None,
+    place: SurveyDatabase,
     force: bool = False,
 ) -> None:
     """Write all responses to a question to a file that `deniable tally` reads, in random order.
@@ -354,7 +353,7 @@ def export(
     """
     from deniable.files.atomic import atomic_write
 
-    with _store(settings, database) as (store, _):
+    with place.open() as (store, _):
         from deniable.collector.exports import FORMATS, write
 
         kind = out.suffix.lower().lstrip(".")
@@ -369,26 +368,20 @@ def export(
     say(f"wrote {out}")
 
 
-@app.command()
-@guarded
-def backup(
-    out: Path, *, database: str | None = None, settings: Path | None = None
-) -> None:
+@app.add
+def backup(out: Path, *, place: SurveyDatabase) -> None:
     """Write everything to one SQLite file, while the collector goes on. It holds secrets: guard it well.
 
     Args:
         out (FILE): a new file.
     """
-    with _store(settings, database) as (store, _):
+    with place.open() as (store, _):
         store.backup(out)
     say(f"wrote {out}")
 
 
-@app.command()
-@guarded
-def restore(
-    file: Path, *, database: str | None = None, settings: Path | None = None
-) -> None:
+@app.add
+def restore(file: Path, *, place: SurveyDatabase) -> None:
     """Read a backup into an empty database, of this kind or the other.
 
     Args:
@@ -398,13 +391,12 @@ def restore(
         raise InvalidRequest(
             f"there is no file {file}; expected what `deniable survey backup` wrote."
         )
-    with _store(settings, database, new=True) as (store, chosen):
+    with place.open(new=True) as (store, chosen):
         store.restore(file)
     say(f"restored {file} to {_where(chosen)}")
 
 
-@app.command()
-@guarded
+@app.add
 def token(
     name: str,
     *,
@@ -412,10 +404,8 @@ def token(
     survey: str = "",
     rotate: bool = False,
     revoke: bool = False,
-    out: Path | None = None,
-    database: str | None = None,
-    settings: Path | None = None,
-    force: bool = False,
+    place: SurveyDatabase,
+    target: OutputFile,
 ) -> None:
     """Make a token for a device, an analyst or an administrator. It is told once, and only its hash is kept.
 
@@ -427,10 +417,9 @@ def token(
         revoke: make it stop working.
         out: write it to a file for you alone.
     """
-    check_out(out, force=force)
     if rotate and revoke:
         raise InvalidRequest("expected --rotate or --revoke, not both.")
-    with _store(settings, database, new=True) as (store, _):
+    with place.open(new=True) as (store, _):
         from deniable.collector.store import Token
 
         if revoke:
@@ -442,25 +431,19 @@ def token(
             if rotate
             else store.issue_token(Token(name, scope.value, survey))
         )
-    if out is None:
+    if target.out is None:
         say("This is shown once; keep it like a password.")
-        typer.echo(secret)
-    else:
-        write(out, secret, force=force, private=True)
-        say(f"wrote the token of {name} to {out}; keep it like a password")
+    message = f"wrote the token of {name} to {target.out}; keep it like a password"
+    target.print_or_write(secret, message, private=True)
 
 
-@app.command()
-@guarded
+@app.add
 def invite(
     name: str,
     count: int,
     *,
-    out: Path | None = None,
-    address: str | None = None,
-    database: str | None = None,
-    settings: Path | None = None,
-    force: bool = False,
+    place: ServedDatabase,
+    target: OutputFile,
 ) -> None:
     """Make one-time invitation links. Only hashes of them are kept, and none can be joined to a response.
 
@@ -468,29 +451,23 @@ def invite(
         count (1…): how many invitations to make.
         out: write the links, one on each line, to a file for you alone.
     """
-    check_out(out, force=force)
-    with _store(settings, database, address=address) as (store, chosen):
+    with place.open() as (store, chosen):
         entry = store.survey(name)
         links = [
             entry.link(chosen.base, invitation=code).text
             for code in store.invite(name, count)
         ]
-    if out is None:
-        typer.echo("\n".join(links))
-    else:
-        write(out, "\n".join(links), force=force, private=True)
-        say(f"wrote {count:,} links to {out}")
+    message = f"wrote {count:,} links to {target.out}"
+    target.print_or_write("\n".join(links), message, private=True)
     _say_if_unknown(chosen)
 
 
-@app.command()
-@guarded
+@app.add
 def definition(
     name: str,
     *,
     out: Path,
-    database: str | None = None,
-    settings: Path | None = None,
+    place: SurveyDatabase,
     force: bool = False,
 ) -> None:
     """Write a survey's definition as the collector has it, with its keys: to read it, sign it, or verify receipts.
@@ -498,14 +475,13 @@ def definition(
     Args:
         out: a file for the definition.
     """
-    with _store(settings, database) as (store, _):
+    with place.open() as (store, _):
         survey = store.survey(name).survey
     write(out, survey.to_json(indent=2), force=force)
     say(f"wrote {out}, with the hash {survey.hash}")
 
 
-@app.command()
-@guarded
+@app.add
 def key(out: Path) -> None:
     """Make an author's key, on a machine of your own. The file is the secret; the public half is printed.
 
@@ -521,8 +497,7 @@ def key(out: Path) -> None:
     typer.echo(public)
 
 
-@app.command()
-@guarded
+@app.add
 def sign(file: Path, *, key: Path, out: Path, force: bool = False) -> None:
     """Sign a definition with an author's key; this needs no collector and no connection. Read it first.
 
@@ -540,11 +515,8 @@ def sign(file: Path, *, key: Path, out: Path, force: bool = False) -> None:
     say(f"wrote {out}: {survey.name}, {survey.hash}, is signed by {signature.author}")
 
 
-@app.command()
-@guarded
-def signature(
-    name: str, file: Path, *, database: str | None = None, settings: Path | None = None
-) -> None:
+@app.add
+def signature(name: str, file: Path, *, place: SurveyDatabase) -> None:
     """Hand in the signature of a survey's definition. It is served, and links name the author's key from now on.
 
     Args:
@@ -553,13 +525,12 @@ def signature(
     from deniable.survey.signed import AuthorSignature
 
     signed = AuthorSignature.from_json(_bytes(file))
-    with _store(settings, database) as (store, _):
+    with place.open() as (store, _):
         store.keep_signature(name, signed)
     say(f"{name} is signed by {signed.author}")
 
 
-@app.command()
-@guarded
+@app.add
 def verify(receipt: Path, *, definition: Path, as_json: bool = False) -> None:
     """Check a receipt: the collector of this definition has signed it, and nothing in it was changed.
 
@@ -602,8 +573,7 @@ def verify(receipt: Path, *, definition: Path, as_json: bool = False) -> None:
         typer.echo(f"{response['question']}: {response['symbol']}")
 
 
-@app.command()
-@guarded
+@app.add
 def scripts(address: str = "") -> None:
     """Print the hashes of the scripts of this version; or fetch those of a collector, and compare.
 
@@ -632,48 +602,7 @@ def _bytes(file: Path) -> bytes:
         raise UnreadableFile(f"cannot read {file}: {error.strerror}.") from None
 
 
-@contextmanager
-def _store(
-    file: Path | None, database: str | None, *, new: bool = False, **given: Any
-) -> Iterator[tuple[Store, Settings]]:
-    """Open the database; one that is not there is made only where that makes sense."""
-    settings = read_settings(file, database=database, **given)
-    from deniable.collector.store import open_store
-    from deniable.collector.store.base import StoreFailed
-
-    if (
-        not new
-        and "://" not in settings.database
-        and not Path(settings.database).exists()
-    ):
-        raise UnreadableFile(
-            f"there is no database {settings.database}; expected the one of a collector.",
-            "Name it with --database, or create a survey first: deniable survey create FILE.",
-        )
-    try:
-        store = open_store(settings.database)
-        try:
-            served = store.database.noted()
-            if not settings.address and served.startswith(
-                "http"
-            ):  # links lead to where it is, or was, served
-                settings = read_settings(
-                    file, database=database, **given | {"address": served}
-                )
-            yield store, settings
-        finally:
-            store.shut()
-    except StoreFailed as error:
-        raise UnreadableFile(error.problem, error.hint) from None
-
-
-def _read(file: Path) -> Survey:
-    from deniable.survey import Survey
-
-    return Survey.read(file)
-
-
-def _told(entry: Entry, settings: Settings, *, as_json: bool) -> None:
+def _print_state(entry: Entry, settings: Settings, *, as_json: bool) -> None:
     name, state = entry.survey.name, entry.state
     if as_json:
         print_json(
@@ -708,70 +637,68 @@ def _where(settings: Settings) -> str:
 
 
 def _show(survey: Survey) -> None:
-    from rich.table import Table
-
-    from deniable.survey.catalogue import fill, locale
+    from deniable.survey.catalogue import locale
     from deniable.survey.codebook import KEYS_FOLLOW
     from deniable.survey.disclosure import epsilon_words
 
-    out, spoken = console(), locale("en")
-    texts = survey.texts[survey.language]
-    out.print(f"[bold]{survey.name}[/]  {survey.hash:.19}…", highlight=False)
+    console().print(f"[bold]{survey.name}[/]  {survey.hash:.19}…")
     if survey.keys is None:
-        out.print(
+        tell(
             f"The hash is that of this file. {KEYS_FOLLOW}", style="dim", soft_wrap=True
         )
-    out.print(f"{texts.title}  ({', '.join(survey.languages)})", markup=False)
+    title = survey.texts[survey.language].title
+    tell(f"{title}  ({', '.join(survey.languages)})")
+    _show_questions(survey)
+    odds = sum(arm.odds for arm in survey.arms)
+    for arm, questions in zip(survey.arms, survey.arm_questions, strict=False):
+        parities = {
+            question.name: question.disclosure.parity
+            for question in questions
+            if not question.check
+        }
+        names = ", ".join(question.name for question in questions)
+        epsilon = epsilon_words(survey.together(parities).epsilon, locale("en"))
+        tell(
+            f"The arm {arm.name}, {arm.odds} of {odds} respondents: {names}; ε ≤ {epsilon}.",
+            soft_wrap=True,
+        )
+    total = epsilon_words(survey.disclosure.epsilon, locale("en"))
+    tell(
+        f"A respondent who answers everything, at the finest stages, reveals at most ε = {total}."
+    )
+    _show_disclosure(survey)
+
+
+def _show_questions(survey: Survey) -> None:
+    from rich.table import Table
+
+    from deniable.survey.catalogue import locale
+    from deniable.survey.disclosure import epsilon_words
+
     table = Table("question", "design", "stages", "ε", box=None, header_style="dim")
     for question in survey.questions:
         last = question.designs[-1]
-        table.add_row(
-            question.name,
-            last.name,
-            str(question.stages),
-            epsilon_words(last.epsilon, spoken),
-        )
-    out.print(table)
-    odds = sum(arm.odds for arm in survey.arms)
-    for arm, arm_questions in zip(survey.arms, survey.arm_questions, strict=False):
-        loss = survey.together(
-            {
-                each.name: each.disclosure.parity
-                for each in arm_questions
-                if not each.check
-            }
-        )
-        described = f"{', '.join(each.name for each in arm_questions)}; ε ≤ {epsilon_words(loss.epsilon, spoken)}"
-        out.print(
-            f"The arm {arm.name}, {arm.odds} of {odds} respondents: {described}.",
-            markup=False,
-            soft_wrap=True,
-        )
-    total = epsilon_words(survey.disclosure.epsilon, spoken)
-    out.print(
-        f"A respondent who answers everything, at the finest stages, reveals at most ε = {total}."
-    )
-    words, worst = spoken.words["disclosure"], survey.worst
-    out.print(
-        f"\nWhat respondents are told, in their language:\n{words['title']}",
-        markup=False,
-    )
+        epsilon = epsilon_words(last.epsilon, locale("en"))
+        table.add_row(question.name, last.name, str(question.stages), epsilon)
+    console().print(table)
+
+
+def _show_disclosure(survey: Survey) -> None:
+    """Print what respondents are told."""
+    from deniable.survey.catalogue import fill, locale
+
+    spoken, worst = locale("en"), survey.worst
+    words = spoken.words["disclosure"]
+    tell(f"\nWhat respondents are told, in their language:\n{words['title']}")
     for question in survey.questions:
-        if question.check:
-            out.print(
-                f"- {question.name}: {spoken.words['question']['check']}", markup=False
-            )
-        else:
-            out.print(
-                f"- {question.disclosure.line(question.name, spoken)}", markup=False
-            )
-    out.print(
-        fill(words["worst"], question=worst.name),
-        *worst.disclosure.response_words(spoken),
-        markup=False,
-    )
+        line = f"{question.name}: {spoken.words['question']['check']}"
+        if not question.check:
+            line = question.disclosure.line(question.name, spoken)
+        tell(f"- {line}")
+    worst_words = worst.disclosure.response_words(spoken)
+    tell(" ".join([fill(words["worst"], question=worst.name), *worst_words]))
     if len(survey.questions) > 1:
-        out.print(*survey.disclosure.together_words(spoken), markup=False)
+        tell(" ".join(survey.disclosure.together_words(spoken)))
 
 
 def _warn(survey: Survey) -> None:

@@ -9,13 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.cli import collected
-from deniable.cli.common import (
-    check_out,
-    guarded,
-    progress,
-    say,
-    write,
-)
+from deniable.cli.common import CommandOutput, guarded, progress, say
 from deniable.cli.reading import read_any_design
 from deniable.errors import InvalidRequest
 
@@ -30,17 +24,15 @@ def tally(
     design: Path,
     responses: list[str],
     *,
-    columns: list[str] | None = None,
+    column: list[str] | None = None,
     by: list[str] | None = None,
-    values: list[str] | None = None,
+    value: list[str] | None = None,
     missing: list[str] | None = None,
     codes: bool | None = None,
     sheet: str | None = None,
     weights: str | None = None,
     threads: int | None = None,
-    out: Path | None = None,
-    force: bool = False,
-    as_json: bool = False,
+    output: CommandOutput,
 ) -> None:
     """Count the responses of one file or of several, which add up. Files of another design are refused.
 
@@ -53,9 +45,9 @@ def tally(
         design: a design, as written by `deniable design`; or a mapping file (.toml) for several columns.
         responses (FILE…): responses (Parquet, Arrow, CSV, NDJSON, Excel, SPSS, Stata; a file, a folder or a
             'pattern*'), tallies (.json), or - for stdin.
-        columns (NAME): which column holds the responses; with a mapping file it may be repeated.
+        column (NAME): which column holds the responses; with a mapping file it may be repeated.
         by (COLUMN): count apart by the values of this column. May be repeated.
-        values (VALUE=SYMBOL): in a file that was collected elsewhere: which value means which symbol. May be repeated.
+        value (VALUE=SYMBOL): in a file that was collected elsewhere: which value means which symbol. May be repeated.
         missing (VALUE): in such a file: a value that means that nothing was sent. May be repeated.
         codes: whole numbers are codes, the indices of the symbols from 0, or labels. By default the file says it;
             those of a file that was collected elsewhere are labels.
@@ -63,14 +55,13 @@ def tally(
         threads (1…): how many threads count; by default one for each core.
         out: write the tally to this file.
     """
-    check_out(out, force=force)
     words = collected.ColumnOptions(
-        design, columns or (), values or (), missing or (), codes is True, sheet
+        design, column or (), value or (), missing or (), codes is True, sheet
     )
     single = None if words.mapped else read_any_design(design)
-    if single is not None and columns and len(columns) > 1:
+    if single is not None and column and len(column) > 1:
         raise InvalidRequest(
-            f"there are {len(columns)} of --column and one design; expected one.",
+            f"there are {len(column)} of --column and one design; expected one.",
             "For several columns write a mapping file, which names the design of each, and hand it over as DESIGN.",
         )
     if len({Path(path).resolve() for path in responses}) < len(responses):
@@ -82,11 +73,8 @@ def tally(
     counting = _Counting(words, single, by or [], codes, threads, weights)
     total = collected.added([counting.count(path) for path in responses])
     collected.tell_unknown(counting.unknown, counting.designs)
-    collected.print_tallies(total, as_json=as_json)
+    output.deliver(total.to_json(indent=2), lambda: collected.print_tallies(total))
     collected.tell_declared(total)
-    if out is not None:
-        write(out, total.to_json(indent=2), force=force)
-        say(f"wrote {out}")
 
 
 class _Counting:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from deniable.cli import collected
-from deniable.cli.common import check_out, guarded, say, write
-from deniable.cli.reading import read_any_design
+from deniable.cli.common import CommandOutput, guarded
+from deniable.cli.reading import read_any_design, read_bytes
 from deniable.errors import InvalidRequest, UnreadableFile
 
 if TYPE_CHECKING:
@@ -26,11 +25,11 @@ def tally_query(
     *,
     table: str,
     schema: str = "",
-    columns: list[str] | None = None,
+    column: list[str] | None = None,
     by: list[str] | None = None,
     dialect: str = "duckdb",
     labels: bool = False,
-    unchecked: bool = False,
+    no_design: bool = False,
     reached: str | None = None,
 ) -> None:
     """Print the SQL query that counts the responses in a table of a database.
@@ -40,11 +39,11 @@ def tally_query(
     Args:
         table (NAME): the table that holds the responses.
         schema (NAME): the schema that the table is in.
-        columns (NAME): a column that holds responses; by default as `deniable respond` calls it. May be repeated.
+        column (NAME): a column that holds responses; by default as `deniable respond` calls it. May be repeated.
         by (COLUMN): count apart by the values of this column. May be repeated.
         dialect (duckdb|postgres|spark): the database that the query is for.
         labels: the table holds the responses as text.
-        unchecked: the table has no column 'design' to check.
+        no_design: the table has no column 'design' to check.
         reached (COLUMN): for a ladder: the column with the number of released stages.
     """
     from deniable.engines.sql import query
@@ -52,11 +51,11 @@ def tally_query(
     text = query(
         _read_design(design),
         (schema, table) if schema else (table,),
-        columns,
+        column,
         dialect=dialect,
         by=by or (),
         labels=labels,
-        checked=not unchecked,
+        checked=not no_design,
         reached=reached,
     )
     typer.echo(f"{text};")
@@ -68,9 +67,7 @@ def tally_result(
     counts: Path,
     *,
     by: list[str] | None = None,
-    out: Path | None = None,
-    force: bool = False,
-    as_json: bool = False,
+    output: CommandOutput,
 ) -> None:
     """Read the counts that the query of `deniable tally-query` returned, and print or write their tally.
 
@@ -81,12 +78,8 @@ def tally_result(
     """
     from deniable.engines.sql import read_counts
 
-    check_out(out, force=force)
     tally = read_counts(_read_design(design), *_read(counts), by=by or ())
-    collected.print_tallies(tally, as_json=as_json)
-    if out is not None:
-        write(out, tally.to_json(indent=2), force=force)
-        say(f"wrote {out}")
+    output.deliver(tally.to_json(indent=2), lambda: collected.print_tallies(tally))
 
 
 def _read_design(path: Path) -> AnyDesign:
@@ -100,7 +93,7 @@ def _read_design(path: Path) -> AnyDesign:
 
 def _read(path: Path) -> tuple[list[str], list[list[Any]]]:
     """Return the names of the columns and the rows of a file: CSV with a header, or JSON, an object for each row."""
-    content = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
+    content = read_bytes(path)
     try:
         text = content.decode("utf-8-sig").strip()
         return _parse_json(text) if text[:1] in ("[", "{") else _parse_csv(text)

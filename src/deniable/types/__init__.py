@@ -65,6 +65,7 @@ FILES: dict[str, str] = {
     "privacy_sentences": "claims",
     "privacy_facts": "claims",
     "DESIGN": "design",
+    "BUILDERS": "design",
     "known_answers": "design",
     "sheet": "display",
     "views": "display",
@@ -118,7 +119,7 @@ sheet(design) → a `Sheet` of response probabilities; tally_sheet(tally) → a 
 views(design, *, pictured) → a `ChannelView` for each part; tally_picture(tally, *, title) → a picture of counts
 parts(design) → the designs that it consists of, by name; picture_title, paper_title(design) → what it is called
 device_clause(design) → how the device works, in a clause, or None; methods_notes, privacy_text(design) → sentences
-DESIGN, the class of the designs
+DESIGN, the class of the designs; BUILDERS, functions that the shell builds them with, each with its purpose
 known_answers(design) → answers, all of them or a few that differ much
 claims(design, prior) → the claims of a certificate, for JSON
 caveats(design) → sentences about what the guarantee rests on

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable.cli.commands import command_of
+from deniable.cli.estimates import estimate_options
 from deniable.cli.options import command_help, kind_of, parameter_help, typer_parameters
 from deniable.cli.plans import PLANS
+from deniable.types import FOLDERS
+from tests.support.commands import done, run
 
 
 def example(
@@ -39,7 +44,7 @@ def example(
 
 
 def option(name: str) -> Any:
-    (parameter,) = typer_parameters(example, [name])
+    (parameter,) = [each for each in typer_parameters(example) if each.name == name]
     return parameter.annotation.__metadata__[0]
 
 
@@ -100,3 +105,26 @@ def test_every_plan_has_the_options_of_its_function(
             assert options[key].help or key == "design", f"nothing is said about {key}"
             if parameter.default is not parameter.empty:
                 assert options[key].default == parameter.default
+
+
+@pytest.mark.parametrize("asks", FOLDERS)
+def test_estimate_has_the_options_of_every_type_of_question(asks: str) -> None:
+    options = {parameter.name: parameter for parameter in command_of("estimate").params}
+    for name in estimate_options([asks]):
+        assert options[name].help, f"nothing is said about {name}"
+        assert options[name].default is None, "each type has its own default"
+
+
+def test_options_reach_the_estimator_of_their_type_alone(tmp_path: Path) -> None:
+    design = dn.number_design(0, 10, epsilon=2)
+    (tmp_path / "d.json").write_text(design.to_json())
+    counted = dn.tally(dn.respond_all(design, [1, 4, 9] * 50))
+    (tmp_path / "t.json").write_text(counted.to_json())
+    words = ["estimate", tmp_path / "d.json", tmp_path / "t.json"]
+    shown = done(*words, "--quantiles", "0.3,0.6").stdout
+    assert re.findall(r"quantile (0\.\d+) ", shown)[:2] == ["0.3", "0.6"]
+    refused = run(*words, "--scaling", "fixed")
+    assert refused.exit_code == 2
+    assert "scaling does not go with a design that asks for numbers" in " ".join(
+        refused.stderr.split()
+    )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from deniable import chance, documents, exact
 from deniable.channel.product import join, split
-from deniable.designs import AnyDesign, Design, labels
+from deniable.designs import AnyDesign, Design, Purpose, labels
 from deniable.designs.design import Factor
 from deniable.errors import InvalidDesign, InvalidRequest, InvalidResponse, quoted
 from deniable.rendering import formats
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from deniable.types.drawn import respond as _respond
     from deniable.types.drawn.count import DrawnTally
 
-__all__ = ["DESIGN", "DrawnDesign", "Hand", "drawn_items", "known_answers"]
+__all__ = ["BUILDERS", "DESIGN", "DrawnDesign", "Hand", "drawn_items", "known_answers"]
 
 NAMED = ": "
 """What stands between an attribute and the symbol that was sent about it."""
@@ -365,3 +365,7 @@ def known_answers(design: DrawnDesign) -> Iterator[dict[str, str]]:
         for name, part in design.factors
     ]
     return (dict(pairs) for pairs in product(*attributes))
+
+
+BUILDERS = {drawn_items: Purpose.ATTRIBUTES}
+"""What the shell builds designs of this type with, and under which purpose lists show it."""

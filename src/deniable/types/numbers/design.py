@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from deniable.designs import NumberDesign
+from deniable.designs import NumberDesign, Purpose, number_design
 
-__all__ = ["DESIGN", "known_answers"]
+__all__ = ["BUILDERS", "DESIGN", "known_answers"]
 
 DESIGN = NumberDesign
 """The design class of this type."""
+
+BUILDERS = {number_design: Purpose.ORDERED}
+"""What the shell builds designs of this type with, and under which purpose lists show it."""
 
 
 def known_answers(design: NumberDesign) -> tuple[float, ...]:
