@@ -34,7 +34,7 @@ from benchmarks.peers import (
     ours,
 )
 from benchmarks.respond import by_hand
-from deniable.bulk.random_words import MOST_FILLED, SPARE
+from deniable.bulk.random_words import MAX_FILLED, SPARE
 from deniable.engines import local
 from deniable.errors import ImplausibleResponses
 
@@ -154,8 +154,8 @@ def copied() -> Callable[[], object]:
 
 
 def keystream() -> Callable[[], object]:
-    stream, buffer = local.Keystream(), np.empty(MOST_FILLED + SPARE, np.uint64)
-    return lambda: [stream.fill(buffer, MOST_FILLED) for _ in range(32)]
+    stream, buffer = local.Keystream(), np.empty(MAX_FILLED + SPARE, np.uint64)
+    return lambda: [stream.fill(buffer, MAX_FILLED) for _ in range(32)]
 
 
 def counted() -> Callable[[], object]:
@@ -172,7 +172,7 @@ LIMITS: dict[str, tuple[Callable[[], Callable[[], object]], float, str]] = {
     "a copy in memory": (copied, 8 * 32_000_000, "bytes"),
     "the keystream, AES-256 in counter mode": (
         keystream,
-        8 * 32 * MOST_FILLED,
+        8 * 32 * MAX_FILLED,
         "bytes",
     ),
     "numpy.bincount of 64-bit codes, 1,024 cells": (counted, PEOPLE, "codes"),

@@ -143,11 +143,10 @@ def pairs(rung: Relaxation, *, down: bool) -> list[tuple[int, int]]:
     ["two words for a fresh one", "a code without room for a mark", "a short divisor"],
 )
 def test_these_codes_are_not_raised_in_one_pass(name: str) -> None:
-    """They are there for the comparison by codes; raised in one pass they would not come to it."""
+    """They are there for the decision who keeps; raised in one pass they would not come to it."""
     prepared = prepare_step(relaxations()[name].step, vectors, down=False)
     assert isinstance(prepared, KeepStep)
     assert prepared.pair is None
-    assert prepared.fresh.by_code
 
 
 # Items

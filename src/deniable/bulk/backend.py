@@ -11,11 +11,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from deniable.chance import Source
 from deniable.channel.coding import Coding, Rows
 from deniable.channel.fields import POWERS, Field, field
 from deniable.channel.sets import DIGITS, Bits
-from deniable.channel.two_level import Hashing
+from deniable.channel.two_level import Hadamard, Hashing
 from deniable.errors import InvalidRequest, MissingExtra, quoted
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 Codes: TypeAlias = NDArray[np.unsignedinteger[Any]]
 Whole: TypeAlias = NDArray[np.int64]
 Flags: TypeAlias = NDArray[np.bool_]
+Work: TypeAlias = Callable[[int], object]
 
 ROWS_WORTH_COMPILING = 1 << 24
 """Rows from which on loading and compiling the kernels, about a second once in a process, begins to pay."""
@@ -70,12 +71,12 @@ class Backend(Protocol):
         """Send the q-th of the other categories with q = ⌊word / divisor⌋, or the answer where q ≥ size − 1."""
         ...
 
-    def climb(
+    def count_below(
         self,
         words: WordArray,
         columns: NDArray[np.intp],
         out: NDArray[np.intp],
-        steps: Thresholds,
+        thresholds: Thresholds,
     ) -> None:
         """Count the thresholds of a column that lie below the word."""
         ...
@@ -118,42 +119,30 @@ class Backend(Protocol):
         self,
         words: WordArray,
         answers: Codes,
-        own: Flags,
-        wanted: Whole,
+        inside: Flags,
+        others: Whole,
         out: Rows,
         picks: Picks,
     ) -> bool:
-        """Write sets of `wanted` others, and the answer where it is `own`; return False where a word is thrown away."""
+        """Write sets of `others`, so many, with the answer where it is `inside`; False where a word is thrown away."""
         ...
 
     def nest(
         self,
         block: WordArray,
         olds: Rows,
-        own: Whole,
+        answers: Whole,
         kinds: Whole,
         out: Rows,
         plans: Plans,
     ) -> bool:
-        """Draw a set from each row; `own` is the answer, or −1. Return False where a word does not decide."""
+        """Draw a set from each row; the answer is −1 where there is none. Return False where a word does not decide."""
         ...
 
     def decide(
         self, words: WordArray, like: Flags, keep: Flags, yes: int, no: int
     ) -> bool:
         """Say for each row whether its word is below the bound of its kind; return False where one may be equal."""
-        ...
-
-    def decide_codes(
-        self,
-        words: WordArray,
-        olds: Codes,
-        answers: Codes,
-        keep: Flags,
-        yes: int,
-        no: int,
-    ) -> bool:
-        """Do the same where the kind is whether two codes are equal."""
         ...
 
     def merge(self, olds: Codes, keep: Flags, out: Codes) -> None:
@@ -230,12 +219,9 @@ def choose_backend(fast: bool | None, rows: int) -> Backend:
     Raises:
         MissingExtra: they are demanded and Numba is not installed.
     """
-    if fast is False:
-        return vectors
-    if (
-        fast is None
-        and _COMPILED not in sys.modules
-        and (rows < ROWS_WORTH_COMPILING or find_spec("numba") is None)
+    can_wait = fast is None and _COMPILED not in sys.modules
+    if fast is False or (
+        can_wait and (rows < ROWS_WORTH_COMPILING or find_spec("numba") is None)
     ):
         return vectors
     try:
@@ -268,44 +254,43 @@ def check_threads(threads: int, source: Source | None = None) -> None:
 
 
 @contextmanager
-def workers(
-    threads: int,
-) -> Iterator[Callable[[Callable[[int], Any], Iterable[int]], list[Any]]]:
-    """Give a function that maps over numbers, on as many threads as asked for; this one is one of them."""
+def workers(threads: int) -> Iterator[Callable[[Work, Iterable[int]], None]]:
+    """Give a function that does some work for each number, on as many threads as asked for; this one is one of them."""
     if threads == 1:
-        yield lambda work, numbers: [work(number) for number in numbers]
+        yield _work_alone
         return
     with ThreadPoolExecutor(threads - 1, thread_name_prefix="deniable") as pool:
-        yield lambda work, numbers: _shared_out(pool, threads, work, numbers)
+        yield partial(_share_out, pool, threads)
 
 
-def _shared_out(
-    pool: Executor, threads: int, work: Callable[[int], Any], numbers: Iterable[int]
-) -> list[Any]:
+def _work_alone(work: Work, numbers: Iterable[int]) -> None:
+    for number in numbers:
+        work(number)
+
+
+def _share_out(
+    pool: Executor, threads: int, work: Work, numbers: Iterable[int]
+) -> None:
     """Let every thread take the next number when it is done with its last one; after an error nobody takes another.
 
     Why not `Executor.map`: it makes and passes on an object for each number under Python's lock, which costs as much as
     a short piece of work.
     """
-    tasks = list(enumerate(numbers))
-    waiting: deque[tuple[int, int] | None] = deque(
-        [*tasks, *[None] * threads]
-    )  # each thread stops at a None
-    done: list[Any] = [None] * len(tasks)
+    stops: list[int | None] = [None] * threads
+    waiting = deque([*numbers, *stops])  # each thread stops at a None
 
     def take_all() -> None:
         try:
-            for place, number in iter(waiting.popleft, None):
-                done[place] = work(number)
+            for number in iter(waiting.popleft, None):
+                work(number)
         except BaseException:
-            waiting.extendleft([None] * threads)
+            waiting.extendleft(stops)
             raise
 
-    others = [pool.submit(take_all) for _ in range(threads - 1)]
+    helpers = [pool.submit(take_all) for _ in range(threads - 1)]
     take_all()
-    for other in others:
-        other.result()
-    return done
+    for helper in helpers:
+        helper.result()
 
 
 BitChances: TypeAlias = tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]
@@ -366,23 +351,52 @@ class Thresholds:
             passed += self.base[columns]
 
 
-@dataclass(frozen=True, eq=False)
-class Signs:
+class Division(NamedTuple):
+    """A divisor of at least `SHORT_DIVISOR`, and how kernels divide by it: a reciprocal and a shift."""
+
+    divisor: np.uint64
+    reciprocal: np.uint64
+    shift: np.uint64
+
+    @classmethod
+    def by(cls, divisor: int) -> Division:
+        """Prepare a divisor."""
+        shift = divisor.bit_length() - 1
+        reciprocal = ((1 << 32 + shift) - 1) // divisor
+        return cls(np.uint64(divisor), np.uint64(reciprocal), np.uint64(shift))
+
+
+def _inverse(divisor: int) -> float:
+    """Return a float a little below 2^11 / divisor, by which kernels multiply to divide."""
+    return float(Fraction(1 << 11, max(divisor, 1)) * (1 - Fraction(1, 1 << 50)))
+
+
+class Signs(NamedTuple):
     """A Hadamard channel in units of words: where the rows with +1 end, and how many words belong to each row."""
 
-    edge: int
-    large: int
-    small: int
+    edge: np.uint64
+    large: np.uint64
+    small: np.uint64
+    inverse_large: float
+    inverse_small: float
+
+    @classmethod
+    def of(cls, channel: Hadamard, scale: int) -> Signs:
+        """Prepare a channel whose positions take `scale` words each."""
+        large, small = channel.large * scale, channel.small * scale
+        edge = np.uint64((channel.half - 1) * large)
+        inverses = _inverse(large), _inverse(small)
+        return cls(edge, np.uint64(large), np.uint64(small), *inverses)
 
 
-@dataclass(frozen=True, eq=False)
-class HashForms:
+class HashForms(NamedTuple):
     """A hashing channel in units of words, and its linear forms in blocks of digits.
 
     Attributes:
         per_hash: words that belong to one hash.
         other: words that belong to one value that is not the hashed answer.
         values: how many values there are.
+        inverse_hash, inverse_other: how kernels divide by the first two.
         starts: the first hash of each length of form, rising.
         powers: the form of that hash.
         side: values of one block of digits, a power of `values`.
@@ -391,15 +405,17 @@ class HashForms:
         sums: the sum of each two values, row by row; empty where it is that of integers modulo `values`.
     """
 
-    per_hash: int
-    other: int
-    values: int
-    starts: NDArray[np.uint64]
-    powers: NDArray[np.uint64]
-    side: int
+    per_hash: np.uint64
+    other: np.uint64
+    values: np.uint64
+    inverse_hash: float
+    inverse_other: float
+    starts: WordArray
+    powers: WordArray
+    side: np.uint64
     blocks: int
-    dots: NDArray[np.uint8]
-    sums: NDArray[np.uint8]
+    dots: Rows
+    sums: Rows
 
     @classmethod
     def of(cls, channel: Hashing, scale: int) -> HashForms:
@@ -408,93 +424,68 @@ class HashForms:
         width = 1
         while q ** (width + 1) <= _DIGIT_TABLE and width < m:
             width += 1
-        side = q**width
+        side, none = q**width, np.empty(0, np.uint8)
         powers = [q**digit for digit in range(m)]
         starts = [(power - 1) // (q - 1) for power in powers]
+        per_hash, other = channel.per_hash * scale, channel.other * scale
         return cls(
-            channel.per_hash * scale,
-            channel.other * scale,
-            q,
+            np.uint64(per_hash),
+            np.uint64(other),
+            np.uint64(q),
+            _inverse(per_hash),
+            _inverse(other),
             np.array(starts, np.uint64),
             np.array(powers, np.uint64),
-            side,
+            np.uint64(side),
             -(-m // width),
-            _dots(field(q), width) if side <= _DIGIT_TABLE else np.empty(0, np.uint8),
-            _sums(field(q)) if q in POWERS else np.empty(0, np.uint8),
+            _dots(field(q), width) if side <= _DIGIT_TABLE else none,
+            _sums(field(q)) if q in POWERS else none,
         )
 
 
-def _dots(over: Field, width: int) -> NDArray[np.uint8]:
+def _dots(over: Field, width: int) -> Rows:
     """Return the products of all pairs of vectors of elements of a field, row by row."""
     places = [over.prime**digit for digit in range(over.degree)]
     digits = np.arange(over.values)[:, None] // places % over.prime
     # Products are linear in the digits of both sides: those of powers of X tell all others.
-    powers = (
-        np.array([[over.times(one, two) for two in places] for one in places])[
-            ..., None
-        ]
-        // places
-    )
-    products = np.einsum("ai,bj,ijk->abk", digits, digits, powers % over.prime)
-    table = products
+    powers = np.array([[over.times(a, b) for b in places] for a in places])
+    powers = powers[..., None] // places % over.prime
+    table = products = np.einsum("ai,bj,ijk->abk", digits, digits, powers)
     for _ in range(width - 1):
         table = products[:, None, :, None] + table[None, :, None]
         table = table.reshape(len(table) * table.shape[1], -1, over.degree)
     return np.asarray(table % over.prime @ places, np.uint8).reshape(-1)
 
 
-def _sums(over: Field) -> NDArray[np.uint8]:
+def _sums(over: Field) -> Rows:
     """Return the sums of all pairs of elements of a field, row by row."""
     places = [over.prime**digit for digit in range(over.degree)]
     digits = np.arange(over.values)[:, None] // places
-    return np.asarray(
-        (digits[:, None] + digits) % over.prime @ places, np.uint8
-    ).reshape(-1)
+    sums = (digits[:, None] + digits) % over.prime @ places
+    return np.asarray(sums, np.uint8).reshape(-1)
 
 
-@dataclass(frozen=True)
-class Coins:
+class Coins(NamedTuple):
     """Independent bits: how each is drawn, by the bit that is out and by the true bit.
 
     The four classes of bits are 2·(bit that is out) + (true bit). A bit is decided by the first of eight coins that is
     1: by the i-th it becomes the i-th binary digit of its probability. One left open takes a word of its own.
 
     Attributes:
-        size: how many bits there are.
-        blocks: words that hold them.
+        blocks: words that hold the bits of a row.
         behind: the bits of the last of these words that are none.
-        heads: for each class the first eight binary digits of its probability, as one number.
+        digits: for each class and each of the first eight binary digits of its probability all ones, or 0.
         bounds: for each class, an open bit becomes 1 where its word is below this.
         ties: for each class 1 where a word that equals the bound does not decide, else 0.
         last: the highest word that is not thrown away.
-        scalar: draws one row, given the bits that are out and the true bits as numbers, as a respondent's device does.
     """
 
-    size: int
     blocks: int
     behind: np.uint64
-    heads: tuple[int, int, int, int]
+    digits: WordArray
     bounds: WordArray
     ties: WordArray
     last: np.uint64
-    scalar: Callable[[int, int, Source], int]
-
-    @classmethod
-    def of_channel(cls, channel: Bits) -> Coins:
-        """Prepare fresh bits, of which the answer's own is the true one; the channel's total must take one word."""
-        slot = Slot.of(channel.total)
-        scale = slot.limit // channel.total
-        found = [channel.digits(channel.stray), channel.digits(channel.hit)] * 2
-        whole = [rest * scale for _, rest in found]
-        # A probability of 1 has a bound of 2^64, which no word holds: the highest word is left to the scalar draw.
-        return cls.of(
-            channel.size,
-            [head for head, _ in found],
-            [min(bound, NEVER) for bound in whole],
-            [int(bound > NEVER) for bound in whole],
-            slot.limit - 1,
-            lambda _, true, source: channel.draw(true.bit_length() - 1, source),
-        )
 
     @classmethod
     def of(
@@ -504,72 +495,60 @@ class Coins:
         bounds: Sequence[int],
         ties: Sequence[int],
         last: int,
-        scalar: Callable[[int, int, Source], int],
     ) -> Coins:
-        """Work out how bits lie in words."""
+        """Work out how so many bits lie in words; heads are the first eight digits of each class as one number."""
         blocks = -(-size // 64)
         behind = np.uint64(_WORD - (1 << size - 64 * (blocks - 1)))
-        zero, stray, kept, hit = heads
-        words = np.array([bounds, ties], np.uint64)
-        return cls(
-            size,
-            blocks,
-            behind,
-            (zero, stray, kept, hit),
-            words[0],
-            words[1],
-            np.uint64(last),
-            scalar,
+        shifts = range(DIGITS - 1, -1, -1)
+        digits = [[(head >> shift & 1) * NEVER for shift in shifts] for head in heads]
+        limits = np.array([bounds, ties], np.uint64)
+        masks = np.array(digits, np.uint64)
+        return cls(blocks, behind, masks, limits[0], limits[1], np.uint64(last))
+
+    @classmethod
+    def of_channel(cls, channel: Bits) -> Coins:
+        """Prepare fresh bits, of which the answer's own is the true one; the channel's total must take one word."""
+        slot = Slot.of(channel.total)
+        scale = slot.limit // channel.total
+        pairs = [channel.digits(channel.stray), channel.digits(channel.hit)] * 2
+        bounds = [remainder * scale for _, remainder in pairs]
+        # A probability of 1 has a bound of 2^64, which no word holds: the highest word is left to the scalar draw.
+        return cls.of(
+            channel.size,
+            [head for head, _ in pairs],
+            [min(bound, NEVER) for bound in bounds],
+            [int(bound > NEVER) for bound in bounds],
+            slot.limit - 1,
         )
 
-    def masks(self, kind: int) -> WordArray:
-        """Return for each digit all ones where it is 1 in the probability of a class, else 0."""
-        return np.array(
-            [
-                (self.heads[kind] >> place & 1) * NEVER
-                for place in reversed(range(DIGITS))
-            ],
-            np.uint64,
-        )
 
-
-@dataclass(frozen=True)
-class Picks:
+class Picks(NamedTuple):
     """What `fill` needs to know about the picks that fill a set.
 
     Attributes:
         size: how many categories there are.
         divisors: for each pick, a word divided by it is the pick. A pick out of one alone would be divided by 2^64,
             which no word holds, and is to be cut to 0.
-        shifts, reciprocals: how to divide by multiplying, as `kernels.divide` does; with at most 2^24 categories no
-            divisor is too short for it.
+        reciprocals, shifts: how to divide by multiplying, as `Division` says; with at most 2^24 categories no divisor
+            is too short for it.
         lasts: for each pick, the highest word that is not thrown away.
     """
 
     size: int
     divisors: WordArray
-    shifts: WordArray
     reciprocals: WordArray
+    shifts: WordArray
     lasts: WordArray
 
     @classmethod
     def of(cls, size: int, steps: int) -> Picks:
         """Work out the divisors; each pick takes one word because there are at most 2^24 categories."""
         totals = range(size - steps, size)
+        divisions = [Division.by(min(_WORD // total, NEVER)) for total in totals]
+        table = np.array(divisions, np.uint64).reshape(-1, 3)
+        divisors, reciprocals, shifts = table.T.copy()
         lasts = [_WORD // total * total - 1 for total in totals]
-        divisors = [min(_WORD // total, _WORD - 1) for total in totals]
-        shifts = [divisor.bit_length() - 1 for divisor in divisors]
-        reciprocals = [
-            ((1 << 32 + shift) - 1) // divisor
-            for shift, divisor in zip(shifts, divisors, strict=True)
-        ]
-        return cls(
-            size,
-            *(
-                np.array(each, np.uint64)
-                for each in (divisors, shifts, reciprocals, lasts)
-            ),
-        )
+        return cls(size, divisors, reciprocals, shifts, np.array(lasts, np.uint64))
 
     @property
     def slots(self) -> Iterator[Slot]:
@@ -577,8 +556,7 @@ class Picks:
         return (Slot(1, int(last) + 1) for last in self.lasts)
 
 
-@dataclass(frozen=True)
-class Plans:
+class Plans(NamedTuple):
     """How to draw from every kind of known set: 2·size + (holds the answer), in arrays.
 
     Attributes:
@@ -590,26 +568,25 @@ class Plans:
     """
 
     size: int
-    known: NDArray[np.bool_]
-    bounds: NDArray[np.uint64]
-    within: NDArray[np.int64]
-    beyond: NDArray[np.int64]
-    free: NDArray[np.bool_]
-    inside: NDArray[np.bool_]
+    known: Flags
+    bounds: WordArray
+    within: Whole
+    beyond: Whole
+    free: Flags
+    inside: Flags
 
 
-@dataclass(frozen=True)
-class DiagonalPair:
+class DiagonalPair(NamedTuple):
     """Two diagonal channels in units of words: when an old code is kept, and how a fresh one is drawn.
 
     Attributes:
-        size: how many categories there are.
+        last: the number of the last category.
         yes: a first word below this keeps a response that is the answer.
         no: one below this keeps any other response.
-        divisor: the second word divided by this is the fresh response, as in `divide`.
+        division: the second word divided by this is the fresh response, as in `divide`.
     """
 
-    size: int
-    yes: int
-    no: int
-    divisor: int
+    last: np.uint64
+    yes: np.uint64
+    no: np.uint64
+    division: Division

@@ -172,7 +172,7 @@ class Responder:
     def _draw_present(self, given: AnswerCodes, missing: Missing | None) -> Codes:
         self._rows += given.size
         draw, step = self._ready()
-        kind, out = code_type(draw.answers), draw.space(given.size)
+        kind, out = code_type(draw.answers), draw.channel.coding.space(given.size)
 
         def piece(start: int) -> None:
             answers = given[start : start + step]

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from deniable.bulk.backend import (
     Thresholds,
 )
 from deniable.bulk.random_words import Replay, Slot, Slots, WordArray, Words
-from deniable.bulk.vectors import hashed, send
+from deniable.bulk.vectors import as_words, hash_answers, send, write_words
 from deniable.channel import (
     Bits,
     Channel,
@@ -37,19 +38,22 @@ from deniable.channel import (
     Subset,
 )
 from deniable.channel.coding import Rows, code_type
-from deniable.channel.sets import DIGITS
+from deniable.channel.sets import DIGITS, Part
 
-_MOST_THRESHOLDS = (
-    1 << 22
-)  # beyond this they would take more memory than the rows that are compared with them
-_MOST_CODED_RESPONSES = (
-    1 << 40
-)  # up to which quotients are short enough for kernels to divide by multiplying
-_CATEGORIES_A_WORD = 64  # for which NumPy holds a byte each while it fills a set, for each word of the chunk
+MAX_THRESHOLDS = 1 << 22
+"""Beyond this they would take more memory than the rows that are compared with them."""
+
+CATEGORIES_A_WORD = 64
+"""For which NumPy holds a byte each while it draws sets, for each word of the chunk."""
+
+# Responses up to which quotients are short enough for kernels to divide by multiplying.
+_MAX_CODED_RESPONSES = 1 << 40
 
 
-class Draw(ABC):
+class Draw:
     """A channel made ready: `into` gives what `channel.draw` would give answer by answer, and takes no byte more.
+
+    By itself it draws from any channel at all, at the speed of the scalar draw.
 
     Attributes:
         channel: what is drawn from.
@@ -59,43 +63,27 @@ class Draw(ABC):
 
     width = 1
 
-    def __init__(self, channel: Channel, answers: int | None = None) -> None:
+    def __init__(self, channel: Channel) -> None:
         self.channel = channel
-        self.answers = channel.answers if answers is None else answers
+        self.answers = channel.answers
 
-    def space(self, rows: int) -> NDArray[Any]:
-        """Return an array for so many responses."""
-        return self.channel.coding.space(rows)
-
-    @abstractmethod
     def into(self, answers: Codes, words: Words, out: Codes) -> None:
         """Draw a response to each answer, with the next words of the source."""
-
-
-class OneByOne(Draw):
-    """Any channel at all, at the speed of the scalar draw."""
-
-    def into(self, answers: Codes, words: Words, out: Codes) -> None:
         drawn = [self.channel.draw(answer, words.source) for answer in answers.tolist()]
         out[:] = self.channel.coding.pack(drawn)
 
 
-class EvenDraw(Draw):
+class EvenDraw(Draw, ABC):
     """A channel of which every draw takes the same words, thrown-away ones aside: all rows side by side.
 
     Attributes:
         slots: the words of one answer.
-        by_code: whether a response supports the answer that has the same code, and no other.
     """
 
-    by_code: ClassVar[bool] = False
-
-    def __init__(
-        self, channel: Channel, slots: Slots, answers: int | None = None
-    ) -> None:
-        super().__init__(channel, answers)
-        self.slots = slots
-        self.width = slots.width
+    def __init__(self, channel: Channel, slots: Sequence[Slot]) -> None:
+        super().__init__(channel)
+        self.slots = Slots(slots)
+        self.width = self.slots.width
 
     def into(self, answers: Codes, words: Words, out: Codes) -> None:
         """Take the words of all rows, then place the responses; again, where a word is to be thrown away."""
@@ -106,28 +94,36 @@ class EvenDraw(Draw):
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         """Write the responses that the words of each row decide; return False where a word is thrown away."""
 
-    def supported(self, responses: Codes, answers: Codes) -> Flags:  # noqa: ARG002 - for those that have levels
+    def supported(self, responses: Codes, answers: Codes) -> Flags:
         """Say where a response supports its answer, for channels with two levels of probability."""
-        raise AssertionError(
-            f"a channel of kind {self.channel.KIND!r} has no two levels"
-        )
+        return np.asarray(responses == answers, np.bool_)
 
 
-class Quotient(EvenDraw):
-    """A diagonal channel whose total takes one word: one division decides."""
+Coded: TypeAlias = Dense | Diagonal | Hadamard | Hashing
 
-    by_code = True
 
-    def __init__(self, channel: Diagonal, backend: Backend) -> None:
+class _SingleDraw(EvenDraw):
+    """A channel of which every draw takes one position below its total.
+
+    Attributes:
+        scale: words, or positions of several words, that belong to each position.
+    """
+
+    def __init__(self, channel: Coded, backend: Backend) -> None:
         slot = Slot.of(channel.total)
-        super().__init__(channel, Slots([slot]), channel.size)
-        self.size, self.code = channel.size, code_type(channel.size)
-        # ⌊⌊u / scale⌋ / other⌋ = ⌊u / (scale · other)⌋
-        self.divisor = slot.limit // channel.total * channel.other
+        super().__init__(channel, [slot])
+        self.scale = slot.limit // channel.total
         self.backend = backend
 
-    def space(self, rows: int) -> NDArray[Any]:
-        return np.empty(rows, self.code)
+
+class Quotient(_SingleDraw):
+    """A diagonal channel whose total takes one word: one division decides."""
+
+    def __init__(self, channel: Diagonal, backend: Backend) -> None:
+        super().__init__(channel, backend)
+        self.size = channel.size
+        # ⌊⌊u / scale⌋ / other⌋ = ⌊u / (scale · other)⌋
+        self.divisor = self.scale * channel.other
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         heads = np.ascontiguousarray(words[:, 0])
@@ -137,159 +133,109 @@ class Quotient(EvenDraw):
             self.backend.divide(heads, answers, out, self.divisor, self.size)
         return True
 
-    def supported(self, responses: Codes, answers: Codes) -> Flags:
-        return np.asarray(responses == answers, np.bool_)
 
+class ThresholdDraw(_SingleDraw):
+    """A channel whose word is compared with rising thresholds, in a column for each answer or in one for all.
 
-class Climb(EvenDraw):
-    """A channel whose word is compared with rising thresholds; subclasses say which."""
+    Args:
+        channel: what is drawn from.
+        backend: what draws.
+        columns: the positions from which on the next response is drawn. One column for all holds those of a diagonal
+            channel: they count the other categories, and the answer comes last.
+    """
 
     def __init__(
-        self,
-        channel: Channel,
-        slot: Slot,
-        thresholds: list[list[int]],
-        backend: Backend,
+        self, channel: Coded, backend: Backend, columns: Sequence[Sequence[int]]
     ) -> None:
-        super().__init__(channel, Slots([slot]))
-        self.thresholds = Thresholds(thresholds, slot.words)
-        self.backend = backend
-
-    @abstractmethod
-    def columns(self, answers: Codes) -> NDArray[np.intp]:
-        """Return the column of thresholds that belongs to each answer."""
-
-    def finish(self, out: Codes, answers: Codes) -> None:
-        """Turn the number of thresholds passed into the response; here they are the same."""
+        super().__init__(channel, backend)
+        scaled = [[self.scale * position for position in column] for column in columns]
+        self.thresholds = Thresholds(scaled, self.width)
+        self.is_shared = len(columns) < channel.answers
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         """Write the responses: from the first words, and where these do not decide, by the channel itself."""
         heads = np.ascontiguousarray(words[:, 0])
-        columns = self.columns(answers)
+        columns = answers.astype(np.intp)
+        if self.is_shared:
+            columns[:] = 0
         passed: NDArray[np.intp] = np.empty(answers.size, np.intp)
-        self.backend.climb(heads, columns, passed, self.thresholds)
+        self.backend.count_below(heads, columns, passed, self.thresholds)
         ties = self.thresholds.ties(heads, columns, passed)
         self.thresholds.add_base(passed, columns)
         np.copyto(out, passed, casting="unsafe")
-        self.finish(out, answers)
+        if self.is_shared:
+            send(out, answers, self.answers)
         for row in ties.tolist():
             script = chance.ScriptedSource(words[row].astype("<u8").tobytes())
             out[row] = self.channel.draw(int(answers[row]), script)
         return True
 
 
-class TableDraw(Climb):
-    """A dense channel: the thresholds are the running sums of the answer's column."""
-
-    def __init__(self, channel: Dense, backend: Backend) -> None:
-        slot = Slot.of(channel.total)
-        scale = slot.limit // channel.total
-        sums = [[scale * each for each in column[:-1]] for column in channel.sums]
-        super().__init__(channel, slot, sums, backend)
-
-    def columns(self, answers: Codes) -> NDArray[np.intp]:
-        return answers.astype(np.intp)
-
-
-class Rungs(Climb):
-    """A diagonal channel whose total takes several words: the thresholds are the multiples of its divisor."""
-
-    by_code = True
-
-    def __init__(self, channel: Diagonal, backend: Backend) -> None:
-        slot = Slot.of(channel.total)
-        divisor = slot.limit // channel.total * channel.other
-        super().__init__(
-            channel, slot, [[i * divisor for i in range(1, channel.size)]], backend
-        )
-        self.size = channel.size
-
-    def columns(self, answers: Codes) -> NDArray[np.intp]:
-        return np.zeros(answers.size, np.intp)
-
-    def finish(self, out: Codes, answers: Codes) -> None:
-        send(out, answers, self.size)
-
-    def supported(self, responses: Codes, answers: Codes) -> Flags:
-        return np.asarray(responses == answers, np.bool_)
-
-
-class HadamardDraw(EvenDraw):
+class HadamardDraw(_SingleDraw):
     """A Hadamard channel whose total takes one word."""
 
     def __init__(self, channel: Hadamard, backend: Backend) -> None:
-        slot = Slot.of(channel.total)
-        super().__init__(channel, Slots([slot]))
-        scale = slot.limit // channel.total
-        edge = (channel.half - 1) * channel.large
-        self.signs = Signs(edge * scale, channel.large * scale, channel.small * scale)
-        self.backend = backend
+        super().__init__(channel, backend)
+        self.signs = Signs.of(channel, self.scale)
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         self.backend.signs(np.ascontiguousarray(words[:, 0]), answers, out, self.signs)
         return True
 
     def supported(self, responses: Codes, answers: Codes) -> Flags:
-        common = (responses.astype(np.uint64) + np.uint64(1)) & (
-            answers.astype(np.uint64) + np.uint64(1)
+        row, column = (
+            codes.astype(np.uint64) + np.uint64(1) for codes in (responses, answers)
         )
-        return ~(np.bitwise_count(common) & np.uint8(1)).view(np.bool_)
+        return np.asarray(np.bitwise_count(row & column) & np.uint8(1) == 0)
 
 
-class HashingDraw(EvenDraw):
+class HashingDraw(_SingleDraw):
     """A hashing channel of several hashes whose total takes one word."""
 
     def __init__(self, channel: Hashing, backend: Backend) -> None:
-        slot = Slot.of(channel.total)
-        super().__init__(channel, Slots([slot]))
-        self.forms = HashForms.of(channel, slot.limit // channel.total)
-        self.backend = backend
+        super().__init__(channel, backend)
+        self.forms = HashForms.of(channel, self.scale)
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         self.backend.forms(np.ascontiguousarray(words[:, 0]), answers, out, self.forms)
         return True
 
     def supported(self, responses: Codes, answers: Codes) -> Flags:
-        chosen, value = np.divmod(
-            responses.astype(np.uint64), np.uint64(self.forms.values)
-        )
-        return np.asarray(hashed(chosen, answers, self.forms) == value, np.bool_)
+        chosen, value = np.divmod(responses.astype(np.uint64), self.forms.values)
+        return np.asarray(hash_answers(chosen, answers, self.forms) == value, np.bool_)
 
 
 class FilledDraw(EvenDraw):
-    """Sets of a size that is drawn first, or given, filled with picks.
+    """Sets of a size that is drawn first, or fixed, filled with picks.
 
     Args:
         channel: of sets that are filled.
-        parts: for each size of set the number of ones, and the weight of those that hold the answer.
-        sums: the running sums of the weights of the sizes, where there are several.
         backend: what draws.
+        parts: the channel of each size of set.
+        sums: the running sums of the weights of the sizes, where there are several.
     """
 
     def __init__(
         self,
         channel: Subset | Mixture,
-        parts: list[tuple[int, int]],
-        sums: list[int],
         backend: Backend,
+        parts: Sequence[Subset | Part],
+        sums: Sequence[int] = (),
     ) -> None:
         self.picks = Picks.of(channel.size, channel.steps)
         self.head = Slot.of(channel.total)
         self.heads = 2 if sums else 1
-        super().__init__(
-            channel, Slots([self.head] * self.heads + list(self.picks.slots))
-        )
-        self.width = max(self.slots.width, channel.size // _CATEGORIES_A_WORD)
+        super().__init__(channel, [self.head] * self.heads + list(self.picks.slots))
+        self.width = max(self.slots.width, channel.size // CATEGORIES_A_WORD)
         self.size = channel.size
         self.backend = backend
         scale = self.head.limit // channel.total
         # A threshold t is passed by a word u ≥ t, asked as u > t − 1: the largest, 2^64, then fits into a word.
-        self.sums = np.array([scale * each - 1 for each in sums[:-1]], np.uint64)
-        self.inside = np.array(
-            [max(scale * inside - 1, 0) for _, inside in parts], np.uint64
-        )
-        self.ever = np.array([inside > 0 for _, inside in parts])
-        self.ones = np.array([ones for ones, _ in parts], np.int64)
+        self.sums = np.array([scale * total - 1 for total in sums[:-1]], np.uint64)
+        bounds = [max(scale * part.inside - 1, 0) for part in parts]
+        self.inside = np.array(bounds, np.uint64)
+        self.ever = np.array([part.inside > 0 for part in parts])
+        self.ones = np.array([part.ones for part in parts], np.int64)
 
     def into(self, answers: Codes, words: Words, out: Rows) -> None:
         block = words.unsettled(len(answers), self.slots)
@@ -297,23 +243,24 @@ class FilledDraw(EvenDraw):
             words.settle(block, self.slots)
 
     def place(self, answers: Codes, words: WordArray, out: Rows) -> bool:
+        heads = words[:, : self.heads]
         if (
             self.head.limit < self.head.scale
-            and int(words[:, : self.heads].max(initial=0)) >= self.head.limit
+            and int(heads.max(initial=0)) >= self.head.limit
         ):
             return False
-        part = (
+        sizes = (
             np.searchsorted(self.sums, words[:, 0])
             if self.heads == 2
             else np.zeros(len(words), np.intp)
         )
-        inside = (words[:, self.heads - 1] <= self.inside[part]) & self.ever[part]
-        ones = self.ones[part]
+        holds = (heads[:, -1] <= self.inside[sizes]) & self.ever[sizes]
+        ones = self.ones[sizes]
         left_out = 2 * ones > self.size
-        own = inside != left_out
-        wanted = np.minimum(ones, self.size - ones) - own
+        inside = holds != left_out
+        others = np.minimum(ones, self.size - ones) - inside
         picked = self.backend.fill(
-            words[:, self.heads :], answers, own, wanted, out, self.picks
+            words[:, self.heads :], answers, inside, others, out, self.picks
         )
         if picked and left_out.any():
             out[left_out] ^= np.uint8(255)
@@ -324,43 +271,60 @@ class FilledDraw(EvenDraw):
     def supported(self, responses: Codes, answers: Codes) -> Flags:
         shift = (answers & answers.dtype.type(7)).astype(np.uint8)
         byte = (answers >> answers.dtype.type(3)).astype(np.intp)
-        found = responses[np.arange(len(responses)), byte] >> shift
-        return (found & np.uint8(1)).view(np.bool_)
+        bits = responses[np.arange(len(responses)), byte] >> shift
+        return (bits & np.uint8(1)).view(np.bool_)
 
 
 class JoinedDraw(EvenDraw):
     """Several channels side by side: each row holds the words of the first factor, then those of the second, …"""
 
     def __init__(self, channel: Product, factors: list[EvenDraw]) -> None:
-        super().__init__(
-            channel, Slots([slot for factor in factors for slot in factor.slots.slots])
-        )
-        self.parts = channel.factors
+        slots = [slot for factor in factors for slot in factor.slots.slots]
+        super().__init__(channel, slots)
         self.factors = factors
 
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         """Write the combinations of the factors' responses, in mixed radix."""
+        digits = split_codes(answers, [factor.answers for factor in self.factors])
         out[:] = 0
-        at, rest = 0, self.channel.answers
-        for factor, channel in zip(self.factors, self.parts, strict=True):
-            rest //= channel.answers
-            digits = (answers // answers.dtype.type(rest)) % answers.dtype.type(
-                channel.answers
-            )
-            part = channel.coding.space(answers.size)
-            own = words[:, at : at + factor.width]
-            factor.place(digits.astype(code_type(channel.answers)), own, part)
-            out *= out.dtype.type(channel.responses)
-            out += part
-            at += factor.width
+        start = 0
+        for factor, digit in zip(self.factors, digits, strict=True):
+            drawn = factor.channel.coding.space(answers.size)
+            factor.place(digit, words[:, start : start + factor.width], drawn)
+            append_digit(out, drawn, factor.channel)
+            start += factor.width
         return True
+
+
+def split_codes(codes: Codes, sizes: Sequence[int]) -> list[Codes]:
+    """Return the digits of codes in a mixed radix, the first the most significant."""
+    digits: list[Codes] = []
+    for size in reversed(sizes):
+        codes, digit = (
+            np.divmod(codes, codes.dtype.type(size))
+            if size <= np.iinfo(codes.dtype).max
+            else (codes * 0, codes)
+        )
+        digits.append(digit.astype(code_type(size)))
+    return digits[::-1]
+
+
+def append_digit(out: Codes, responses: Codes, channel: Channel) -> None:
+    """Append the responses of a channel to codes in a mixed radix, as their last digit."""
+    out *= out.dtype.type(channel.responses)
+    out += responses
+
+
+Toss: TypeAlias = Callable[[int, int, chance.Source], int]
+"""Draws one row, given the bits that are out and the true bits as numbers, as a respondent's device does."""
 
 
 class CoinTosser:
     """Independent bits, prepared. How many words a row takes depends on the words: rows follow one after another."""
 
-    def __init__(self, coins: Coins, backend: Backend) -> None:
+    def __init__(self, coins: Coins, scalar: Toss, backend: Backend) -> None:
         self.coins = coins
+        self.scalar = scalar
         self.backend = backend
 
     def into(
@@ -376,55 +340,45 @@ class CoinTosser:
         """
         blocks, need = self.coins.blocks, DIGITS * self.coins.blocks
         drawn = as_words(out, blocks)
-        most = max(self.backend.COIN_WORDS, need)
-        buffer = words.room(
-            most + 64 * blocks
-        )  # a word more for each bit that may be open
-        done = held = 0
+        limit = max(self.backend.COIN_WORDS, need)
+        # A word more for each bit that may be open.
+        buffer = words.room(limit + 64 * blocks)
+        done = unused = 0
         while done < len(out):
             # One word more where all that is left is a row whose open bits want further words.
-            wanted = max(held + 1, min((len(out) - done) * need, most))
-            words.fill(buffer[held:], wanted - held)
-            earlier = None if old is None else old[done:]
-            rows, used, doubt = self.backend.toss(
-                buffer[:wanted], true[done:], earlier, drawn[done:], self.coins
+            total = max(unused + 1, min((len(out) - done) * need, limit))
+            words.fill(buffer[unused:], total - unused)
+            olds = None if old is None else old[done:]
+            rows, used, is_open = self.backend.toss(
+                buffer[:total], true[done:], olds, drawn[done:], self.coins
             )
-            done, held = done + rows, wanted - used
-            buffer[:held] = buffer[used:wanted].copy()
-            if doubt:
-                number, held = self._by_hand(
-                    true[done], None if old is None else old[done], buffer[:held], words
-                )
-                drawn[done] = np.frombuffer(
-                    number.to_bytes(8 * blocks, "little"), "<u8"
+            done, unused = done + rows, total - used
+            buffer[:unused] = buffer[used:total].copy()
+            if is_open:
+                was = None if old is None else old[done]
+                drawn[done], unused = self._by_hand(
+                    true[done], was, buffer[:unused], words
                 )
                 done += 1
-        if not np.may_share_memory(drawn, out):
-            out[:] = drawn.astype("<u8", copy=False).view(np.uint8)[:, : out.shape[1]]
+        write_words(drawn, out)
 
     def _by_hand(
-        self, true: Any, old: Any, block: WordArray, words: Words
-    ) -> tuple[int, int]:
+        self, true: Any, old: WordArray | None, block: WordArray, words: Words
+    ) -> tuple[WordArray, int]:
         """Draw one row from the words at hand, and from the source behind them; return it, and how many are left."""
         replay = Replay(block, words.source)
         if old is None:
-            number = self.coins.scalar(0, 1 << int(true), replay)
+            number = self.scalar(0, 1 << int(true), replay)
         else:
-            was, is_true = (
-                int.from_bytes(row.astype("<u8").tobytes(), "little")
-                for row in (old, true)
-            )
-            number = self.coins.scalar(was, is_true, replay)
+            number = self.scalar(_to_number(old), _to_number(true), replay)
         left = replay.left // chance.WORD
         block[:left] = block[block.size - left :].copy()
-        return number, left
+        row = number.to_bytes(8 * self.coins.blocks, "little")
+        return np.frombuffer(row, "<u8").astype(np.uint64), left
 
 
-def as_words(rows: Rows, blocks: int) -> WordArray:
-    """Return room for packed rows as words: the rows themselves where they fill whole words, else other room."""
-    if rows.shape[1] == 8 * blocks and rows.flags.c_contiguous:
-        return rows.view("<u8").astype(np.uint64, copy=False)
-    return np.empty((len(rows), blocks), np.uint64)
+def _to_number(bits: WordArray) -> int:
+    return int.from_bytes(bits.astype("<u8").tobytes(), "little")
 
 
 class CoinDraw(Draw):
@@ -432,7 +386,11 @@ class CoinDraw(Draw):
 
     def __init__(self, channel: Bits, backend: Backend) -> None:
         super().__init__(channel)
-        self.tosser = CoinTosser(Coins.of_channel(channel), backend)
+
+        def scalar(_: int, true: int, source: chance.Source) -> int:
+            return channel.draw(true.bit_length() - 1, source)
+
+        self.tosser = CoinTosser(Coins.of_channel(channel), scalar, backend)
         # So that the sets, and not the words, of the rows that are worked on at a time fill the cache.
         self.width = self.tosser.coins.blocks
 
@@ -443,49 +401,49 @@ class CoinDraw(Draw):
 def prepare(channel: Channel, backend: Backend) -> Draw:
     """Make a channel ready for many draws."""
     fast = FAST_DRAWS.get(type(channel))
-    return (fast(channel, backend) if fast else None) or OneByOne(channel)
+    return (fast(channel, backend) if fast else None) or Draw(channel)
+
+
+Prepare: TypeAlias = Callable[[Any, Backend], Draw | None]
+
+
+def _dense(channel: Dense, backend: Backend) -> Draw:
+    return ThresholdDraw(channel, backend, [column[:-1] for column in channel.sums])
 
 
 def _diagonal(channel: Diagonal, backend: Backend) -> Draw | None:
     if Slot.of(channel.total).words == 1:
         return Quotient(channel, backend)
-    return Rungs(channel, backend) if channel.size <= _MOST_THRESHOLDS else None
-
-
-def _hadamard(channel: Hadamard, backend: Backend) -> Draw | None:
-    return HadamardDraw(channel, backend) if _short(channel) else None
+    if channel.size > MAX_THRESHOLDS:
+        return None
+    multiples = [channel.other * number for number in range(1, channel.size)]
+    return ThresholdDraw(channel, backend, [multiples])
 
 
 def _hashing(channel: Hashing, backend: Backend) -> Draw | None:
-    if channel.hashes == 1:  # the one hash is the answer itself
-        draw = prepare(Diagonal(channel.values, channel.same, channel.other), backend)
-        draw.answers = channel.answers
-        return draw
-    return HashingDraw(channel, backend) if _short(channel) else None
+    if channel.hashes > 1:
+        return _if_short(HashingDraw, channel, backend)
+    # The one hash is the answer itself.
+    draw = prepare(Diagonal(channel.values, channel.same, channel.other), backend)
+    draw.answers = channel.answers
+    return draw
 
 
-def _short(channel: Hadamard | Hashing) -> bool:
-    return (
-        chance.words_for(channel.total) == 1
-        and channel.responses <= _MOST_CODED_RESPONSES
-    )
+def _if_short(
+    make: Prepare, channel: Coded | Bits | Subset | Mixture, backend: Backend
+) -> Draw | None:
+    """Prepare a channel whose total takes one word, and whose codes are not too long."""
+    is_short = channel.coding.ndim > 1 or channel.responses <= _MAX_CODED_RESPONSES
+    fits = is_short and chance.words_for(channel.total) == 1
+    return make(channel, backend) if fits else None
 
 
-def _bits(channel: Bits, backend: Backend) -> Draw | None:
-    return CoinDraw(channel, backend) if chance.words_for(channel.total) == 1 else None
+def _subset(channel: Subset, backend: Backend) -> Draw:
+    return FilledDraw(channel, backend, [channel])
 
 
-def _subset(channel: Subset, backend: Backend) -> Draw | None:
-    if chance.words_for(channel.total) > 1:
-        return None
-    return FilledDraw(channel, [(channel.ones, channel.inside)], [], backend)
-
-
-def _mixture(channel: Mixture, backend: Backend) -> Draw | None:
-    if chance.words_for(channel.total) > 1:
-        return None
-    parts = [(part.ones, part.inside) for part in channel.parts]
-    return FilledDraw(channel, parts, list(channel.sums), backend)
+def _mixture(channel: Mixture, backend: Backend) -> Draw:
+    return FilledDraw(channel, backend, channel.parts, channel.sums)
 
 
 def _product(channel: Product, backend: Backend) -> Draw | None:
@@ -498,14 +456,14 @@ def _product(channel: Product, backend: Backend) -> Draw | None:
     return JoinedDraw(channel, even) if len(even) == len(factors) else None
 
 
-FAST_DRAWS: Mapping[type[Channel], Callable[[Any, Backend], Draw | None]] = {
-    Bits: _bits,
-    Dense: TableDraw,
+FAST_DRAWS: Mapping[type[Channel], Prepare] = {
+    Bits: partial(_if_short, CoinDraw),
+    Dense: _dense,
     Diagonal: _diagonal,
-    Hadamard: _hadamard,
+    Hadamard: partial(_if_short, HadamardDraw),
     Hashing: _hashing,
-    Mixture: _mixture,
+    Mixture: partial(_if_short, _mixture),
     Product: _product,
-    Subset: _subset,
+    Subset: partial(_if_short, _subset),
 }
 """How each kind is drawn in bulk; None where one of its channels has numbers too large for it."""

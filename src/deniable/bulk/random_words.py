@@ -45,11 +45,11 @@ of one key about ten milliseconds.
 SPARE = 2
 """Words to leave at the end of a buffer so that it is filled in place: the cipher asks for 15 bytes of room."""
 
-MOST_FILLED = 1 << 18
+MAX_FILLED = 1 << 18
 """Words that a keystream fills in one call of the cipher, during which other threads may run: 2 MiB."""
 
 _ZEROS = memoryview(
-    bytes(WORD * MOST_FILLED)
+    bytes(WORD * MAX_FILLED)
 )  # the plaintext: a keystream is the encryption of zeros
 _forks = 0
 

@@ -18,7 +18,7 @@ from deniable.bulk.columns import draw_all as draw_codes
 from deniable.bulk.draws import EvenDraw, prepare
 from deniable.bulk.edges import COLUMNS, Edges, read_edges
 from deniable.bulk.random_words import CHUNK, Slot, Slots, WordArray, Words, shuffled
-from deniable.bulk.vectors import rounded
+from deniable.bulk.vectors import round_weights
 from deniable.chance import Source
 from deniable.channel.coding import Rows, code_type
 from deniable.errors import InvalidAnswer, InvalidRequest
@@ -380,7 +380,7 @@ class _PlacedItems(_PeopleDraw):
         place = _places(block[:, 0], sizes, self.slots.places)
         edge = np.where(place >= 0, self.edges.start[first:last] + place, -1)
         answers = np.empty(last - first, np.uint8)
-        rounded(block[:, 1], self.edges, edge, answers)
+        round_weights(block[:, 1], self.edges, edge, answers)
         owned = self.edges.item[edge] if len(self.edges.item) else edge
         return self.send(np.where(edge >= 0, owned, -1), answers, block[:, 2:])
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from deniable.bulk import backend, vectors
-from deniable.bulk.draws import OneByOne, Rungs, prepare
+from deniable.bulk.draws import Draw, ThresholdDraw, prepare
 from deniable.chance import SYSTEM, ScriptedSource, Source
 from deniable.channel import Product
 from deniable.channel.coding import code_type
@@ -116,13 +116,13 @@ def strange() -> Design:
 
 
 def test_an_unregistered_channel_is_drawn_from_one_by_one(strange: Design) -> None:
-    assert isinstance(prepare(strange.channel, vectors), OneByOne)
+    assert type(prepare(strange.channel, vectors)) is Draw
     check(strange)
 
 
 def test_a_product_with_an_unregistered_factor(strange: Design) -> None:
     design = around(Product((warner(1).channel, strange.channel)))
-    assert isinstance(prepare(design.channel, vectors), OneByOne)
+    assert type(prepare(design.channel, vectors)) is Draw
     check(design)
 
 
@@ -130,9 +130,9 @@ def test_a_ladder_that_would_be_too_long_is_not_built(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     design = HARD["two words, some thrown away"]
-    assert isinstance(prepare(design.channel, vectors), Rungs)
+    assert isinstance(prepare(design.channel, vectors), ThresholdDraw)
     monkeypatch.setattr("deniable.bulk.draws._MOST_THRESHOLDS", 999)
-    assert isinstance(prepare(design.channel, vectors), OneByOne)
+    assert type(prepare(design.channel, vectors)) is Draw
     check(design)
 
 
