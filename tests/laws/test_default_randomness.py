@@ -49,6 +49,7 @@ NOT_DRAWN = {
 }
 REACHED = {  # through the verbs, an engine, or the book or device that takes a source once
     "responses.respond": "verbs.respond, categories",
+    "bulk.columns.BulkRows.__init__": "bulk.columns.Responder.__init__",
     "types.ladder.respond.respond": "verbs.respond, ladder",
     "types.drawn.respond.respond": "verbs.respond, drawn items",
     "types.edges.respond.respond": "verbs.respond, edges",

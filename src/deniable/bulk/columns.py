@@ -6,31 +6,64 @@ Nothing in here repeats an answer: a row that is refused is named by its index.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
-from math import isnan
+from functools import cached_property
 from threading import Lock
-from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    NamedTuple,
+    NoReturn,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+)
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.bulk.backend import Backend, Codes, check_threads, choose_backend, workers
+from deniable.bulk.backend import (
+    Backend,
+    Codes,
+    Flags,
+    check_threads,
+    choose_backend,
+    workers,
+)
 from deniable.bulk.draws import Draw, prepare
 from deniable.bulk.random_words import Words
 from deniable.chance import Source
 from deniable.channel.coding import Coding, Counts, code_type
-from deniable.designs import AnyDesign, Design, Numbered
+from deniable.designs import AnyDesign, Design
 from deniable.designs.labels import format_labels
 from deniable.errors import InvalidAnswer, InvalidRequest, quoted
 from deniable.files import arrow
 from deniable.tallies import Tally
 from deniable.tallies import tally as tally_any
 from deniable.tallies.responses import Missing, Responses
+from deniable.tallies.running import are_renumbered, is_absent
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 AnswerCodes: TypeAlias = NDArray[np.integer[Any]]
 Drawn = TypeVar("Drawn", bound=AnyDesign)
 
 _COUNTED = 1 << 22  # codes that a thread counts at a time
+
+
+class BulkOptions(TypedDict, total=False):
+    """How many rows are drawn: `source`, `threads` and `fast` of `respond_all`."""
+
+    source: Source | None
+    threads: int
+    fast: bool | None
+
+
+class DrawOptions(BulkOptions, total=False):
+    """How answers are read and drawn for: `codes` of `respond_all`, and the others."""
+
+    codes: bool | None
 
 
 def respond_all(
@@ -74,20 +107,13 @@ def respond_all(
         >>> len(respond_all(k_ary(["red", "green", "blue"], epsilon=1), ["red", "blue", None]))
         3
     """
-    return Responder(
+    responder = Responder(
         design, codes=codes, source=source, threads=threads, fast=fast
-    ).respond(answers)
+    )
+    return responder.respond(answers)
 
 
-def draw_all(
-    design: Design,
-    answers: Any,
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
-) -> Codes:
+def draw_all(design: Design, answers: Any, **options: Unpack[DrawOptions]) -> Codes:
     """Draw as `respond_all` does, and return the bare array: codes or packed rows, masked where answers are missing.
 
     Example:
@@ -95,19 +121,11 @@ def draw_all(
         >>> draw_all(k_ary(["red", "green", "blue"], epsilon=1), ["red", "blue", "red"]).shape
         (3,)
     """
-    return Responder(
-        design, codes=codes, source=source, threads=threads, fast=fast
-    ).draw(answers)
+    return Responder(design, **options).draw(answers)
 
 
 def draw_stream(
-    design: Design,
-    chunks: Iterable[Any],
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
+    design: Design, chunks: Iterable[Any], **options: Unpack[DrawOptions]
 ) -> Iterator[Codes]:
     """Respond to columns of answers as they come, each when it is asked for, in constant memory.
 
@@ -116,7 +134,7 @@ def draw_stream(
     Args:
         design: what to draw with.
         chunks: columns of answers, in any form that `respond_all` takes, of any lengths.
-        codes, source, threads, fast: as for `respond_all`.
+        options: `codes`, `source`, `threads` and `fast`, as for `respond_all`.
 
     Raises:
         As `respond_all`; the index that an error tells is that within its column.
@@ -126,18 +144,17 @@ def draw_stream(
         >>> [len(codes) for codes in draw_stream(warner(epsilon=1), [["yes", "no"], ["no"]])]
         [2, 1]
     """
-    responder = Responder(
-        design, codes=codes, source=source, threads=threads, fast=fast
-    )
-    return map(responder.draw, chunks)
+    return map(Responder(design, **options).draw, chunks)
 
 
-class Responder:
-    """A design made ready once, for columns that come one after another. The arguments are those of `respond_all`."""
+class BulkRows:
+    """Rows that come column by column: their words, on how many threads they are drawn, and what draws them.
+
+    The arguments are those of `respond_all`.
+    """
 
     def __init__(
         self,
-        design: Design,
         *,
         codes: bool | None = None,
         source: Source | None = None,
@@ -145,65 +162,63 @@ class Responder:
         fast: bool | None = None,
     ) -> None:
         check_threads(threads, source)
-        self._design = design
         self._codes = codes
         self._words = Words(source)
         self._threads = threads
         self._fast = fast
         self._rows = 0
-        self._backend: Backend | None = None
-        self._draw: Draw | None = None
+
+    def _choose_backend(self, rows: int) -> Backend:
+        """Count further rows, and return the kernels when enough have come to load them."""
+        self._rows += rows
+        return choose_backend(self._fast, self._rows)
+
+    def _run(self, draw: Callable[[slice], None], rows: int, step: int) -> None:
+        """Draw for so many rows at a time, on the threads."""
+        with workers(self._threads) as run:
+            run(lambda start: draw(slice(start, start + step)), range(0, rows, step))
+
+
+class Responder(BulkRows):
+    """A design made ready once, for columns that come one after another. The arguments are those of `respond_all`."""
+
+    def __init__(self, design: Design, **options: Unpack[DrawOptions]) -> None:
+        super().__init__(**options)
+        self._design = design
+        self._draws: dict[Backend, Draw] = {}
 
     def respond(self, answers: Any) -> Responses[Design]:
         """Draw a response to each answer of the next column; a missing answer has a missing response."""
-        sent, missing = self._drawn(answers)
-        return Responses(self._design, {"response": sent}, missing)
+        rows, missing = self._draw_rows(answers)
+        return Responses(self._design, {"response": rows}, missing)
 
     def draw(self, answers: Any) -> Codes:
         """Draw as `respond` does, and return the bare array, masked where answers are missing."""
-        sent, missing = self._drawn(answers)
-        return sent if missing is None else _masked(sent, missing)
+        return mask_rows(*self._draw_rows(answers))
 
-    def _drawn(self, answers: Any) -> tuple[Codes, Missing | None]:
-        given, missing = read_answers(self._design, answers, codes=self._codes)
-        sent = self._draw_present(given, missing)
-        return (sent if missing is None else with_zeros(sent, missing)), missing
+    def _draw_rows(self, answers: Any) -> tuple[Codes, Missing | None]:
+        codes, missing = read_answers(self._design, answers, codes=self._codes)
+        backend = self._choose_backend(codes.size)
+        draw = self._draws.get(backend) or prepare(self._design.channel, backend)
+        self._draws[backend] = draw
+        kind, out = code_type(draw.answers), draw.channel.coding.space(codes.size)
 
-    def _draw_present(self, given: AnswerCodes, missing: Missing | None) -> Codes:
-        self._rows += given.size
-        draw, step = self._ready()
-        kind, out = code_type(draw.answers), draw.channel.coding.space(given.size)
+        def draw_some(rows: slice) -> None:
+            if not in_range(codes[rows], draw.answers):
+                raise out_of_range(self._design, codes, missing)
+            present = np.ascontiguousarray(codes[rows], dtype=kind)
+            draw.into(present, self._words, out[rows])
 
-        def piece(start: int) -> None:
-            answers = given[start : start + step]
-            if not in_range(answers, draw.answers):
-                raise out_of_range(self._design, given, missing)
-            draw.into(
-                np.ascontiguousarray(answers, dtype=kind),
-                self._words,
-                out[start : start + step],
-            )
-
-        with workers(self._threads) as run:
-            run(piece, range(0, given.size, step))
-        return out
-
-    def _ready(self) -> tuple[Draw, int]:
-        """Return the prepared channel, and for how many answers it is best drawn at a time.
-
-        It is prepared again when enough rows have come to load the kernels.
-        """
-        backend = choose_backend(self._fast, self._rows)
-        if self._draw is None or backend is not self._backend:
-            self._backend = backend
-            self._draw = prepare(self._design.channel, backend)
-        return self._draw, max(1, backend.CHUNK // self._draw.width)
+        self._run(draw_some, codes.size, max(1, backend.CHUNK // draw.width))
+        return with_zeros(out, missing), missing
 
 
-def with_zeros(sent: Codes, missing: Missing) -> Codes:
+def with_zeros(responses: Codes, missing: Missing | None) -> Codes:
     """Return responses with zeros between them where an answer is missing."""
-    out = np.zeros((len(missing), *sent.shape[1:]), sent.dtype)
-    out[~missing] = sent
+    if missing is None:
+        return responses
+    out = np.zeros((len(missing), *responses.shape[1:]), responses.dtype)
+    out[~missing] = responses
     return out
 
 
@@ -211,10 +226,9 @@ def build_responses(
     design: Drawn, present: Missing, *columns: NDArray[Any]
 ) -> Responses[Drawn]:
     """Build the responses of all people from the rows that were drawn for those who are present."""
-    if present.all():
-        return Responses(design, dict(zip(design.columns, columns, strict=True)))
-    spread = [with_zeros(column, ~present) for column in columns]
-    return Responses(design, dict(zip(design.columns, spread, strict=True)), ~present)
+    missing = None if present.all() else ~present
+    rows = [with_zeros(column, missing) for column in columns]
+    return Responses(design, dict(zip(design.columns, rows, strict=True)), missing)
 
 
 def read_objects(answers: Any) -> list[Any]:
@@ -223,16 +237,10 @@ def read_objects(answers: Any) -> list[Any]:
     Raises:
         InvalidAnswer: no list, array or column.
     """
-    column = (
-        arrow.to_arrow(answers)
-        if arrow.is_column(answers) or isinstance(answers, np.ndarray)
-        else None
-    )
-    if (
-        column is None
-        and not is_sequence(answers)
-        and not isinstance(answers, np.ndarray)
-    ):
+    is_array = isinstance(answers, np.ndarray)
+    is_column = is_array or arrow.is_column(answers)
+    column = arrow.to_arrow(answers) if is_column else None
+    if column is None and not is_array and not is_sequence(answers):
         raise InvalidAnswer(
             f"the answers are a {type(answers).__name__}; expected a list, an array or a column."
         )
@@ -240,25 +248,12 @@ def read_objects(answers: Any) -> list[Any]:
     return [None if is_absent(value) else value for value in values]
 
 
-def with_gaps(sent: Codes, missing: Missing) -> Codes:
-    """Return responses with masked zeros between them where an answer is missing."""
-    return _masked(with_zeros(sent, missing), missing)
-
-
-def _masked(rows: Codes, missing: Missing) -> Codes:
-    return np.ma.MaskedArray(
-        rows,
-        missing if rows.ndim == 1 else np.broadcast_to(missing[:, None], rows.shape),
-    )
-
-
-def without_gaps(
-    responses: np.ma.MaskedArray[Any, Any],
-) -> tuple[NDArray[Any], Missing]:
-    """Return the responses of a masked array that are there, and which rows are missing."""
-    mask = np.ma.getmaskarray(responses)
-    missing = np.asarray(mask.reshape(len(mask), -1).any(axis=1))
-    return np.ma.getdata(responses)[~missing], missing
+def mask_rows(rows: Codes, missing: Missing | None) -> Codes:
+    """Return rows masked where an answer is missing."""
+    if missing is None:
+        return rows
+    mask = missing.reshape(-1, *[1] * (rows.ndim - 1))
+    return np.ma.MaskedArray(rows, np.broadcast_to(mask, rows.shape))
 
 
 class AnswerColumn(NamedTuple):
@@ -304,12 +299,11 @@ def read_answers(
             "each respondent.",
             "For one answer use deniable.respond(), for an iterator of arrays engines.local.draw_stream().",
         )
-    single = design.factors and any(
-        isinstance(each, Mapping) for each in answers
-    )  # an answer to each, person by person
-    column = None if single else arrow.to_arrow(answers)
-    found = reader.objects(list(answers)) if column is None else reader.column(column)
-    return AnswerColumn(found, reader.missing)
+    # An answer to each attribute, person by person.
+    by_person = design.factors and any(isinstance(row, Mapping) for row in answers)
+    column = None if by_person else arrow.to_arrow(answers)
+    read = reader.objects(list(answers)) if column is None else reader.column(column)
+    return AnswerColumn(read, reader.missing)
 
 
 def join_attributes(
@@ -335,31 +329,30 @@ def join_attributes(
         [1, 3]
     """
     check_attributes(design.attributes, columns)
-    joint = np.zeros(0, np.int64)
-    missing = np.zeros(0, np.bool_)
-    for at, (attribute, part) in enumerate(design.factors):
-        answers, absent = read_answers(part, columns[attribute], codes=codes)
-        if not in_range(answers, part.channel.answers):
-            raise out_of_range(part, answers, absent)
-        if absent is None:
-            absent = np.zeros(len(answers), np.bool_)
-        if at == 0:
-            joint, missing = (
-                np.zeros(len(absent), np.int64),
-                np.zeros(len(absent), np.bool_),
-            )
-        if len(absent) != len(missing):
-            raise InvalidAnswer(
-                "the columns differ in length; expected an answer to each attribute in every row."
-            )
+    read = [
+        _read_in_range(part, columns[attribute], codes)
+        for attribute, part in design.factors
+    ]
+    if len({len(absent) for _, absent in read}) > 1:
+        raise InvalidAnswer(
+            "the columns differ in length; expected an answer to each attribute in every row."
+        )
+    joint = np.zeros(len(read[0][1]), np.int64)
+    missing = np.logical_or.reduce([absent for _, absent in read])
+    for (_, part), (answers, absent) in zip(design.factors, read, strict=True):
         joint *= part.channel.answers
         joint[~absent] += answers.astype(np.int64)
-        missing |= absent
-    return (
-        AnswerColumn(joint[~missing], missing)
-        if missing.any()
-        else AnswerColumn(joint, None)
-    )
+    return AnswerColumn(joint[~missing], missing if missing.any() else None)
+
+
+def _read_in_range(
+    design: Design, column: Any, codes: bool | None
+) -> tuple[AnswerCodes, Missing]:
+    """Read a column of answers, all of them in range, and which are missing."""
+    answers, missing = read_answers(design, column, codes=codes)
+    if not in_range(answers, design.channel.answers):
+        raise out_of_range(design, answers, missing)
+    return answers, np.zeros(len(answers), np.bool_) if missing is None else missing
 
 
 def check_attributes(attributes: Sequence[str], columns: Any) -> None:
@@ -368,19 +361,18 @@ def check_attributes(attributes: Sequence[str], columns: Any) -> None:
     Raises:
         InvalidRequest: one is missing or unknown.
     """
-    named = list(columns) if isinstance(columns, Mapping) else list(_names(columns))
-    unknown = set(named) - set(attributes) if isinstance(columns, Mapping) else set()
-    if unknown or not set(attributes) <= set(named) or not attributes:
+    is_mapping = isinstance(columns, Mapping)
+    names = list(columns if is_mapping else _frame_names(columns))
+    unknown = set(names) - set(attributes) if is_mapping else set()
+    if unknown or not set(attributes) <= set(names) or not attributes:
         raise InvalidRequest(
-            f"there are columns for {', '.join(map(repr, named))}; expected one for each attribute of the design: "
+            f"there are columns for {', '.join(map(repr, names))}; expected one for each attribute of the design: "
             f"{', '.join(map(repr, attributes)) or 'it has one only'}."
         )
 
 
-def _names(frame: Any) -> Iterable[str]:
-    names: Iterable[str] = (
-        frame.column_names if hasattr(frame, "column_names") else frame.columns
-    )
+def _frame_names(frame: Any) -> Iterable[str]:
+    names: Iterable[str] = getattr(frame, "column_names", None) or frame.columns
     return names
 
 
@@ -419,25 +411,19 @@ class _Reader:
         column = arrow.to_arrow(array) if array.dtype.kind in "OU" else None
         return self.objects(array.tolist()) if column is None else self.column(column)
 
-    def column(self, column: Any) -> AnswerCodes:
+    def column(self, column: pa.ChunkedArray[Any]) -> AnswerCodes:
         import pyarrow as pa
+        import pyarrow.compute as pc
 
-        chunked: Any = pa.chunked_array
         if pa.types.is_struct(column.type) and column.type.num_fields == 1:
-            column = chunked(
-                [chunk.flatten()[0] for chunk in column.chunks],
-                column.type.field(0).type,
-            )
+            column = pc.struct_field(column, [0])
         if column.null_count:
             self.leave_out(column.is_null().to_numpy())
-            view = pa.types.is_string_view(
-                column.type
-            )  # as Polars exports text, and Arrow cannot filter
+            # As Polars exports text, and Arrow cannot filter.
+            view = pa.types.is_string_view(column.type)
             column = (column.cast(pa.string()) if view else column).drop_null()
         if isinstance(column.type, pa.ExtensionType):
-            column = chunked(
-                [chunk.storage for chunk in column.chunks], column.type.storage_type
-            )
+            column = column.cast(column.type.storage_type)
         kind = column.type
         if len(column) == 0:
             return np.empty(0, np.uint8)
@@ -447,7 +433,7 @@ class _Reader:
             return self.numbers(column.to_numpy())
         if pa.types.is_boolean(kind):
             self.refuse_booleans()
-        if str(kind).startswith("struct"):
+        if pa.types.is_struct(kind):
             raise InvalidAnswer(
                 f"the answers are a table of {kind.num_fields} columns; expected one column, or a design with an "
                 "attribute for each.",
@@ -457,36 +443,37 @@ class _Reader:
             f"the answers are of type {kind}; expected labels (text) or codes (whole numbers)."
         )
 
-    def labels(self, column: Any) -> AnswerCodes:
+    def labels(self, column: pa.ChunkedArray[Any]) -> AnswerCodes:
         """Read text by its distinct values; those that no row uses are not even looked at."""
-        parts: list[NDArray[np.int64]] = []
+        read: list[NDArray[np.int64]] = []
         rows = 0
         for chunk in column.chunks:
-            encoded = chunk if hasattr(chunk, "indices") else chunk.dictionary_encode()
+            encoded: Any = (
+                chunk if hasattr(chunk, "indices") else chunk.dictionary_encode()
+            )
             values = encoded.dictionary.to_pylist()
             numbers = np.array([self.one(value) for value in values] or [-1], np.int64)
-            parts.append(numbers[encoded.indices.to_numpy()])
-            self.refuse_where(parts[-1] < 0, after=rows)
+            read.append(numbers[encoded.indices.to_numpy()])
+            self.refuse_where(read[-1] < 0, after=rows)
             rows += len(chunk)
-        return np.concatenate(parts)
+        return np.concatenate(read)
 
     def numbers(self, array: NDArray[Any]) -> AnswerCodes:
         """Read whole numbers, stored as integers or as floats in which NaN stands for nothing."""
         if array.dtype.kind == "f":
-            if np.isnan(array).any():
-                self.leave_out(np.isnan(array))
-                array = array[~np.isnan(array)]
-            with np.errstate(
-                invalid="ignore"
-            ):  # an infinity becomes some integer, and is found by the comparison
-                whole = array.astype(np.int64)
-            self.refuse_where(whole != array)
-            array = whole
+            gaps = np.isnan(array)
+            if gaps.any():
+                self.leave_out(gaps)
+                array = array[~gaps]
+            # An infinity becomes some integer, and is found by the comparison.
+            with np.errstate(invalid="ignore"):
+                integers = array.astype(np.int64)
+            self.refuse_where(integers != array)
+            array = integers
         if self.codes is False:
             values, inverse = np.unique(array, return_inverse=True)
-            array = np.array(
-                [self.number(str(value)) for value in values.tolist()], np.int64
-            )[inverse]
+            numbers = [self.number(str(value)) for value in values.tolist()]
+            array = np.array(numbers, np.int64)[inverse]
             self.refuse_where(array < 0)
             return array
         self.settle_codes()
@@ -494,30 +481,29 @@ class _Reader:
 
     def objects(self, rows: Sequence[Any]) -> AnswerCodes:
         """Read Python objects of several kinds, one by one."""
-        absent = np.fromiter((is_absent(row) for row in rows), np.bool_, len(rows))
+        absent = np.fromiter(map(is_absent, rows), np.bool_, len(rows))
         if absent.any():
             self.leave_out(absent)
             rows = [row for row in rows if not is_absent(row)]
-        numbers = np.fromiter((self.one(row) for row in rows), np.int64, len(rows))
+        numbers = np.fromiter(map(self.one, rows), np.int64, len(rows))
         self.refuse_where(numbers < 0)
         return numbers
 
-    def one(self, row: Any) -> int:
-        if isinstance(row, int | np.integer) and not isinstance(row, bool):
-            if self.codes is False:
-                return self.number(str(row))
-            self.settle_codes()
-            return int(row) if 0 <= row < self.design.channel.answers else -1
-        return self.number(row)
+    def one(self, row: object) -> int:
+        """Return the number of the category that a label or a code stands for, or −1."""
+        if not isinstance(row, int | np.integer) or isinstance(row, bool):
+            return self.number(row)
+        if self.codes is False:
+            return self.number(str(row))
+        self.settle_codes()
+        return int(row) if 0 <= row < self.design.channel.answers else -1
 
     def number(self, label: object) -> int:
         """Return the number of a category, or −1."""
+        if not isinstance(label, str | Mapping):
+            return -1
         try:
-            return (
-                self.design.category_number(label)
-                if isinstance(label, str | Mapping)
-                else -1
-            )
+            return self.design.category_number(label)
         except InvalidAnswer:
             return -1
 
@@ -530,17 +516,17 @@ class _Reader:
 
     def settle_codes(self) -> None:
         """Make sure that a whole number cannot mean two categories."""
-        known = self.design.categories
-        if (
-            self.codes is None
-            and not isinstance(known, Numbered)
-            and _renumbered(known)
-        ):
+        if self.codes is None and self.is_ambiguous:
             raise InvalidAnswer(
                 "these answers are whole numbers, and so are the categories of this design, in another order; "
                 "expected to know whether they are labels or codes.",
                 "Pass codes=False where 1 means the category '1', and codes=True where it means the second category.",
             )
+
+    @cached_property
+    def is_ambiguous(self) -> bool:
+        """Whether a whole number is the label of one category and the code of another."""
+        return are_renumbered(self.design.categories)
 
     def refuse_booleans(self) -> NoReturn:
         first, second = self.design.categories[0], self.design.categories[1]
@@ -549,17 +535,15 @@ class _Reader:
             f"Write the labels, for example numpy.where(answers, {quoted(second)}, {quoted(first)}).",
         )
 
-    def refuse_where(self, wrong: NDArray[np.bool_], after: int = 0) -> None:
+    def refuse_where(self, wrong: Flags, after: int = 0) -> None:
         if wrong.any():
             raise _refusal(self.design, after + int(wrong.argmax()), self.missing)
 
 
 def in_range(codes: AnswerCodes, size: int) -> bool:
     """Tell whether all codes are at least 0 and below a size."""
-    if codes.dtype.kind == "i":
-        codes = codes.view(
-            codes.dtype.str.replace("i", "u")
-        )  # negative numbers are the largest unsigned ones
+    if codes.dtype.kind == "i":  # negative numbers are the largest unsigned ones
+        codes = codes.view(codes.dtype.str.replace("i", "u"))
     return codes.size == 0 or int(codes.max()) < size
 
 
@@ -567,13 +551,12 @@ def out_of_range(
     design: Design, codes: AnswerCodes, missing: Missing | None = None
 ) -> InvalidAnswer:
     """Return the error for codes that are not all in range; the codes are those of rows that are not missing."""
-    return _refusal(
-        design, int(((codes < 0) | (codes >= design.channel.answers)).argmax()), missing
-    )
+    wrong = (codes < 0) | (codes >= design.channel.answers)
+    return _refusal(design, int(wrong.argmax()), missing)
 
 
-def _refusal(design: Design, place: int, missing: Missing | None) -> InvalidAnswer:
-    index = place if missing is None else int(np.flatnonzero(~missing)[place])
+def _refusal(design: Design, row: int, missing: Missing | None) -> InvalidAnswer:
+    index = row if missing is None else int(np.flatnonzero(~missing)[row])
     return InvalidAnswer(
         f"the answer at index {index:,} is not one of the design's; expected a label among "
         f"{format_labels(design.categories)}, or a code from 0 to {design.channel.answers - 1:,}."
@@ -584,23 +567,6 @@ def is_sequence(answers: object) -> bool:
     """Tell whether something is a list or the like, and no text."""
     return isinstance(answers, Sequence) and not isinstance(
         answers, str | bytes | bytearray
-    )
-
-
-def is_absent(value: Any) -> bool:
-    """Tell whether a value stands for nothing: None, NaN, or what pandas writes for them, which is never imported."""
-    return type(value).__name__ in {"NoneType", "NAType", "NaTType"} or (
-        isinstance(value, float) and isnan(value)
-    )
-
-
-@lru_cache(maxsize=16)  # a stream asks again for every column
-def _renumbered(labels: Sequence[str]) -> bool:
-    """Tell whether a whole number is the label of one category and the code of another."""
-    return any(
-        label != str(code)
-        for code, label in enumerate(labels)
-        if label.isascii() and label.removeprefix("-").isdecimal()
     )
 
 
@@ -639,49 +605,40 @@ def tally(
     if codes is False or not _is_plain(responses) or responses.ndim != coding.ndim:
         return tally_any(design, responses, codes=codes)
     rows = coding.read(responses)
-    counts = _counted(coding, rows, threads, choose_backend(fast, rows.size))
-    # Where a response is none, the slower count finds its row and refuses it.
-    return (
-        tally_any(design, rows, codes=True)
-        if counts is None
-        else Tally(design, counts, respondents=len(rows))
-    )
+    try:
+        counts = _count(coding, rows, threads, choose_backend(fast, rows.size))
+    except OverflowError:  # a response is none: the slower count finds its row
+        return tally_any(design, rows, codes=True)
+    return Tally(design, counts, respondents=len(rows))
 
 
-def _counted(
+def _count(
     coding: Coding, rows: NDArray[Any], threads: int, backend: Backend
-) -> Counts | None:
-    """Return the counts of the cells of a tally, or None where a row is seen to be no response."""
+) -> Counts:
+    """Return the counts of the cells of a tally.
+
+    Raises:
+        OverflowError: a row is seen to be no response.
+    """
     step = max(1, _COUNTED * 8 // rows.shape[1] if rows.ndim > 1 else _COUNTED)
     if len(rows) <= step:
-        return _none_if_wrong(lambda: backend.count(coding, rows))
+        return backend.count(coding, rows)
     counts, lock = np.zeros(coding.channel.cells, np.int64), Lock()
 
-    def block(start: int) -> None:
-        part = backend.count(coding, rows[start : start + step])
+    def count_some(start: int) -> None:
+        more = backend.count(coding, rows[start : start + step])
         with lock:
-            counts[:] += part
+            counts[:] += more
 
-    def every_block() -> Counts:
-        with workers(threads) as run:
-            run(block, range(0, len(rows), step))
-        return counts
-
-    return _none_if_wrong(every_block)
-
-
-def _none_if_wrong(count: Callable[[], Counts]) -> Counts | None:
-    try:
-        return count()
-    except OverflowError:
-        return None
+    with workers(threads) as run:
+        run(count_some, range(0, len(rows), step))
+    return counts
 
 
 def _is_plain(responses: Any) -> bool:
-    plain = isinstance(responses, np.ndarray) and not isinstance(
-        responses, np.ma.MaskedArray
-    )
-    return plain and responses.dtype.kind in ("biu" if responses.ndim > 1 else "iu")
+    if not isinstance(responses, np.ndarray) or np.ma.isMaskedArray(responses):
+        return False
+    return responses.dtype.kind in ("biu" if responses.ndim > 1 else "iu")
 
 
 def tally_stream(

@@ -13,20 +13,23 @@ release draws the column of the finest stage, then degrades it stage by stage, c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from deniable.bulk.backend import Backend, Codes, check_threads, choose_backend, workers
+from deniable.bulk.backend import Backend, Codes
 from deniable.bulk.columns import (
-    Responder,
+    BulkOptions,
+    BulkRows,
+    DrawOptions,
+    draw_all,
     in_range,
+    mask_rows,
     out_of_range,
     read_answers,
-    with_gaps,
-    without_gaps,
+    with_zeros,
 )
-from deniable.bulk.random_words import CHUNK, Words
+from deniable.bulk.random_words import CHUNK
 from deniable.bulk.steps import PreparedStep, prepare_step, toss_rows
 from deniable.chance import Source
 from deniable.channel import Channel
@@ -51,11 +54,7 @@ def upgrade(
     relaxation: Relaxation,
     responses: Any,
     answers: Any,
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
+    **options: Unpack[DrawOptions],
 ) -> Codes:
     """Raise the responses that are out to the finer design.
 
@@ -65,7 +64,7 @@ def upgrade(
         relaxation: from `deniable.relax`, or one of `Ladder.relaxations`.
         responses: the last responses that were sent, as `engines.local.draw_all` returns them: codes, or packed rows.
         answers: the truths, in the same order; labels or codes.
-        codes, source, threads, fast: as for `engines.local.draw_all`.
+        options: `codes`, `source`, `threads` and `fast`, as for `engines.local.draw_all`.
 
     Raises:
         InvalidAnswer: a row that is missing or is no category; only its index is told.
@@ -82,17 +81,11 @@ def upgrade(
         >>> upgrade(relax(coarse, fine), local.draw_all(coarse, answers), answers).shape
         (4,)
     """
-    raiser = Raiser(relaxation, codes=codes, source=source, threads=threads, fast=fast)
-    return raiser.upgrade(responses, answers)
+    return Raiser(relaxation, **options).upgrade(responses, answers)
 
 
 def degrade(
-    relaxation: Relaxation,
-    responses: Any,
-    *,
-    source: Source | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
+    relaxation: Relaxation, responses: Any, **options: Unpack[BulkOptions]
 ) -> Codes:
     """Draw coarser responses from finer ones. No answers are needed, and nothing is spent.
 
@@ -107,19 +100,11 @@ def degrade(
         >>> degrade(relax(k_ary(3, epsilon=1), k_ary(3, epsilon=2)), [0, 1, 2, 0]).shape
         (4,)
     """
-    return Raiser(relaxation, source=source, threads=threads, fast=fast).degrade(
-        responses
-    )
+    return Raiser(relaxation, **options).degrade(responses)
 
 
 def release_planned(
-    ladder: Ladder,
-    answers: Any,
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
+    ladder: Ladder, answers: Any, **options: Unpack[DrawOptions]
 ) -> tuple[Codes, ...]:
     """Draw a column of responses for every stage; return them in the order of the stages.
 
@@ -137,25 +122,16 @@ def release_planned(
         >>> [column.shape for column in release_planned(stages, [0, 7, 3])]
         [(3, 2), (3, 2), (3, 2)]
     """
-    last = Responder(
-        ladder.designs[-1], codes=codes, source=source, threads=threads, fast=fast
-    )
-    columns = [last.draw(answers)]
+    columns = [draw_all(ladder.designs[-1], answers, **options)]
     for relaxation in reversed(ladder.relaxations):
-        columns.append(
-            degrade(relaxation, columns[-1], source=source, threads=threads, fast=fast)
-        )
+        columns.append(Raiser(relaxation, **options).degrade(columns[-1]))
     return tuple(reversed(columns))
 
 
 def upgrade_stream(
     relaxation: Relaxation,
     chunks: Iterable[tuple[Any, Any]],
-    *,
-    codes: bool | None = None,
-    source: Source | None = None,
-    threads: int = 1,
-    fast: bool | None = None,
+    **options: Unpack[DrawOptions],
 ) -> Iterator[Codes]:
     """Raise columns of responses as they come, each when it is asked for; a chunk is (responses, answers).
 
@@ -169,7 +145,7 @@ def upgrade_stream(
         >>> [len(column) for column in upgrade_stream(relax(warner(1), warner(2)), chunks)]
         [2, 1]
     """
-    raiser = Raiser(relaxation, codes=codes, source=source, threads=threads, fast=fast)
+    raiser = Raiser(relaxation, **options)
     return (raiser.upgrade(responses, answers) for responses, answers in chunks)
 
 
@@ -195,11 +171,7 @@ def upgrade_bits(
     """
     width = -(-step.new.size // 8)
     for rows in (responses, truths):
-        if (
-            rows.dtype != np.uint8
-            or rows.ndim != 2
-            or rows.shape != (len(responses), width)
-        ):
+        if rows.dtype != np.uint8 or rows.shape != (len(responses), width):
             raise InvalidResponse(
                 f"the rows do not have {width} bytes each, or are not equally many; expected both."
             )
@@ -212,91 +184,59 @@ def upgrade_bits(
     )
 
 
-class Raiser:
+class Raiser(BulkRows):
     """A relaxation made ready once, for columns that come one after another. The arguments are those of `upgrade`."""
 
-    def __init__(
-        self,
-        relaxation: Relaxation,
-        *,
-        codes: bool | None = None,
-        source: Source | None = None,
-        threads: int = 1,
-        fast: bool | None = None,
-    ) -> None:
-        check_threads(threads, source)
+    def __init__(self, relaxation: Relaxation, **options: Unpack[DrawOptions]) -> None:
+        super().__init__(**options)
         self._relaxation = relaxation
-        self._codes = codes
-        self._words = Words(source)
-        self._threads = threads
-        self._fast = fast
-        self._rows = 0
-        self._backend: Backend | None = None
-        self._steps: dict[bool, PreparedStep] = {}
+        self._steps: dict[tuple[Backend, bool], PreparedStep] = {}
 
     def upgrade(self, responses: Any, answers: Any) -> Codes:
         """Raise the next column."""
         old, new = self._relaxation.old, self._relaxation.new
-        given, missing = read_answers(new, answers, codes=self._codes)
-        if not in_range(given, new.channel.answers):
-            raise out_of_range(new, given, missing)
-        was, gaps = read_responses(old, responses)
-        rows = len(given) if missing is None else len(missing)
-        if (len(was) if gaps is None else len(gaps)) != rows or not _same_gaps(
-            gaps, missing
-        ):
+        codes, missing = read_answers(new, answers, codes=self._codes)
+        if not in_range(codes, new.channel.answers):
+            raise out_of_range(new, codes, missing)
+        olds, gaps = read_responses(old, responses)
+        if len(olds) != len(codes) or not _same_gaps(gaps, missing):
             raise InvalidResponse(
-                f"there are {len(was):,} responses and {len(given):,} answers, or others are missing; expected one of "
+                f"there are {len(olds):,} responses and {len(codes):,} answers, or others are missing; expected one of "
                 "each for everybody."
             )
-        raised = self._run(
-            was,
-            given.astype(code_type(new.channel.answers), copy=False),
-            new.channel,
-            down=False,
-        )
-        return raised if gaps is None else with_gaps(raised, gaps)
+        present = codes.astype(code_type(new.channel.answers), copy=False)
+        raised = self._draw(olds, present, new.channel, down=False)
+        return mask_rows(with_zeros(raised, gaps), gaps)
 
     def degrade(self, responses: Any) -> Codes:
         """Degrade the next column."""
-        was, gaps = read_responses(self._relaxation.new, responses)
-        coarser = self._run(
-            was, np.zeros(len(was), np.uint8), self._relaxation.old.channel, down=True
+        olds, gaps = read_responses(self._relaxation.new, responses)
+        nothing = np.zeros(len(olds), np.uint8)
+        coarser = self._draw(olds, nothing, self._relaxation.old.channel, down=True)
+        return mask_rows(with_zeros(coarser, gaps), gaps)
+
+    def _draw(
+        self, olds: Codes, answers: Codes, becomes: Channel, *, down: bool
+    ) -> Codes:
+        backend = self._choose_backend(len(olds))
+        step = self._steps.get((backend, down)) or prepare_step(
+            self._relaxation.step, backend, down=down
         )
-        return coarser if gaps is None else with_gaps(coarser, gaps)
+        self._steps[backend, down] = step
+        out = becomes.coding.space(len(olds))
 
-    def _run(self, was: Codes, given: Codes, becomes: Channel, *, down: bool) -> Codes:
-        self._rows += len(was)
-        prepared = self._ready(down=down)
-        out = becomes.coding.space(len(was))
-        step = max(1, CHUNK // prepared.width)
+        def draw_some(rows: slice) -> None:
+            old, answer = map(np.ascontiguousarray, (olds[rows], answers[rows]))
+            step.into(old, answer, self._words, out[rows])
 
-        def piece(start: int) -> None:
-            part = slice(start, start + step)
-            olds, answers = (
-                np.ascontiguousarray(was[part]),
-                np.ascontiguousarray(given[part]),
-            )
-            prepared.into(olds, answers, self._words, out[part])
-
-        with workers(self._threads) as run:
-            run(piece, range(0, len(was), step))
+        self._run(draw_some, len(olds), max(1, CHUNK // step.width))
         return out
 
-    def _ready(self, *, down: bool) -> PreparedStep:
-        """Return the prepared step, prepared again when enough rows have come to load the kernels."""
-        backend = choose_backend(self._fast, self._rows)
-        if backend is not self._backend:
-            self._backend, self._steps = backend, {}
-        if down not in self._steps:
-            self._steps[down] = prepare_step(self._relaxation.step, backend, down=down)
-        return self._steps[down]
 
-
-def _same_gaps(one: Missing | None, other: Missing | None) -> bool:
-    return one is other is None or (
-        one is not None and other is not None and np.array_equal(one, other)
-    )
+def _same_gaps(first: Missing | None, second: Missing | None) -> bool:
+    if first is None or second is None:
+        return first is second
+    return np.array_equal(first, second)
 
 
 def read_responses(design: Design, responses: Any) -> tuple[Codes, Missing | None]:
@@ -305,7 +245,9 @@ def read_responses(design: Design, responses: Any) -> tuple[Codes, Missing | Non
     Raises:
         InvalidResponse: not responses of this design.
     """
-    if isinstance(responses, np.ma.MaskedArray) and np.ma.getmaskarray(responses).any():
-        present, missing = without_gaps(responses)
-        return design.channel.coding.checked(present), missing
-    return design.channel.coding.checked(np.asarray(responses)), None
+    rows, missing = np.ma.getdata(responses), None
+    if np.ma.is_masked(responses):
+        mask = np.ma.getmaskarray(responses)
+        missing = np.asarray(mask.reshape(len(mask), -1).any(axis=1))
+        rows = rows[~missing]
+    return design.channel.coding.checked(rows), missing

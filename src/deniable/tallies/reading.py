@@ -11,7 +11,7 @@ from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, InvalidResponse, require
 from deniable.files.arrow import to_items
 from deniable.tallies.base import response_numbers
-from deniable.tallies.running import Running, Where, absent, at_index
+from deniable.tallies.running import Running, Where, at_index, is_absent
 
 
 def read_rows(
@@ -66,7 +66,7 @@ def _numbered(design: Any, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]
     if items is None:
         raise _no_column(column)
     numbers = list(
-        response_numbers(design, [None if absent(each) else each for each in items])
+        response_numbers(design, [None if is_absent(each) else each for each in items])
     )
     missing = np.array([each is None for each in numbers], np.bool_)
     return np.array([each or 0 for each in numbers], np.uint32), missing

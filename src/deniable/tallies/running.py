@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any, NoReturn
 
@@ -205,7 +206,7 @@ class Running:
                     self._where(self.rows + locate(value)), value.design, self.design
                 )
             label = value.symbol
-        elif absent(value):
+        elif is_absent(value):
             return None
         elif not isinstance(value, str):
             if value != value // 1:
@@ -263,16 +264,7 @@ class Running:
 
     @cached_property
     def _ambiguous(self) -> bool:
-        symbols = self.design.symbols
-        if isinstance(
-            symbols, Computed
-        ):  # "0", "1", "2" are their own codes, and other worked-out labels no numbers
-            return False
-        return any(
-            label != str(code)
-            for code, label in enumerate(symbols)
-            if _is_number(label)
-        )
+        return are_renumbered(self.design.symbols)
 
     def _refuse_kind(self, kind: type, offset: int) -> NoReturn:
         row = self._where(self.rows + offset)
@@ -305,15 +297,21 @@ def _countable(kind: type) -> bool:
     return issubclass(kind, str | numbers.Real | Response) or kind.__name__ in _ABSENT
 
 
-def absent(value: Any) -> bool:
-    """Tell whether a value stands for nothing."""
+def is_absent(value: object) -> bool:
+    """Tell whether a value stands for nothing: None, NaN, or what pandas writes for them, which is never imported."""
     return type(value).__name__ in _ABSENT or (
-        isinstance(value, float | np.floating) and bool(np.isnan(value))
+        isinstance(value, float | np.floating) and math.isnan(value)
     )
 
 
-def _is_number(label: str) -> bool:
-    return label.isascii() and label.removeprefix("-").isdecimal()
+def are_renumbered(labels: Sequence[str]) -> bool:
+    """Tell whether a whole number is the label of one category or symbol and the code of another."""
+    # "0", "1", "2" are their own codes, and other worked-out labels no numbers.
+    return not isinstance(labels, Computed) and any(
+        label != str(code)
+        for code, label in enumerate(labels)
+        if label.isascii() and label.removeprefix("-").isdecimal()
+    )
 
 
 def _locator(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deniable.errors import InvalidRequest, kind_of, quoted, require
 from deniable.estimates.covariances import Vector, vector
 from deniable.files.arrow import to_items
-from deniable.tallies.running import absent
+from deniable.tallies.running import is_absent
 
 Codes: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -92,8 +92,8 @@ def labels(
         raise InvalidRequest(
             f"the {name} hold lists or frames; expected one label in each row."
         ) from None
-    if any(map(absent, known)):
-        row = next(row for row, each in enumerate(items) if absent(each))
+    if any(map(is_absent, known)):
+        row = next(row for row, each in enumerate(items) if is_absent(each))
         raise InvalidRequest(
             f"the {name} hold nothing in row {row + 1:,}; expected a label in each row."
         )

@@ -131,7 +131,7 @@ def test_a_ladder_that_would_be_too_long_is_not_built(
 ) -> None:
     design = HARD["two words, some thrown away"]
     assert isinstance(prepare(design.channel, vectors), ThresholdDraw)
-    monkeypatch.setattr("deniable.bulk.draws._MOST_THRESHOLDS", 999)
+    monkeypatch.setattr("deniable.bulk.draws.MAX_THRESHOLDS", 999)
     assert type(prepare(design.channel, vectors)) is Draw
     check(design)
 
