@@ -12,7 +12,7 @@ import json
 import math
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -20,110 +20,16 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from deniable import documents
-from deniable.errors import InvalidRequest, UnreadableFile, quoted
+from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
 from deniable.files.spreadsheets import plain_batch
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Row = tuple[str | None, ...]
+Row: TypeAlias = tuple[str | None, ...]
 
-_REMEMBERED_LINES = (
-    1 << 12
-)  # that are remembered: a file of responses has few different ones
-
-
-class BrokenLine(Exception):
-    """A line that cannot be read; says which and why, and not what it holds."""
-
-    def __init__(self, line: int, problem: str) -> None:
-        self.line = line
-        self.problem = problem
-        super().__init__(f"line {line} {problem}")
-
-
-def _json_batches(
-    lines: Iterable[bytes], labels: Sequence[str], keep: Sequence[str], size: int
-) -> Iterator[list[Row]]:
-    """Read fields of each object as text, `size` lines at a time; null is None.
-
-    Args:
-        lines: what to read.
-        labels: fields that hold text, or whole numbers that are labels.
-        keep: fields that hold anything; what is not text stays as its JSON.
-        size: how many lines a batch has.
-
-    Raises:
-        BrokenLine: a line is no object, or lacks a field.
-    """
-    numbered = iter(enumerate(lines, start=1))
-    seen: dict[bytes, Row] = {}
-    while batch := list(islice(numbered, size)):
-        rows = []
-        for number, line in batch:
-            row = seen.get(line)
-            if row is None:
-                row = _row(number, line, labels, keep)
-                if len(seen) >= _REMEMBERED_LINES:
-                    seen.clear()
-                seen[line] = row
-            rows.append(row)
-        yield rows
-
-
-def _row(number: int, line: bytes, labels: Sequence[str], keep: Sequence[str]) -> Row:
-    try:
-        fields = json.loads(line)
-    except (ValueError, RecursionError):
-        raise BrokenLine(number, "is not complete JSON") from None
-    if not isinstance(fields, dict):
-        raise BrokenLine(number, "is not a JSON object")
-    if fields.get("schema") == f"deniable/response/{documents.VERSION}":
-        fields = _sealed(number, line)
-    missing = [name for name in (*labels, *keep) if name not in fields]
-    if missing:
-        raise BrokenLine(
-            number,
-            f"has no field {missing[0]!r}; where there is no value expected null",
-        )
-    return (
-        *(_label(number, name, fields[name]) for name in labels),
-        *(_kept(fields[name]) for name in keep),
-    )
-
-
-def _sealed(number: int, line: bytes) -> dict[str, Any]:
-    """Read a response as it travels, which names its fields otherwise and is sealed by a hash."""
-    try:
-        response = documents.Response.from_json(line)
-    except UnreadableFile:
-        raise BrokenLine(
-            number, "is a response whose content does not match its hash"
-        ) from None
-    return {"design": response.design, "response": response.symbol}
-
-
-def _label(number: int, name: str, value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if math.isnan(value):
-            return None
-        if value == value // 1:
-            return str(int(value))
-    raise BrokenLine(
-        number,
-        f"holds a {type(value).__name__} in {name!r}; expected text, a whole number or null",
-    )
-
-
-def _kept(value: Any) -> str | None:
-    return (
-        value
-        if value is None or isinstance(value, str)
-        else json.dumps(value, ensure_ascii=False)
-    )
-
+# Lines that are remembered: a file of responses has few different ones.
+_REMEMBERED_LINES = 1 << 12
 
 FORMATS = ("parquet", "arrow", "csv", "ndjson")
 """Formats that are read and written."""
@@ -198,14 +104,18 @@ class ColumnFile(ABC):
     named: ClassVar[bool] = False
     """Whether a name of a column is surely one. The first line of a CSV file without a header is somebody's data."""
 
-    def __init__(self, name: str, size: int | None) -> None:
+    def __init__(
+        self,
+        stream: Any,
+        name: str,
+        size: int | None = None,
+        names: tuple[str, ...] | None = None,
+    ) -> None:
         self.name = name
-        self._size = size
-
-    @property
-    @abstractmethod
-    def names(self) -> tuple[str, ...] | None:
+        self.names = names
         """The columns of the file; None where each row has its own."""
+        self._stream = stream
+        self._size = size
 
     def named_design(self, key: str) -> str | None:  # noqa: ARG002 - for formats that have metadata
         """Return the hash of a design that the metadata of the file names under a key."""
@@ -220,7 +130,6 @@ class ColumnFile(ABC):
         """Return the text that a column holds in every row, where the file itself says so."""
         return None
 
-    @abstractmethod
     def batches(
         self,
         labels: Sequence[str],
@@ -235,7 +144,26 @@ class ColumnFile(ABC):
             keep: others.
             pieces: which of the pieces to read; all of the file by default.
             size: how many rows a batch has, at most, where the format leaves a choice.
+
+        Raises:
+            UnreadableFile: the file breaks off or is damaged.
         """
+        import pyarrow as pa
+
+        assert pieces is None or self.pieces, "this format is read as a whole"
+        self._selected = pieces
+        try:
+            yield from self._read(list(labels), list(keep), size)
+        except DeniableError:
+            raise
+        except (pa.ArrowException, OSError, KeyError, ValueError, EOFError):
+            raise self.damaged() from None
+
+    @abstractmethod
+    def _read(
+        self, labels: list[str], keep: list[str], size: int
+    ) -> Iterator[pa.RecordBatch]:
+        """Read batches; what a damaged file raises is explained by `batches`."""
 
     def coded_batches(
         self, columns: Sequence[str], size: int = BATCH
@@ -252,9 +180,11 @@ class ColumnFile(ABC):
         return self.names is not None and column in self.names
 
     @property
-    @abstractmethod
     def share(self) -> float | None:
         """How much of the file was read, from 0 to 1, where that is known."""
+        if self._size is None:
+            return None
+        return min(1.0, float(self._stream.tell()) / max(1, self._size))
 
     def row(self, offset: int) -> str:
         """Name a row in a message; the first one after a header is row 1."""
@@ -271,89 +201,68 @@ class ColumnFile(ABC):
 class _ParquetFile(ColumnFile):
     named = True
 
-    def __init__(self, stream: IO[bytes], name: str) -> None:
+    def __init__(self, stream: Any, name: str, _size: int | None, _head: bytes) -> None:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
-        super().__init__(name, None)
+        super().__init__(stream, name)
         self._rows = 0
-        self._stream = stream
         try:
-            self._file = pq.ParquetFile(stream, page_checksum_verification=True)
+            self._file = self._open()
         except (pa.ArrowException, OSError):
             raise self.damaged("it is not a complete Parquet file") from None
+        self.names = tuple(self._file.schema_arrow.names)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._file.schema_arrow.names)
+    def _open(self, **options: Any) -> Any:
+        import pyarrow.parquet as pq
+
+        return pq.ParquetFile(self._stream, page_checksum_verification=True, **options)
 
     def named_design(self, key: str) -> str | None:
-        return _in_metadata(self._file.schema_arrow, key)
+        return _find_metadata(self._file.schema_arrow, key)
 
     @property
     def share(self) -> float | None:
-        return self._rows / max(1, self._file.metadata.num_rows)
+        return self._rows / max(1, int(self._file.metadata.num_rows))
 
     @property
     def pieces(self) -> tuple[int, ...]:
         metadata = self._file.metadata
-        return tuple(
-            metadata.row_group(at).num_rows for at in range(metadata.num_row_groups)
-        )
+        groups = range(metadata.num_row_groups)
+        return tuple(metadata.row_group(group).num_rows for group in groups)
 
     def constant(self, column: str) -> str | None:
         metadata = self._file.metadata
-        places = [
-            at
-            for at in range(metadata.num_columns)
-            if metadata.schema.column(at).path == column
+        paths = [
+            metadata.schema.column(index).path for index in range(metadata.num_columns)
         ]
-        found = (
-            {self._only(group, places[0]) for group in range(metadata.num_row_groups)}
-            if places
-            else {None}
-        )
-        return found.pop() if len(found) == 1 else None
-
-    def _only(self, group: int, place: int) -> str | None:
-        """Return the one text that a column holds in a row group, as its statistics tell."""
-        known: Any = self._file.metadata.row_group(group).column(place).statistics
-        if (
-            known is None
-            or not known.has_min_max
-            or not known.has_null_count
-            or known.null_count
-        ):
+        if column not in paths:
             return None
-        return (
-            known.min if isinstance(known.min, str) and known.min == known.max else None
-        )
+        index, groups = paths.index(column), range(metadata.num_row_groups)
+        texts = {self._only_text(group, index) for group in groups}
+        return texts.pop() if len(texts) == 1 else None
 
-    def batches(
-        self,
-        labels: Sequence[str],
-        keep: Sequence[str] = (),
-        pieces: range | None = None,
-        size: int = BATCH,
+    def _only_text(self, group: int, column: int) -> str | None:
+        """Return the one text that a column holds in a row group, as its statistics tell."""
+        about = self._file.metadata.row_group(group).column(column).statistics
+        if about is None or not about.has_min_max or not about.has_null_count:
+            return None
+        is_text = isinstance(about.min, str) and not about.null_count
+        return about.min if is_text and about.min == about.max else None
+
+    def _read(
+        self, labels: list[str], keep: list[str], size: int
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         schema = self._file.schema_arrow
         # Labels come as a dictionary: each is read once, and not once for every row.
         text = [name for name in labels if pa.types.is_string(schema.field(name).type)]
-        groups: Any = None if pieces is None else list(pieces)
-        try:
-            file = pq.ParquetFile(
-                self._stream, read_dictionary=text, page_checksum_verification=True
-            )
-            for batch in file.iter_batches(
-                batch_size=size, columns=[*labels, *keep], row_groups=groups
-            ):
-                self._rows += len(batch)
-                yield batch
-        except (pa.ArrowException, OSError, KeyError):
-            raise self.damaged() from None
+        groups = None if self._selected is None else list(self._selected)
+        for batch in self._open(read_dictionary=text).iter_batches(
+            batch_size=size, columns=labels + keep, row_groups=groups
+        ):
+            self._rows += len(batch)
+            yield batch
 
 
 class _ArrowFile(ColumnFile):
@@ -364,123 +273,88 @@ class _ArrowFile(ColumnFile):
     def __init__(self, stream: Any, name: str, size: int | None, head: bytes) -> None:
         import pyarrow as pa
 
-        super().__init__(name, size)
-        self._stream = stream
-        self._whole = head.startswith(_ARROW_FILE) and not isinstance(
-            stream, io.BufferedReader
-        )
-        self._read = 0
+        super().__init__(stream, name, size)
+        is_file = head.startswith(_ARROW_FILE)
+        self._is_seekable = is_file and not isinstance(stream, io.BufferedReader)
+        self._batches = 0
         try:
-            if head.startswith(_ARROW_FILE) and not self._whole:
+            if is_file and not self._is_seekable:
                 stream.read(len(_ARROW_FILE) + 2)  # what comes behind is a stream
-            self._opened: Any = (
-                pa.ipc.open_file(stream) if self._whole else pa.ipc.open_stream(stream)
-            )
+            open_ipc = pa.ipc.open_file if self._is_seekable else pa.ipc.open_stream
+            self._opened: Any = open_ipc(stream)
         except (pa.ArrowException, OSError):
             raise self.damaged(
                 "it is not a complete Arrow IPC file or stream"
             ) from None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._opened.schema.names)
+        self.names = tuple(self._opened.schema.names)
 
     def named_design(self, key: str) -> str | None:
-        return _in_metadata(self._opened.schema, key)
+        return _find_metadata(self._opened.schema, key)
 
     @property
     def share(self) -> float | None:
-        if self._whole:
-            return self._read / max(1, int(self._opened.num_record_batches))
-        return _position(self._stream, self._size)
+        if self._is_seekable:
+            return self._batches / max(1, int(self._opened.num_record_batches))
+        return super().share
 
-    def batches(
-        self,
-        labels: Sequence[str],
-        keep: Sequence[str] = (),
-        pieces: range | None = None,
-        size: int = BATCH,
+    def _read(
+        self, labels: list[str], keep: list[str], size: int
     ) -> Iterator[pa.RecordBatch]:
-        import pyarrow as pa
+        for batch in self._read_all():
+            yield from _slice_batch(batch.select(labels + keep), size)
 
-        assert pieces is None, "this format is read as a whole"
-        try:
-            for batch in self._all():
-                chosen = batch.select([*labels, *keep])
-                yield from (
-                    chosen.slice(start, size) for start in range(0, len(chosen), size)
-                )
-        except (pa.ArrowException, OSError, KeyError):
-            raise self.damaged() from None
-
-    def _all(self) -> Iterator[pa.RecordBatch]:
-        if not self._whole:
+    def _read_all(self) -> Iterator[pa.RecordBatch]:
+        if not self._is_seekable:
             yield from self._opened
             return
         for number in range(self._opened.num_record_batches):
-            self._read = number + 1
+            self._batches = number + 1
             yield self._opened.get_batch(number)
 
 
+def _slice_batch(batch: pa.RecordBatch, size: int) -> Iterator[pa.RecordBatch]:
+    return (batch.slice(start, size) for start in range(0, len(batch), size))
+
+
+def _find_metadata(schema: pa.Schema, key: str) -> str | None:
+    value = (schema.metadata or {}).get(key.encode())
+    return None if value is None else value.decode(errors="replace")
+
+
 class _CsvFile(ColumnFile):
-    def __init__(
-        self, stream: io.BufferedReader, name: str, size: int | None, head: bytes
-    ) -> None:
-        super().__init__(name, size)
-        self._stream = stream
+    def __init__(self, stream: Any, name: str, size: int | None, head: bytes) -> None:
+        super().__init__(stream, name, size)
         self._bare = b"\n" not in head and b"\r" not in head
         if not head.strip():
             raise self.damaged("it is empty")
+        text = head.decode("utf-8-sig", errors="ignore")
+        # Spreadsheets write semicolons where a comma is the decimal sign.
+        self._delimiter = max(",;\t", key=text.split("\n", 1)[0].count)
+        lines = io.StringIO(text, newline="")
         try:
-            first = head.decode("utf-8-sig", errors="ignore")
-            line = first.split("\n", 1)[0]
-            # Spreadsheets write semicolons where a comma is the decimal sign.
-            self._delimiter = max(",;\t", key=line.count)
-            self._names = tuple(
-                next(
-                    csv.reader(
-                        io.StringIO(first, newline=""), delimiter=self._delimiter
-                    )
-                )
-            )
+            self._header = next(csv.reader(lines, delimiter=self._delimiter))
         except (csv.Error, StopIteration):
             raise self.damaged("its first line is not a header") from None
+        self.names = tuple(self._header)
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self._names
-
-    @property
-    def share(self) -> float | None:
-        return _position(self._stream, self._size)
-
-    def batches(
-        self,
-        labels: Sequence[str],
-        keep: Sequence[str] = (),
-        pieces: range | None = None,
-        size: int = BATCH,
+    def _read(
+        self, labels: list[str], keep: list[str], size: int
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        assert pieces is None, "this format is read as a whole"
         uneven: list[Any] = []
         try:
-            for batch in map(plain_batch, self._open([*labels, *keep], uneven)):
-                yield from (
-                    batch.slice(start, size) for start in range(0, len(batch), size)
-                )
+            for batch in map(plain_batch, self._open(labels + keep, uneven)):
+                yield from _slice_batch(batch, size)
         except pa.ArrowException:
             if uneven:
-                bad = uneven[0]
-                fields = f"{bad.actual_columns} fields where the header has {bad.expected_columns}"
-                raise self.damaged(f"row {bad.number - 1:,} has {fields}") from None
+                row = uneven[0]
+                fields = f"{row.actual_columns} fields where the header has {row.expected_columns}"
+                raise self.damaged(f"row {row.number - 1:,} has {fields}") from None
             raise self.damaged("it breaks off, or is not CSV in UTF-8") from None
-        except OSError:
-            raise self.damaged() from None
 
     def _open(
-        self, wanted: Sequence[str], uneven: list[Any]
+        self, columns: Sequence[str], uneven: list[Any]
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
         import pyarrow.csv as pacsv
@@ -493,37 +367,33 @@ class _CsvFile(ColumnFile):
             return  # a header without a line end, and nothing behind it
         yield from pacsv.open_csv(
             self._stream,
-            read_options=pacsv.ReadOptions(
-                use_threads=False
-            ),  # so that rows are numbered
+            # So that rows are numbered.
+            read_options=pacsv.ReadOptions(use_threads=False),
             parse_options=pacsv.ParseOptions(
                 delimiter=self._delimiter,
                 newlines_in_values=True,
-                ignore_empty_lines=len(self._names)
-                > 1,  # in a single column an empty line is a missing value
+                # In a single column an empty line is a missing value.
+                ignore_empty_lines=len(self._header) > 1,
                 invalid_row_handler=handle,
             ),
             # Text stays the text that it is: "01" is not 1, and "NA" may be a label. Only nothing is missing.
             convert_options=pacsv.ConvertOptions(
-                include_columns=list(wanted),
-                column_types={name: pa.string() for name in wanted},
+                include_columns=list(columns),
+                column_types=dict.fromkeys(columns, pa.string()),
                 null_values=[""],
                 strings_can_be_null=True,
             ),
         )
 
 
-class _NdjsonFile(ColumnFile):
-    def __init__(
-        self, stream: io.BufferedReader, name: str, size: int | None, head: bytes
-    ) -> None:
-        super().__init__(name, size)
-        self._stream = stream
-        self._first = head.partition(b"\n")[0]
+class _BrokenLine(Exception):
+    """Why a line cannot be read, and not what it holds."""
 
-    @property
-    def names(self) -> None:
-        return None
+
+class _NdjsonFile(ColumnFile):
+    def __init__(self, stream: Any, name: str, size: int | None, head: bytes) -> None:
+        super().__init__(stream, name, size)
+        self._first = head.partition(b"\n")[0]
 
     def has(self, column: str) -> bool:
         """Say whether the first row has this column."""
@@ -532,30 +402,85 @@ class _NdjsonFile(ColumnFile):
         except (ValueError, RecursionError, TypeError):
             return False
 
-    @property
-    def share(self) -> float | None:
-        return _position(self._stream, self._size)
-
-    def batches(
-        self,
-        labels: Sequence[str],
-        keep: Sequence[str] = (),
-        pieces: range | None = None,
-        size: int = BATCH,
+    def _read(
+        self, labels: list[str], keep: list[str], size: int
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        assert pieces is None, "this format is read as a whole"
-        try:
-            for rows in _json_batches(self._stream, labels, keep, min(size, BATCH)):
-                columns = [
-                    pa.array(column, pa.string()) for column in zip(*rows, strict=True)
-                ]
-                yield pa.record_batch(columns, names=[*labels, *keep])
-        except BrokenLine as error:
-            raise self.damaged(f"line {error.line:,} {error.problem}") from None
-        except (OSError, UnicodeError):
-            raise self.damaged() from None
+        rows = self._read_rows(labels, keep)
+        while batch := list(islice(rows, min(size, BATCH))):
+            columns = [
+                pa.array(column, pa.string()) for column in zip(*batch, strict=True)
+            ]
+            yield pa.record_batch(columns, names=labels + keep)
+
+    def _read_rows(self, labels: list[str], keep: list[str]) -> Iterator[Row]:
+        """Read fields of each object as text; null is None. Equal lines are read once."""
+        known: dict[bytes, Row] = {}
+        for number, line in enumerate(self._stream, start=1):
+            row = known.get(line)
+            if row is None:
+                try:
+                    row = _read_line(line, labels, keep)
+                except _BrokenLine as error:
+                    raise self.damaged(f"line {number:,} {error}") from None
+                if len(known) >= _REMEMBERED_LINES:
+                    known.clear()
+                known[line] = row
+            yield row
+
+
+def _read_line(line: bytes, labels: Sequence[str], keep: Sequence[str]) -> Row:
+    """Read fields that hold text, or whole numbers that are labels; and others, of which what is no text stays JSON.
+
+    Raises:
+        _BrokenLine: a line is no object, or lacks a field.
+    """
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError):
+        raise _BrokenLine("is not complete JSON") from None
+    if not isinstance(fields, dict):
+        raise _BrokenLine("is not a JSON object")
+    if fields.get("schema") == f"deniable/response/{documents.VERSION}":
+        fields = _read_sealed(line)
+    missing = [name for name in (*labels, *keep) if name not in fields]
+    if missing:
+        raise _BrokenLine(
+            f"has no field {missing[0]!r}; where there is no value expected null"
+        )
+    texts = [_read_label(name, fields[name]) for name in labels]
+    return (*texts, *(_to_text(fields[name]) for name in keep))
+
+
+def _read_sealed(line: bytes) -> dict[str, Any]:
+    """Read a response as it travels, which names its fields otherwise and is sealed by a hash."""
+    try:
+        response = documents.Response.from_json(line)
+    except UnreadableFile:
+        raise _BrokenLine(
+            "is a response whose content does not match its hash"
+        ) from None
+    return {DESIGN: response.design, RESPONSE: response.symbol}
+
+
+def _read_label(name: str, value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if math.isnan(value):
+            return None
+        if value == value // 1:
+            return str(int(value))
+    raise _BrokenLine(
+        f"holds a {type(value).__name__} in {name!r}; expected text, a whole number or null"
+    )
+
+
+def _to_text(value: object) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 @contextmanager
@@ -582,17 +507,19 @@ def open_columns(
             f"the format is {quoted(format, 20)}; expected one of {', '.join((*FORMATS, *READ_ALONE))}."
         )
     with ExitStack() as closing:
-        if isinstance(file, str | os.PathLike):
-            path = Path(file)
-            name = path.name
-            size: int | None = path.stat().st_size
-            stream: Any = closing.enter_context(path.open("rb"))
-            if path.suffix.lower() in COMPRESSED:
-                stream, size = _unpacked(stream, path.suffix.lower()), None
-            plain = None if size is None else path
+        if not isinstance(file, str | os.PathLike):
+            yield _open(file, "the stream", None, format, closing, None, sheet)
+            return
+        import pyarrow as pa
+
+        path = Path(file)
+        stream: Any = closing.enter_context(path.open("rb"))
+        size, codec = path.stat().st_size, COMPRESSED.get(path.suffix.lower())
+        if codec is None:
+            yield _open(stream, path.name, size, format, closing, path, sheet)
         else:
-            stream, name, size, plain = file, "the stream", None, None
-        yield _open(stream, name, size, format, closing, plain, sheet)
+            unpacked: Any = pa.input_stream(stream, compression=codec)  # type: ignore[arg-type]  # it is one of its names
+            yield _open(unpacked, path.name, None, format, closing, None, sheet)
 
 
 def _open(
@@ -615,10 +542,10 @@ def _open(
     format = format or guess(name) or _begins(head)
     if sheet is not None and format != "excel":
         raise InvalidRequest(f"{name} is no workbook; expected no name of a sheet.")
-    whole = format in ("parquet", *READ_ALONE) or (
+    jumps = format in ("parquet", *READ_ALONE) or (
         format == "arrow" and seekable and head.startswith(_ARROW_FILE)
     )
-    if whole and not seekable:
+    if jumps and not seekable:
         raise UnreadableFile(
             f"cannot read {format.capitalize()} from {name}; expected a file.",
             "Hand over its path.",
@@ -626,90 +553,68 @@ def _open(
     if seekable:
         stream.seek(start)
     if format in READ_ALONE:
-        return _of_office(stream, name, format, path, sheet)
-    if whole:
-        if path is not None:
-            stream = closing.enter_context(_native(path))
-        return _READERS[format](stream, name, size, head)
-    buffered = io.BufferedReader(
-        stream if seekable else _Again(head, stream), _HEAD_BYTES
-    )
-    closing.callback(
-        buffered.detach
-    )  # the stream belongs to whoever opened it, and stays open
-    return _READERS[format](buffered, name, size, head)
+        from deniable.files import office
+
+        if format == "excel":
+            return office.ExcelFile(stream, name, sheet)
+        return office.StatisticsFile(path or stream, name, format)
+    if not jumps:
+        raw = stream if seekable else _ReplayStream(head, stream)
+        stream = io.BufferedReader(raw, _HEAD_BYTES)
+        # The stream belongs to whoever opened it, and stays open.
+        closing.callback(stream.detach)
+    elif path is not None:
+        import pyarrow as pa
+
+        # Arrow reads such a file without Python, and its threads do not wait for each other.
+        stream = closing.enter_context(pa.OSFile(str(path), "rb"))
+    return _READERS[format](stream, name, size, head)
 
 
 _READERS: dict[str, Callable[[Any, str, int | None, bytes], ColumnFile]] = {
-    "parquet": lambda stream, name, _size, _head: _ParquetFile(stream, name),
+    "parquet": _ParquetFile,
     "arrow": _ArrowFile,
     "csv": _CsvFile,
     "ndjson": _NdjsonFile,
 }
-_PARQUET, _ARROW_FILE, _ARROW_STREAM = b"PAR1", b"ARROW1", b"\xff\xff\xff\xff"
-_OFFICE = {
+_ARROW_FILE = b"ARROW1"
+_BEGINNINGS = {
+    b"PAR1": "parquet",
+    _ARROW_FILE: "arrow",
+    b"\xff\xff\xff\xff": "arrow",
     b"PK\x03\x04": "excel",
     b"$FL2": "spss",
     b"$FL3": "spss",
     b"<stata_dta>": "stata",
 }
 
-BINARY = (_PARQUET, _ARROW_FILE, _ARROW_STREAM, *_OFFICE)
+BINARY = tuple(_BEGINNINGS)
 """How files begin that are no text."""
 
 
-def _of_office(
-    stream: Any, name: str, format: str, path: Path | None, sheet: str | None
-) -> ColumnFile:
-    from deniable.files.office import ExcelFile, StatisticsFile
-
-    return (
-        ExcelFile(stream, name, sheet)
-        if format == "excel"
-        else StatisticsFile(path or stream, name, format)
-    )
-
-
-def _native(path: Path) -> Any:
-    """Open a file so that Arrow reads it without Python, and its threads do not wait for each other."""
-    import pyarrow as pa
-
-    return pa.OSFile(str(path), "rb")
-
-
 def _begins(head: bytes) -> str:
-    if head.startswith(_PARQUET):
-        return "parquet"
-    if head.startswith((_ARROW_FILE, _ARROW_STREAM)):
-        return "arrow"
-    if told := next(
-        (format for begin, format in _OFFICE.items() if head.startswith(begin)), None
-    ):
-        return told
+    for beginning, format in _BEGINNINGS.items():
+        if head.startswith(beginning):
+            return format
     return "ndjson" if head.lstrip().startswith(b"{") else "csv"
 
 
-def _in_metadata(schema: pa.Schema, key: str) -> str | None:
-    named = (schema.metadata or {}).get(key.encode())
-    return None if named is None else named.decode(errors="replace")
-
-
-class _Again(io.RawIOBase):
+class _ReplayStream(io.RawIOBase):
     """A stream that cannot go back, with what was read from it put in front again."""
 
-    def __init__(self, head: bytes, rest: IO[bytes]) -> None:
+    def __init__(self, head: bytes, stream: IO[bytes]) -> None:
         self._head = head
-        self._rest = rest
+        self._stream = stream
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: Any) -> int:
         room = len(buffer)
-        piece = self._head[:room] or self._rest.read(room)
+        content = self._head[:room] or self._stream.read(room)
         self._head = self._head[room:]
-        buffer[: len(piece)] = piece
-        return len(piece)
+        buffer[: len(content)] = content
+        return len(content)
 
 
 def guess(name: str) -> str | None:
@@ -723,14 +628,3 @@ def guess(name: str) -> str | None:
     return _SUFFIXES.get(
         (Path(path.stem) if path.suffix in COMPRESSED else path).suffix
     )
-
-
-def _unpacked(stream: Any, suffix: str) -> Any:
-    import pyarrow as pa
-
-    codec: Any = COMPRESSED[suffix]
-    return pa.input_stream(stream, compression=codec)
-
-
-def _position(stream: io.BufferedReader, size: int | None) -> float | None:
-    return None if size is None else min(1.0, stream.tell() / max(1, size))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from string import ascii_lowercase
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _PROGRAMS = {"spss": "SPSS", "stata": "Stata"}
 
 
-def cell_text(cell: Any) -> str | None:
+def cell_text(cell: object) -> str | None:
     """Return a cell as text; None where it holds nothing.
 
     Example:
@@ -42,39 +42,38 @@ class ExcelFile(ColumnFile):
     """A sheet of a workbook, whose first row names the columns."""
 
     def __init__(self, stream: IO[bytes], name: str, sheet: str | None) -> None:
-        super().__init__(name, None)
-        self._sheet = self._chosen(stream, sheet)
-        named = [cell_text(cell) or "" for cell in _first_row(self._sheet)]
-        while named and not named[-1]:
-            named.pop()
-        if not named:
+        super().__init__(stream, name)
+        self._sheet = self._choose_sheet(sheet)
+        header = [cell_text(cell) or "" for cell in _first_row(self._sheet)]
+        while header and not header[-1]:
+            header.pop()
+        if not header:
             raise self.damaged("its first row names no columns")
-        self._names = tuple(named)
+        self._header = header
+        self.names = tuple(header)
 
-    def _chosen(self, stream: IO[bytes], sheet: str | None) -> Any:
+    def _choose_sheet(self, sheet: str | None) -> Any:
         try:
             from openpyxl import load_workbook
         except ImportError:
             raise _missing("openpyxl", "a workbook") from None
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore"
-                )  # about styles, of which nothing is read
-                book: Any = load_workbook(stream, read_only=True, data_only=True)
+            with warnings.catch_warnings(
+                action="ignore"
+            ):  # about styles, which are not read
+                book: Any = load_workbook(self._stream, read_only=True, data_only=True)
         except Exception:  # whatever it meets in a file that is no workbook
             raise self.damaged("it is not a complete workbook of Excel") from None
-        for each in book.worksheets:
-            each.reset_dimensions()  # some programs write that a sheet has one cell, and fill many
-        there = [
-            each.title
-            for each in book.worksheets
-            if any(map(cell_text, _first_row(each)))
-        ]
-        if sheet is None and len(there) != 1:
-            listed = ", ".join(map(repr, there)) or "none"
+        titles = []
+        for worksheet in book.worksheets:
+            # Some programs write that a sheet has one cell, and fill many.
+            worksheet.reset_dimensions()
+            if any(map(cell_text, _first_row(worksheet))):
+                titles.append(worksheet.title)
+        if sheet is None and len(titles) != 1:
+            listed = ", ".join(map(repr, titles)) or "none"
             raise InvalidRequest(
-                f"{self.name} has {len(there)} sheets that hold something ({listed:.400}); expected one, or the name "
+                f"{self.name} has {len(titles)} sheets that hold something ({listed:.400}); expected one, or the name "
                 "of the one that is meant.",
                 "Name it: --sheet NAME, or sheet=….",
             )
@@ -83,48 +82,30 @@ class ExcelFile(ColumnFile):
             raise InvalidRequest(
                 f"{self.name} has no sheet {quoted(sheet)}; expected one of {listed:.400}."
             )
-        return book[sheet or there[0]]
+        return book[sheet or titles[0]]
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self._names
-
-    @property
-    def share(self) -> float | None:
-        return None
-
-    def batches(
-        self,
-        labels: Sequence[str],
-        keep: Sequence[str] = (),
-        pieces: range | None = None,
-        size: int = BATCH,
+    def _read(
+        self, labels: list[str], keep: list[str], size: int
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        assert pieces is None, "this format is read as a whole"
-        wanted = [*labels, *keep]
-        places = [self._names.index(name) for name in wanted]
-        rows = self._sheet.iter_rows(
-            min_row=2, max_col=len(self._names), values_only=True
-        )
-        try:
-            while block := list(islice(rows, size)):
-                columns = [
-                    pa.array([_at(row, place) for row in block], pa.string())
-                    for place in places
-                ]
-                yield pa.record_batch(columns, names=wanted)
-        except (OSError, ValueError, KeyError, EOFError):
-            raise self.damaged() from None
+        names, width = labels + keep, len(self._header)
+        indexes = [self._header.index(name) for name in names]
+        rows = self._sheet.iter_rows(min_row=2, max_col=width, values_only=True)
+        while block := list(islice(rows, size)):
+            columns = [
+                pa.array([_cell_at(row, index) for row in block], pa.string())
+                for index in indexes
+            ]
+            yield pa.record_batch(columns, names=names)
 
 
 def _first_row(sheet: Any) -> Sequence[Any]:
     return next(sheet.iter_rows(max_row=1, values_only=True), ())
 
 
-def _at(row: Sequence[Any], place: int) -> str | None:
-    return cell_text(row[place]) if place < len(row) else None
+def _cell_at(row: Sequence[object], index: int) -> str | None:
+    return cell_text(row[index]) if index < len(row) else None
 
 
 class StatisticsFile(ColumnFile):
@@ -133,26 +114,25 @@ class StatisticsFile(ColumnFile):
     named = True
 
     def __init__(self, file: IO[bytes] | Path, name: str, program: str) -> None:
-        super().__init__(name, None)
+        super().__init__(file, name)
         try:
             import pyreadstat
         except ImportError:
             raise _missing("pyreadstat", f"a file of {_PROGRAMS[program]}") from None
-        self._given = file
         self._program = program
         self._reader: Any = (
             pyreadstat.read_sav if program == "spss" else pyreadstat.read_dta
         )
         self._rows = 0
-        _, self._about = self._read(metadataonly=True)
+        _, self._about = self._read_file(metadataonly=True)
+        self.names = tuple(self._about.column_names)
 
-    def _read(self, **options: Any) -> tuple[dict[str, list[Any]], Any]:
-        given = self._given
-        if not isinstance(given, Path):
-            given.seek(0)
+    def _read_file(self, **options: Any) -> tuple[dict[str, list[Any]], Any]:
+        if not isinstance(self._stream, Path):
+            self._stream.seek(0)
         try:
             rows, about = self._reader(
-                given, user_missing=True, output_format="dict", **options
+                self._stream, user_missing=True, output_format="dict", **options
             )
         except Exception:  # pyreadstat has a class of its own for each thing that may be wrong with a file
             raise self.damaged(
@@ -161,67 +141,52 @@ class StatisticsFile(ColumnFile):
         return rows, about
 
     @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(self._about.column_names)
-
-    @property
     def share(self) -> float | None:
         rows = self._about.number_rows
         return self._rows / rows if rows and rows > 0 else None
 
     def meanings(self, column: str) -> Meanings:
-        labels = self._about.variable_value_labels.get(column, {})
-        ranges = self._about.missing_ranges.get(column, [])
-        words = [str(each["lo"]) for each in ranges if isinstance(each["lo"], str)]
-        if (
-            self._program == "stata"
-            and self._about.readstat_variable_types.get(column) != "string"
-        ):
-            words.extend(
-                ascii_lowercase
-            )  # .a to .z, which come as letters among numbers
-        return Meanings(
-            {
-                text: str(label)
-                for code, label in labels.items()
-                if (text := cell_text(code)) is not None
-            },
-            frozenset(words),
-            tuple(
-                (float(each["lo"]), float(each["hi"]))
-                for each in ranges
-                if not isinstance(each["lo"], str)
-            ),
-        )
+        about = self._about
+        texts = {
+            cell_text(code): str(label)
+            for code, label in about.variable_value_labels.get(column, {}).items()
+        }
+        missing, ranges = set(), []
+        for bounds in about.missing_ranges.get(column, []):
+            if isinstance(bounds["lo"], str):
+                missing.add(bounds["lo"])
+            else:
+                ranges.append((float(bounds["lo"]), float(bounds["hi"])))
+        is_text = about.readstat_variable_types.get(column) == "string"
+        if self._program == "stata" and not is_text:
+            # .a to .z, which come as letters among numbers
+            missing.update(ascii_lowercase)
+        labels = {code: label for code, label in texts.items() if code is not None}
+        return Meanings(labels, frozenset(missing), tuple(ranges))
 
-    def batches(
-        self,
-        labels: Sequence[str],
-        keep: Sequence[str] = (),
-        pieces: range | None = None,
-        size: int = BATCH,
+    def _read(
+        self, labels: list[str], keep: list[str], size: int
     ) -> Iterator[pa.RecordBatch]:
-        assert pieces is None, "this format is read as a whole"
-        known = {name: self.meanings(name) for name in (*labels, *keep)}
-        yield from self._cells(
-            [*labels, *keep], size, lambda name, code: known[name].label(code)
+        names = labels + keep
+        meanings = {name: self.meanings(name) for name in names}
+        return self._read_cells(
+            names, size, lambda name, code: meanings[name].label(code)
         )
 
     def coded_batches(
         self, columns: Sequence[str], size: int = BATCH
     ) -> Iterator[pa.RecordBatch]:
-        yield from self._cells(columns, size, lambda _, code: code)
+        return self._read_cells(list(columns), size, lambda _, code: code)
 
-    def _cells(
-        self, names: Sequence[str], size: int, read: Any
+    def _read_cells(
+        self, names: list[str], size: int, read: Callable[[str, str], str | None]
     ) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
+        selected = list(dict.fromkeys(names))
         while True:
-            rows, _ = self._read(
-                usecols=list(dict.fromkeys(names)),
-                row_offset=self._rows,
-                row_limit=size,
+            rows, _ = self._read_file(
+                usecols=selected, row_offset=self._rows, row_limit=size
             )
             count = len(rows[names[0]]) if names else 0
             if count == 0:
@@ -229,15 +194,13 @@ class StatisticsFile(ColumnFile):
             self._rows += count
             columns: list[Any] = []
             for name in names:
-                known: dict[Any, str | None] = {}
-                for cell in rows[name]:
-                    if cell not in known:
-                        text = cell_text(cell)
-                        known[cell] = None if text is None else read(name, text)
-                columns.append(
-                    pa.array([known[cell] for cell in rows[name]], pa.string())
-                )
-            yield pa.record_batch(columns, names=list(names))
+                texts: dict[object, str | None] = {}
+                for cell in set(rows[name]):
+                    text = cell_text(cell)
+                    texts[cell] = None if text is None else read(name, text)
+                cells = [texts[cell] for cell in rows[name]]
+                columns.append(pa.array(cells, pa.string()))
+            yield pa.record_batch(columns, names=names)
 
 
 def _missing(package: str, what: str) -> MissingExtra:

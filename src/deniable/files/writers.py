@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 
 class Writer(ABC):
-    """Writes batches of responses and what is kept beside them."""
+    """Writes batches of responses and what is kept beside them, as a schema says."""
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
         self._file = file
+        self._schema = schema
 
     @abstractmethod
     def write(self, batch: pa.RecordBatch) -> None:
@@ -36,67 +37,19 @@ class Writer(ABC):
         return
 
 
-class _ParquetWriter(Writer):
-    """Rows are gathered to groups, of the size that PyArrow itself writes."""
-
-    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        super().__init__(file)
-        # Bits drawn at random cannot be compressed, and would only be read more slowly.
-        packed = {
-            field.name for field in schema if pa.types.is_fixed_size_binary(field.type)
-        }
-        options: Any = {
-            "compression": {
-                name: "none" if name in packed else "snappy" for name in schema.names
-            },
-            "use_dictionary": [name for name in schema.names if name not in packed],
-        }
-        self._schema = schema
-        self._writer = pq.ParquetWriter(
-            file, schema, write_page_checksum=True, **options
-        )
-        self._held: list[pa.RecordBatch] = []
-
-    def write(self, batch: pa.RecordBatch) -> None:
-        self._held.append(batch)
-        if (
-            sum(map(len, self._held)) >= _GROUP_ROWS
-            or sum(each.nbytes for each in self._held) >= _GROUP_BYTES
-        ):
-            self._write_held()
-
-    def _write_held(self) -> None:
-        import pyarrow as pa
-
-        if self._held:
-            table = pa.Table.from_batches(
-                [each.cast(self._schema) for each in self._held]
-            )
-            self._held = []
-            self._writer.write_table(table, row_group_size=table.num_rows)
-
-    def finish(self) -> None:
-        self._write_held()
-
-    def close(self) -> None:
-        self._writer.close()
-
-
 class _ArrowWriter(Writer):
-    """Arrow IPC, the file format: its batches are found by number."""
+    """Arrow IPC, the file format: its batches are found by number. So are the others that PyArrow writes."""
 
     def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
+        super().__init__(file, schema)
+        self._writer = self._open()
+
+    def _open(self) -> Any:
         import pyarrow as pa
 
-        super().__init__(file)
-        self._schema = schema
-        target: Any = file
-        self._writer = pa.ipc.new_file(
-            target, schema, options=pa.ipc.IpcWriteOptions(compression="lz4")
-        )
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        target: Any = self._file
+        return pa.ipc.new_file(target, self._schema, options=options)
 
     def write(self, batch: pa.RecordBatch) -> None:
         self._writer.write_batch(batch.cast(self._schema))
@@ -105,37 +58,82 @@ class _ArrowWriter(Writer):
         self._writer.close()
 
 
-class _CsvWriter(Writer):
-    def __init__(self, file: IO[bytes], schema: pa.Schema) -> None:
+class _ParquetWriter(_ArrowWriter):
+    """Rows are gathered to groups, of the size that PyArrow itself writes."""
+
+    def _open(self) -> Any:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._held: list[pa.RecordBatch] = []
+        # Bits drawn at random cannot be compressed, and would only be read more slowly.
+        plain = [
+            column.name
+            for column in self._schema
+            if not pa.types.is_fixed_size_binary(column.type)
+        ]
+        options: Any = {
+            "compression": dict.fromkeys(self._schema.names, "none")
+            | dict.fromkeys(plain, "snappy"),
+            "use_dictionary": plain,
+        }
+        return pq.ParquetWriter(
+            self._file, self._schema, write_page_checksum=True, **options
+        )
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._held.append(batch.cast(self._schema))
+        if (
+            sum(map(len, self._held)) >= _GROUP_ROWS
+            or sum(held.nbytes for held in self._held) >= _GROUP_BYTES
+        ):
+            self.finish()
+
+    def finish(self) -> None:
+        import pyarrow as pa
+
+        if self._held:
+            table = pa.Table.from_batches(self._held)
+            self._held = []
+            self._writer.write_table(table, row_group_size=table.num_rows)
+
+
+class _CsvWriter(_ArrowWriter):
+    """Text in the cells, of which none is taken for a formula."""
+
+    def _open(self) -> Any:
         import pyarrow as pa
         import pyarrow.csv as pacsv
 
-        super().__init__(file)
-        plain = [
-            field.with_type(_plain(field.type)).with_name(str(safe_cell(field.name)))
-            for field in schema
-        ]
+        self._schema = pa.schema(
+            [
+                column.with_type(
+                    column.type.value_type
+                    if isinstance(column.type, pa.DictionaryType)
+                    else column.type
+                ).with_name(str(safe_cell(column.name)))
+                for column in self._schema
+            ]
+        )
         try:
-            self._writer = pacsv.CSVWriter(file, pa.schema(plain))
+            return pacsv.CSVWriter(self._file, self._schema)
         except pa.ArrowException:
             raise InvalidRequest(
                 "a kept column is of a type that CSV cannot hold; expected text, numbers or dates.",
                 "Write Parquet instead.",
             ) from None
-        self._schema = pa.schema(plain)
 
     def write(self, batch: pa.RecordBatch) -> None:
-        self._writer.write_batch(safe_batch(batch).cast(self._schema))
-
-    def close(self) -> None:
-        self._writer.close()
+        super().write(safe_batch(batch))
 
 
 class _NdjsonWriter(Writer):
     def write(self, batch: pa.RecordBatch) -> None:
-        names = batch.schema.names
-        if names == [RESPONSE, DESIGN] and _coded(batch.schema.field(0)):
-            self._file.write(b"".join(_equal_lines(batch)))
+        import pyarrow as pa
+
+        coded = isinstance(batch.schema.field(0).type, pa.DictionaryType)
+        if coded and batch.schema.names == [RESPONSE, DESIGN]:
+            self._file.writelines(_equal_lines(batch))
             return
         for row in batch.to_pylist():
             self._file.write(
@@ -167,7 +165,7 @@ _WRITERS: dict[str, Callable[[IO[bytes], Any], Writer]] = {
     "parquet": _ParquetWriter,
     "arrow": _ArrowWriter,
     "csv": _CsvWriter,
-    "ndjson": lambda file, _schema: _NdjsonWriter(file),
+    "ndjson": _NdjsonWriter,
 }
 _GROUP_ROWS = 1 << 20
 _GROUP_BYTES = 1 << 26
@@ -185,24 +183,8 @@ def line(design: str, symbol: str | None) -> str:
 
 def _equal_lines(batch: Any) -> Iterator[bytes]:
     """Write each label once, and repeat it for its rows."""
-    response, design = batch.column(RESPONSE), batch.column(DESIGN)[0].as_py()
-    lines = [
-        json.dumps({RESPONSE: label, DESIGN: design}, ensure_ascii=False).encode()
-        + b"\n"
-        for label in [*response.dictionary.to_pylist(), None]
-    ]
-    return map(
-        lines.__getitem__, response.indices.fill_null(len(lines) - 1).to_pylist()
-    )
-
-
-def _coded(field: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_dictionary(field.type))
-
-
-def _plain(kind: Any) -> Any:
-    import pyarrow as pa
-
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+    responses, design = batch.column(RESPONSE), batch.column(DESIGN)[0].as_py()
+    labels = [*responses.dictionary.to_pylist(), None]
+    lines = [f"{line(design, label)}\n".encode() for label in labels]
+    indices = responses.indices.fill_null(len(labels) - 1)
+    return map(lines.__getitem__, indices.to_pylist())
