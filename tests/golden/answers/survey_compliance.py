@@ -152,7 +152,7 @@ def self_protective(
                 for (u, v), share in zip(rates, pi, strict=True)
             ]
         )
-        return {"loglik": found.model._law.height(said, theta)}
+        return {"loglik": found.model._cells.height(np.append(said, theta))}
     return {
         "pi": [found.params[f"item {number}"] for number in range(1, len(designs) + 1)],
         "theta": found.params["always no"],

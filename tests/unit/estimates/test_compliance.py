@@ -427,7 +427,9 @@ class TestProtection:
         )
 
         def fall(free: np.ndarray) -> float:
-            return -found.model._law.height(1 / 6 + 2 / 3 * free[:3], float(free[3]))
+            return -found.model._cells.height(
+                np.append(1 / 6 + 2 / 3 * free[:3], free[3])
+            )
 
         best = minimize(fall, [0.1, 0.1, 0.1, 0.1], bounds=[(0, 0.9)] * 4)
         assert found.log_likelihood >= -best.fun - 1e-7
@@ -436,14 +438,16 @@ class TestProtection:
                 fall, [0.1, 0.1, 0.1, at], bounds=[(0, 0.9)] * 3 + [(at, at)]
             )
             assert (
-                found.model._law.height(*found.model._law.highest(3, at))
+                found.model._cells.height(found.model._cells.maximize(3, at))
                 >= -held.fun - 1e-6
             )
         held = minimize(
             fall, [0.2, 0.1, 0.1, 0.2], bounds=[(0.2, 0.2)] + [(0, 0.9)] * 3
         )
         assert (
-            found.model._law.height(*found.model._law.highest(0, 1 / 6 + 2 / 3 * 0.2))
+            found.model._cells.height(
+                found.model._cells.maximize(0, 1 / 6 + 2 / 3 * 0.2)
+            )
             >= -held.fun - 1e-6
         )
 
@@ -470,7 +474,9 @@ class TestProtection:
         assert [each.code for each in found.warnings] == ["outside"]
 
         def fall(free: np.ndarray) -> float:
-            return -found.model._law.height(1 / 6 + 2 / 3 * free[:2], float(free[2]))
+            return -found.model._cells.height(
+                np.append(1 / 6 + 2 / 3 * free[:2], free[2])
+            )
 
         best = minimize(fall, [0.1, 0.1, 0.1], bounds=[(0, 0.9)] * 3)
         assert found.log_likelihood == pytest.approx(-best.fun, abs=1e-5)

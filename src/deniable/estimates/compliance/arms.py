@@ -9,8 +9,6 @@ from functools import cached_property
 from statistics import NormalDist
 from typing import Any, ClassVar
 
-import numpy as np
-
 from deniable.errors import InvalidRequest
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.likelihood import log_likelihood
@@ -73,17 +71,16 @@ class ArmComparison(Model):
     @property
     def z(self) -> dict[str, float]:
         """Each difference in standard errors."""
+        errors = self.errors
         return {
-            name: value / error if error else math.nan
-            for (name, value), error in zip(
-                self.params.items(), self.errors.values(), strict=True
-            )
+            name: value / errors[name] if errors[name] else math.nan
+            for name, value in self.params.items()
         }
 
     @property
     def p_values(self) -> dict[str, float]:
         """How often chance alone gives a difference at least as far from 0, under the normal law."""
-        return {name: 2 * NormalDist().cdf(-abs(each)) for name, each in self.z.items()}
+        return {name: 2 * NormalDist().cdf(-abs(z)) for name, z in self.z.items()}
 
     @cached_property
     def pooled(self) -> dict[str, float]:
@@ -93,19 +90,15 @@ class ArmComparison(Model):
     @cached_property
     def likelihood_ratio(self) -> HypothesisTest:
         """G² of one share for both arms against one for each, all of them probabilities."""
-        tallies = (self.randomized, self.direct)
-        apart = [
-            list(fitted(each, method="likelihood").params.values()) for each in tallies
-        ]
-        together = list(self.pooled.values())
         gain = sum(
-            _height(each, own) - _height(each, together)
-            for each, own in zip(tallies, apart, strict=True)
+            _height(tally, fitted(tally, method="likelihood").params)
+            - _height(tally, self.pooled)
+            for tally in (self.randomized, self.direct)
         )
         return likelihood_ratio(
             "Test that both arms have the same shares, all between 0 and 1",
             gain,
-            len(together) - 1,
+            len(self.pooled) - 1,
         )
 
     def n_intervals(self) -> int:
@@ -115,24 +108,21 @@ class ArmComparison(Model):
         """Return "recovered", from the intervals of both arms."""
         return {"recovered": self._recovered_bounds}
 
-    def _recovered_bounds(self, confidence: float) -> Bounds:
+    def _recovered_bounds(self, level: float) -> Bounds:
         device, direct = self.arms
-        differences = [
-            device.contrast({name: 1}) - direct.contrast({name: 1})
+        intervals = [
+            (device.contrast({name: 1}) - direct.contrast({name: 1})).interval(
+                level=level
+            )
             for name in self.params
         ]
-        lows, highs = vector(
-            [difference.interval(level=confidence) for difference in differences]
-        ).T
+        lows, highs = vector(intervals).T
         return lows, highs
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        device, direct = self.arms
-        return (
-            *device.warnings,
-            *(each for each in direct.warnings if each not in device.warnings),
-        )
+        cautions = [caution for arm in self.arms for caution in arm.warnings]
+        return tuple(dict.fromkeys(cautions))
 
     @property
     def _device(self) -> str:
@@ -143,22 +133,20 @@ class ArmComparison(Model):
         """The result in words, with the assumption that it rests on."""
         name = list(self.params)[-1]
         difference, z, p = self.params[name], self.z[name], self.p_values[name]
-        found = [each.params[name] for each in self.arms]
+        shares = [arm.params[name] for arm in self.arms]
         more = "more" if difference >= 0 else "less"
         return (
             f"With {self._device} the share of {name!r} is estimated {abs(100 * difference):.1f} points "
-            f"{more} than when asked directly ({found[0]:.4f} against {found[1]:.4f}; z = {z:.2f}, p = "
+            f"{more} than when asked directly ({shares[0]:.4f} against {shares[1]:.4f}; z = {z:.2f}, p = "
             f"{formats.p_value(p)}). That "
             "more is nearer to the truth is an assumption: people who answer the device at random, or misunderstand "
             "it, raise a small share too."
         )
 
     def describe(self) -> Description:
-        tests = []
-        if (
-            self.randomized.design.channel.own_cells
-        ):  # else the tally keeps sums, which have no likelihood
-            tests.append(f"{self.likelihood_ratio}.")
+        notes = [self.sentence]
+        if self.randomized.design.channel.own_cells:  # else sums, without a likelihood
+            notes.append(f"{self.likelihood_ratio}.")
         sizes = [arm.respondents for arm in (self.randomized, self.direct)]
         return Description(
             title=f"{self._device} minus asked directly, {sizes[0]:,} and {sizes[1]:,} respondents",
@@ -167,7 +155,7 @@ class ArmComparison(Model):
             respondents=sum(sizes),
             epsilon=max(self.randomized.design.epsilon, self.direct.design.epsilon),
             missing=self.randomized.missing + self.direct.missing,
-            notes=(self.sentence, *tests),
+            notes=tuple(notes),
         )
 
     def to_source(self) -> dict[str, Any]:
@@ -216,16 +204,14 @@ def compare_arms(
             "there is a sampling; expected two tallies of people who were drawn alike.",
             _OF_A_SAMPLE,
         )
-    tallies = [
-        each.tally if isinstance(each, Estimate) else each
-        for each in (randomized, direct)
-    ]
-    if not all(isinstance(each, Tally) for each in tallies):
+    first, second = (
+        arm.tally if isinstance(arm, Estimate) else arm for arm in (randomized, direct)
+    )
+    if not (isinstance(first, Tally) and isinstance(second, Tally)):
         raise InvalidRequest(
             "expected two tallies or estimates: of the arm with the device, and of the direct one.",
             _OF_A_SAMPLE,
         )
-    first, second = tallies
     if list(first.design.categories) != list(second.design.categories):
         raise InvalidRequest(
             "the arms were asked about different answers; expected the same categories in the same order.",
@@ -236,8 +222,6 @@ def compare_arms(
     return Statistic(model)
 
 
-def _height(tally: Tally, shares: list[float]) -> float:
-    return log_likelihood(
-        tally.counts.astype(np.float64),
-        tally.design.channel.floats() @ np.array(shares),
-    )
+def _height(tally: Tally, shares: Mapping[str, float]) -> float:
+    expected = tally.design.channel.floats() @ list(shares.values())
+    return log_likelihood(vector(tally.counts), expected)

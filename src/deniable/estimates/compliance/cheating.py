@@ -7,32 +7,26 @@ always send, and π + β + γ = 1. They differ in what the γ are taken for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 
-from deniable import documents, exact
+from deniable import exact
 from deniable.designs import Design, binary, crosswise, simmons
 from deniable.errors import InvalidRequest
 from deniable.estimates.compliance.fits import (
     Compliance,
     TriangleFit,
-    counted,
-    one_each,
+    count_second,
     read_groups,
-    remade_sample,
+    zip_groups,
 )
 from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare
-from deniable.estimates.compliance.response_shares import (
-    Group,
-    ResponseShares,
-    Samplings,
-)
+from deniable.estimates.compliance.response_shares import Group, Samplings
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.stages import groups_from_body
 from deniable.tallies import Tally
 
 
@@ -44,21 +38,21 @@ class _Always(TriangleFit):
         says: the response that they always send.
     """
 
+    SOURCE = {"says": str}  # noqa: RUF012 - declared by the base
+
     says: str
 
     @cached_property
     def triangle(self) -> Triangle:
         """The likelihood: a law for honest members, honest others, and those who always send one response."""
-        alone = np.array(
-            [[float(symbol == self.says)] for symbol in self.tallies[0].design.symbols]
-        )
+        symbols = self.tallies[0].design.symbols
+        cheaters = np.array([[float(symbol == self.says)] for symbol in symbols])
         laws = [
-            np.hstack([each.design.channel.floats()[:, ::-1], alone])
-            for each in self.tallies
+            np.hstack([tally.design.channel.floats()[:, ::-1], cheaters])
+            for tally in self.tallies
         ]
-        return Triangle(
-            np.vstack(laws), self.response_shares.counts, self.response_shares.cells
-        )
+        shares = self.response_shares
+        return Triangle(np.vstack(laws), shares.counts, shares.cells)
 
     @cached_property
     def moment(self) -> tuple[Vector, Matrix]:
@@ -69,28 +63,20 @@ class _Always(TriangleFit):
         """
         sizes, seen = self.response_shares.sizes, self.response_shares.value[1::2]
         rates = self.triangle.laws[1::2]
-        slopes, rest = rates[:, :2] - rates[:, 2:], rates[:, 2]
+        slopes = rates[:, :2] - rates[:, 2:]
         smoothed = (seen * sizes + 0.5) / (sizes + 1)
-        precision = sizes / (smoothed * (1 - smoothed))
-        solve = np.linalg.solve((slopes.T * precision) @ slopes, slopes.T * precision)
-        both = solve @ (seen - rest)
-        found = np.array([*both, 1 - both.sum()])
-        moves = np.zeros((3, 2 * len(seen)))
-        moves[:, 1::2] = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]]) @ solve
-        return np.where(np.abs(found) < 1e-12, 0.0, found), moves  # no rounding below 0
+        weighted = slopes.T * (sizes / (smoothed * (1 - smoothed)))
+        solve = np.linalg.solve(weighted @ slopes, weighted)
+        honest = solve @ (seen - rates[:, 2])
+        weights = np.array([*honest, 1 - honest.sum()])
+        jacobian = np.zeros((3, 2 * len(seen)))
+        jacobian[:, 1::2] = np.vstack([solve, -solve.sum(axis=0)])
+        return np.where(np.abs(weights) < 1e-12, 0.0, weights), jacobian  # no −1e-17
 
     @property
     def _categories(self) -> tuple[str, str]:
         no, yes = self.tallies[0].design.categories
         return no, yes
-
-    def to_source(self) -> dict[str, Any]:
-        return super().to_source() | {"says": self.says}
-
-    @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: None) -> Self:  # noqa: ARG003 - each group has its own
-        says = documents.field(source, "says", str)
-        return cls(tuple(groups_from_body(source)), says, **remade_sample(source))
 
     @property
     def _ends(self) -> str:
@@ -158,9 +144,7 @@ class LieDetector(_Always):
             "truthful": WeightShare((1, 0, 0), (1, 0, 1)),
         }
 
-    @property
-    def _title(self) -> str:
-        return "stochastic lie detector"
+    _title = "stochastic lie detector"
 
     @property
     def _notes(self) -> tuple[str, ...]:
@@ -210,17 +194,15 @@ def cheating_detection(
         {'yes, honest': 0.1889, 'no, honest': 0.5556, 'always no': 0.2556, 'yes at most': 0.4444}
     """
     if groups is None:
-        rows = one_each(forced_yes=forced_yes, yes=yes, respondents=respondents)
-        down = (
-            [0] * len(rows)
-            if forced_no is None
-            else [each for each, _ in one_each(forced_no=forced_no, yes=yes)]
-        )
+        rows = zip_groups(forced_yes=forced_yes, yes=yes, respondents=respondents)
+        p_no = [0] * len(rows)
+        if forced_no is not None:
+            p_no = [p for p, _ in zip_groups(forced_no=forced_no, yes=yes)]
         groups = [
-            counted(_forced(up, no), hits, n)
-            for (up, hits, n), no in zip(rows, down, strict=True)
+            count_second(_forced(p_yes, no), hits, n)
+            for (p_yes, hits, n), no in zip(rows, p_no, strict=True)
         ]
-    return _checked(Cheating, read_groups(groups, sampling), says)
+    return _fit(Cheating, groups, sampling, says)
 
 
 def one_sayers(
@@ -253,8 +235,9 @@ def one_sayers(
         >>> round(found.params["always different"], 4), round(found.params["yes among honest"], 4)
         (0.0075, 0.1297)
     """
-    given = mirrored_groups(p, same, respondents) if groups is None else groups
-    return _checked(Cheating, read_groups(given, sampling), says)
+    if groups is None:
+        groups = mirrored_groups(p, same, respondents)
+    return _fit(Cheating, groups, sampling, says)
 
 
 def unrelated_cheating(
@@ -290,8 +273,11 @@ def unrelated_cheating(
     if groups is None:
         if b is None:
             raise InvalidRequest("expected groups; or p, b, yes and respondents.")
-        rows = one_each(p=p, yes=yes, respondents=respondents)
-        groups = [counted(simmons(p=part, b=b), hits, n) for part, hits, n in rows]
+        rows = zip_groups(p=p, yes=yes, respondents=respondents)
+        groups = [
+            count_second(simmons(p=p_sensitive, b=b), hits, n)
+            for p_sensitive, hits, n in rows
+        ]
     return cheating_detection(groups, sampling=sampling)
 
 
@@ -326,12 +312,16 @@ def lie_detector(
         {'yes': 0.8707, 'truthful': 0.6358}
     """
     if groups is None:
-        rows = one_each(truth=truth, yes=yes, respondents=respondents)
-        groups = [counted(binary(part, 1), hits, n) for part, hits, n in rows]
-    return _checked(LieDetector, read_groups(groups, sampling))
+        rows = zip_groups(truth=truth, yes=yes, respondents=respondents)
+        groups = [
+            count_second(binary(p_truth, 1), hits, n) for p_truth, hits, n in rows
+        ]
+    return _fit(LieDetector, groups, sampling)
 
 
-def mirrored_groups(p: Any, same: object, respondents: object) -> list[Tally]:
+def mirrored_groups(
+    p: exact.Rational | None, same: object, respondents: object
+) -> list[Tally]:
     """Return the two groups of the extended crosswise model, with p and 1 − p.
 
     Raises:
@@ -340,33 +330,31 @@ def mirrored_groups(p: Any, same: object, respondents: object) -> list[Tally]:
     if p is None:
         raise InvalidRequest("expected groups; or p, same and respondents.")
     share = exact.probability(p, name="p")
-    rows = one_each(same=same, respondents=respondents)
+    rows = zip_groups(same=same, respondents=respondents)
     if len(rows) != 2:
         raise InvalidRequest(
             f"there are {len(rows)} groups; expected two, with p and 1 − p."
         )
     return [
-        counted(crosswise(part), hits, n)
-        for part, (hits, n) in zip((share, 1 - share), rows, strict=True)
+        count_second(crosswise(p_yes), hits, n)
+        for p_yes, (hits, n) in zip((share, 1 - share), rows, strict=True)
     ]
 
 
-def _forced(up: Any, down: Any) -> Design:
-    forced_yes, forced_no = (
-        exact.probability(up, name="forced_yes"),
-        exact.probability(down, name="forced_no"),
-    )
-    return binary(1 - forced_yes, 1 - forced_no)
+def _forced(yes: exact.Rational, no: exact.Rational) -> Design:
+    p_yes = exact.probability(yes, name="forced_yes")
+    return binary(1 - p_yes, 1 - exact.probability(no, name="forced_no"))
 
 
-def _checked(
-    kind: type[_Model],
-    read: tuple[tuple[Tally, ...], ResponseShares | None],
+def _fit(
+    model_class: type[_Model],
+    groups: Sequence[Group],
+    sampling: Samplings,
     says: str | None = None,
 ) -> Compliance[_Model]:
-    tallies, sample = read
-    symbols = tallies[0].design.symbols
-    always = symbols[0 if says is None else tallies[0].design.symbol_number(says)]
-    model = kind(tallies, always, sample=sample)
+    tallies, sample = read_groups(groups, sampling)
+    design = tallies[0].design
+    always = design.symbols[0 if says is None else design.symbol_number(says)]
+    model = model_class(tallies, always, sample=sample)
     model.triangle  # noqa: B018 - refuses devices that do not tell people apart
     return Compliance(model)

@@ -6,23 +6,23 @@ joint counts of both items the likelihood is that of a triangle: attentive membe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from deniable import documents, exact
+from deniable import exact
 from deniable.designs import Design, crosswise, product
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.compliance.fits import (
     Compliance,
     TriangleFit,
-    counted,
+    check_people,
+    count_second,
     is_binary,
-    remade_sample,
 )
 from deniable.estimates.compliance.mixture_likelihood import Triangle, WeightShare
 from deniable.estimates.compliance.response_shares import (
@@ -32,7 +32,6 @@ from deniable.estimates.compliance.response_shares import (
     gather,
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.stages import groups_from_body
 from deniable.tallies import Tally
 
 
@@ -47,8 +46,14 @@ class ControlItem(TriangleFit):
 
     type: ClassVar = "control-item"
 
+    SOURCE = {"truth": str, "guess": str}  # noqa: RUF012 - declared by the base
+
     truth: str
     guess: Fraction
+
+    def __post_init__(self) -> None:
+        guess = exact.probability(self.guess, name="guess")  # a text in JSON
+        object.__setattr__(self, "guess", guess)
 
     @property
     def joint(self) -> bool:
@@ -65,7 +70,7 @@ class ControlItem(TriangleFit):
 
     @property
     def respondents(self) -> int:
-        return max(each.respondents for each in self.tallies)
+        return max(tally.respondents for tally in self.tallies)
 
     @cached_property
     def _laws(self) -> tuple[Matrix, Vector, Vector]:
@@ -79,17 +84,13 @@ class ControlItem(TriangleFit):
     def triangle(self) -> Triangle:
         """The likelihood; of both items together where their joint counts are known."""
         item, control, chance = self._laws
-        if self.joint:
-            laws = [np.outer(law, control).ravel() for law in (item[:, 1], item[:, 0])]
-            columns = np.column_stack([*laws, np.outer(chance, chance).ravel()])
-            return Triangle(columns, self.response_shares.counts, (4,))
-        columns = np.vstack(
-            [
-                np.column_stack([item[:, ::-1], chance]),
-                np.column_stack([control, control, chance]),
-            ]
-        )
-        return Triangle(columns, self.response_shares.counts, (2, 2))
+        pairs = ((item[:, 1], control), (item[:, 0], control), (chance, chance))
+        columns = [
+            np.outer(*pair).ravel() if self.joint else np.concatenate(pair)
+            for pair in pairs
+        ]
+        cells = (4,) if self.joint else (2, 2)
+        return Triangle(np.column_stack(columns), self.response_shares.counts, cells)
 
     @cached_property
     def _seen(self) -> Matrix:
@@ -106,13 +107,11 @@ class ControlItem(TriangleFit):
         u, v, kappa, gap = item[1, 0], item[1, 1], chance[1], control[1] - chance[1]
         attentive = (checked - kappa) / gap
         members = (said - kappa - attentive * (u - kappa)) / (v - u)
-        slopes = np.array(
-            [[1 / (v - u), -(u - kappa) / (v - u) / gap], [0.0, 1 / gap]]
-        )  # of members and attentive
-        turned = np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]) @ slopes
-        return vector([members, attentive - members, 1 - attentive]), vector(
-            turned @ self._seen
-        )
+        by_members = vector([1 / (v - u), -(u - kappa) / (v - u) / gap])
+        by_attentive = vector([0.0, 1 / gap])
+        slopes = [by_members, by_attentive - by_members, -by_attentive]
+        weights = vector([members, attentive - members, 1 - attentive])
+        return weights, vector(slopes @ self._seen)
 
     @cached_property
     def parts(self) -> dict[str, WeightShare]:
@@ -125,12 +124,8 @@ class ControlItem(TriangleFit):
     @property
     def jacobian(self) -> Matrix:
         """By how much the moment estimates move with the share of each cell, at those."""
-        slopes = np.array([part.slopes(self.moment[0]) for part in self.parts.values()])
-        return (
-            vector(slopes @ self.moment[1])
-            if np.isfinite(slopes).all()
-            else super().jacobian
-        )
+        jacobian = self._jacobian_at(self.moment[0])
+        return jacobian if np.isfinite(jacobian).all() else super().jacobian
 
     @property
     def uncorrected(self) -> float:
@@ -155,39 +150,23 @@ class ControlItem(TriangleFit):
     @property
     def _notes(self) -> tuple[str, ...]:
         _, yes = self.designs[0].categories
-        told = (
+        uncorrected = (
             f"If everybody had followed the device, the share of {yes!r} would be {self.uncorrected:.4f} "
             f"({self.uncorrected_error:.4f}). That people attend to both items alike, and otherwise send "
             f"{self.designs[0].symbols[1]!r} with probability {self.guess}, is an assumption."
         )
-        if (
-            self.joint or self.response_shares.covariance[1, 3]
-        ):  # which a sample of both knows
-            return (told,)
+        # a sample of both knows how they vary together
+        if self.joint or self.response_shares.covariance[1, 3]:
+            return (uncorrected,)
         return (
-            told,
+            uncorrected,
             "Both margins are taken as independent, which of the same people is a little too wide.",
         )
 
-    @property
-    def _outside(self) -> str:
-        return (
-            "By chance, or because the control item is not what it is taken for: its truth, its device, or what those "
-            "who do not attend send, or people attend less to one of the two items."
-        )
-
-    def to_source(self) -> dict[str, Any]:
-        return super().to_source() | {"truth": self.truth, "guess": str(self.guess)}
-
-    @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: None) -> ControlItem:  # noqa: ARG003 - each has its own
-        truth, guess = (
-            documents.field(source, "truth", str),
-            exact.probability(source["guess"], name="guess"),
-        )
-        return cls(
-            tuple(groups_from_body(source)), truth, guess, **remade_sample(source)
-        )
+    _outside = (
+        "By chance, or because the control item is not what it is taken for: its truth, its device, or what those "
+        "who do not attend send, or people attend less to one of the two items."
+    )
 
 
 def control_item(
@@ -220,32 +199,34 @@ def control_item(
         >>> round(found.params["attentive"], 3), round(found.model.uncorrected, 3)
         (0.75, 0.2)
     """
-    given = tuple(tally) if isinstance(tally, Sequence) else (tally,)
-    check_kinds(given)
-    joint = len(given) == 1 and len(given[0].design.factors) == 2
-    designs = [each.design for each in (given[0].design.factors if joint else given)]
+    groups = tuple(tally) if isinstance(tally, Sequence) else (tally,)
+    check_kinds(groups)
+    is_joint = len(groups) == 1 and len(groups[0].design.factors) == 2
+    items = groups[0].design.factors if is_joint else groups
+    designs = [item.design for item in items]
     if len(designs) != 2 or not all(map(is_binary, designs)):
         raise InvalidRequest(
             "expected counts of an item and of a control item, each with two answers and two responses.",
             'For example a tally of dn.product({"habit": dn.crosswise("1/4"), "control": dn.crosswise("1/4")}).',
         )
-    tallies, sample = gather(given, sampling)
-    if any(each.respondents < 2 for each in tallies):
-        raise NotEstimable(
-            "there are fewer than 2 respondents; expected at least 2, to say how sure we are."
-        )
-    known = truth if truth is not None else designs[1].categories[0]
-    if known not in designs[1].categories:
+    tallies, sample = gather(groups, sampling)
+    for counts in tallies:
+        check_people(counts.respondents)
+    control = designs[1]
+    answer = control.categories[0] if truth is None else truth
+    if answer not in control.categories:
         raise InvalidRequest(
-            f"the truth of the control is not one of {', '.join(map(repr, designs[1].categories))}."
+            f"the truth of the control is not one of {', '.join(map(repr, control.categories))}."
         )
-    chance = exact.probability(guess, name="guess")
-    if designs[1].probability(designs[1].symbols[1], given=known) == chance:
+    model = ControlItem(
+        tallies, answer, exact.probability(guess, name="guess"), sample=sample
+    )
+    if control.probability(control.symbols[1], given=answer) == model.guess:
         raise NotEstimable(
-            f"people who attend send {designs[1].symbols[1]!r} to the control as often as those who do not.",
+            f"people who attend send {control.symbols[1]!r} to the control as often as those who do not.",
             "Use a control item, or a device for it, that tells them apart.",
         )
-    return Compliance(ControlItem(tallies, known, chance, sample=sample))
+    return Compliance(model)
 
 
 def anchored_crosswise(
@@ -289,11 +270,10 @@ def anchored_crosswise(
             raise InvalidRequest(
                 "the table does not have two rows and two columns; expected different and same."
             )
-        return control_item(
-            Tally(product({"item": item, "anchor": control}), cells.ravel()),
-            guess=guess,
-        )
-    return control_item(
-        [counted(item, same, respondents), counted(control, anchor_same, respondents)],
-        guess=guess,
-    )
+        both = product({"item": item, "anchor": control})
+        return control_item(Tally(both, cells.ravel()), guess=guess)
+    margins = [
+        count_second(item, same, respondents),
+        count_second(control, anchor_same, respondents),
+    ]
+    return control_item(margins, guess=guess)

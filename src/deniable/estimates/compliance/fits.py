@@ -6,11 +6,12 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self, TypeAlias, TypeVar
+from typing import Any, ClassVar, Self, SupportsIndex, TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 
+from deniable import documents
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.compliance.mixture_likelihood import (
@@ -45,8 +46,6 @@ from deniable.rendering import formats
 from deniable.tallies import Tally
 
 _MISFIT = 0.01  # how often a model that holds is doubted all the same
-
-Counts: TypeAlias = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +144,19 @@ class ComplianceModel(Model):
 
     result_class: ClassVar[StatisticClass] = Compliance
 
+    SOURCE: ClassVar[Mapping[str, type]] = {}
+    """The further fields of the model, with their types in JSON."""
+
     tallies: tuple[Tally, ...]
     sample: ResponseShares | None = field(default=None, kw_only=True)
 
     @cached_property
     def response_shares(self) -> ResponseShares:
         """The shares of responses that the model is fitted to, with their covariance."""
-        return (
-            ResponseShares.of_counts(self._counts)
-            if self.sample is None
-            else self.sample
-        )
+        return self.sample or ResponseShares.of_counts(self._counts)
 
     @property
-    def _counts(self) -> Sequence[Vector | Counts]:
+    def _counts(self) -> Sequence[ArrayLike]:
         """The number of people with each response, by group."""
         return [tally.counts for tally in self.tallies]
 
@@ -201,8 +199,8 @@ class ComplianceModel(Model):
         return self._outside
 
     @abstractmethod
-    def _profile(self, confidence: float) -> dict[str, Interval]:
-        """Return the profile-likelihood interval of each number by name."""
+    def _profile(self, level: float) -> Sequence[Interval]:
+        """Return the profile-likelihood interval of each number."""
 
     @property
     def respondents(self) -> int:
@@ -218,16 +216,13 @@ class ComplianceModel(Model):
         """Return the covariance of the moment estimates, by the delta method."""
         return vector(self.jacobian @ self.response_shares.covariance @ self.jacobian.T)
 
-    def _drops(self, confidence: float) -> dict[str, float]:
+    def _drops(self, level: float) -> list[float]:
         """Return how far the log-likelihood may fall below its maximum inside the interval of each number."""
-        half = self.response_shares.quantile(confidence) ** 2 / 2
-        return dict(
-            zip(
-                self.params,
-                (half * self.response_shares.scales(self.jacobian)).tolist(),
-                strict=True,
-            )
-        )
+        half = self.response_shares.quantile(level) ** 2 / 2
+        drops: list[float] = (
+            half * self.response_shares.scales(self.jacobian)
+        ).tolist()
+        return drops
 
     def interval_methods(self) -> Mapping[str, IntervalMethod]:
         """Return "profile" of the likelihood (the default), and value ± a multiple of the error, cut to [0, 1].
@@ -238,16 +233,15 @@ class ComplianceModel(Model):
             name: partial(self._bounds_inside, name) for name in AROUND
         }
 
-    def _profile_bounds(self, confidence: float) -> Bounds:
-        lows, highs = vector(list(self._profile(confidence).values())).T
+    def _profile_bounds(self, level: float) -> Bounds:
+        lows, highs = vector(self._profile(level)).T
         return lows, highs
 
-    def _bounds_inside(self, method: str, confidence: float) -> Bounds:
+    def _bounds_inside(self, method: str, level: float) -> Bounds:
         errors = np.sqrt(np.maximum(np.diagonal(self.covariance_matrix()), 0.0))
-        widened = self.response_shares.widening(confidence) * errors
-        lows, highs = bounds_around(
-            vector(list(self.params.values())), widened, method, confidence
-        )
+        widened = self.response_shares.widening(level) * errors
+        values = vector(list(self.params.values()))
+        lows, highs = bounds_around(values, widened, method, level)
         return np.maximum(lows, 0.0), np.minimum(highs, 1.0)
 
     @property
@@ -259,20 +253,17 @@ class ComplianceModel(Model):
         }
         cautions = []
         if outside:
-            listed = ", ".join(
+            estimates = ", ".join(
                 f"{name!r} {value:.4f}" for name, value in outside.items()
             )
             text = (
-                f"moment estimates lie outside of 0 and 1 ({listed}); the most likely numbers lie on the border. "
+                f"moment estimates lie outside of 0 and 1 ({estimates}); the most likely numbers lie on the border. "
                 f"{self._outside}"
             )
             cautions.append(Caution("outside", text))
         if self.fit.df and self.fit.p_value < _MISFIT:
-            cautions.append(
-                Caution(
-                    "misfit", f"the model does not fit: {self.fit.told}. {self._misfit}"
-                )
-            )
+            text = f"the model does not fit: {self.fit.told}. {self._misfit}"
+            cautions.append(Caution("misfit", text))
         min_df = int(self.response_shares.degrees.min())
         if self.sample is not None and min_df < FEW_DEGREES:
             text = f"the variance has {min_df} degrees of freedom: too few clusters to know well how much they differ."
@@ -284,22 +275,20 @@ class ComplianceModel(Model):
         return FittedRow if self.sample is None else SampledFittedRow
 
     def row_columns(self) -> Mapping[str, Sequence[float | None]]:
-        moments = [self.moments.get(name) for name in self.params]
+        effects = self.response_shares.design_effects(self.jacobian)
         return {
-            "moment": moments,
-            "design_effect": self.response_shares.design_effects(
-                self.jacobian
-            ).tolist(),
+            "moment": [self.moments.get(name) for name in self.params],
+            "design_effect": effects.tolist(),
         }
 
     def describe(self) -> Description:
         epsilon = self._epsilon
         missing = sum(tally.missing for tally in self.tallies)
-        without = (
-            [f"{missing:,} sent no response and take no part in the estimate."]
-            if missing
-            else []
-        )
+        notes = [*self._notes, f"{self.fit}.", *self._sample_notes]
+        if missing:
+            notes.append(
+                f"{missing:,} sent no response and take no part in the estimate."
+            )
         return Description(
             title=f"{self._title}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} respondents",
             quantity="share",
@@ -307,7 +296,7 @@ class ComplianceModel(Model):
             respondents=self.respondents,
             epsilon=epsilon,
             missing=missing,
-            notes=(*self._notes, f"{self.fit}.", *self._sample_notes, *without),
+            notes=tuple(notes),
         )
 
     @property
@@ -316,11 +305,8 @@ class ComplianceModel(Model):
             return ()
         sizes = " and ".join(f"{size:,.0f}" for size in self.sample.sizes)
         effects = " and ".join(f"{effect:.2f}" for effect in self.sample.effects)
-        name = (
-            "design effect is"
-            if len(self.sample.effects) == 1
-            else "design effects are"
-        )
+        is_one = len(self.sample.effects) == 1
+        name = "design effect is" if is_one else "design effects are"
         return (
             f"A weighted sample of {self.sample.sample}. The responses' {name} {effects}: the likelihood "
             f"is that of {sizes} people drawn one by one, and the interval of each number has its own variance.",
@@ -328,11 +314,18 @@ class ComplianceModel(Model):
 
     def to_source(self) -> dict[str, Any]:
         sample = {} if self.sample is None else {"sample": self.sample.to_body()}
-        return {"groups": groups_body(self.tallies)} | sample
+        fields = {name: kind(getattr(self, name)) for name, kind in self.SOURCE.items()}
+        return {"groups": groups_body(self.tallies)} | sample | fields
 
     @classmethod
     def from_source(cls, source: Mapping[str, Any], design: None) -> Self:  # noqa: ARG003 - each group has its own
-        return cls(tuple(groups_from_body(source)), **remade_sample(source))
+        values = {
+            name: documents.field(source, name, kind)
+            for name, kind in cls.SOURCE.items()
+        }
+        if "sample" in source:
+            values["sample"] = ResponseShares.from_body(source["sample"])
+        return cls(tuple(groups_from_body(source)), **values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,8 +350,7 @@ class TriangleFit(ComplianceModel):
     @cached_property
     def weights(self) -> Vector:
         """The most likely weights: honest members, honest others, people who do something else."""
-        found = self.triangle.likely(self.moment[0])
-        return vector(found)
+        return self.triangle.likely(self.moment[0])
 
     @property
     def params(self) -> dict[str, float]:
@@ -373,7 +365,10 @@ class TriangleFit(ComplianceModel):
     @property
     def jacobian(self) -> Matrix:
         """The derivatives of the moment estimates by the shares of responses, at the most likely numbers."""
-        slopes = np.array([part.slopes(self.weights) for part in self.parts.values()])
+        return self._jacobian_at(self.weights)
+
+    def _jacobian_at(self, weights: Vector) -> Matrix:
+        slopes = [part.slopes(weights) for part in self.parts.values()]
         return vector(slopes @ self.moment[1])
 
     @property
@@ -389,14 +384,12 @@ class TriangleFit(ComplianceModel):
     def log_likelihood(self) -> float:
         return self.triangle.height(self.weights)
 
-    def _profile(self, confidence: float) -> dict[str, Interval]:
-        more = corner_quantile(confidence) / quantile(confidence) ** 2
-        return {
-            name: self.triangle.interval(
-                self.parts[name], self.weights, drop, more * drop
-            )
-            for name, drop in self._drops(confidence).items()
-        }
+    def _profile(self, level: float) -> Sequence[Interval]:
+        more = corner_quantile(level) / quantile(level) ** 2
+        return [
+            self.triangle.interval(part, self.weights, drop, more * drop)
+            for part, drop in zip(self.parts.values(), self._drops(level), strict=True)
+        ]
 
 
 def read_groups(
@@ -418,22 +411,33 @@ def read_groups(
             f"there are {len(groups)} groups; expected at least 2, asked with different devices."
         )
     check_kinds(groups)
-    _check_designs([each.design for each in groups])
+    _check_designs([group.design for group in groups])
     tallies, sample = gather(groups, sampling)
-    if any(each.respondents < 2 for each in tallies):
-        raise NotEstimable(
-            "a group has fewer than 2 respondents; expected at least 2, to say how sure we are."
-        )
+    for tally in tallies:
+        check_people(tally.respondents, "a group has")
     return tallies, sample
 
 
-def _check_designs(designs: Sequence[Any]) -> None:
-    for each in designs:
-        if not is_binary(each) or tuple(each.symbols) != tuple(designs[0].symbols):
+def check_people(respondents: int, subject: str = "there are") -> None:
+    """Refuse fewer than two respondents, whose variance is not known.
+
+    Raises:
+        NotEstimable: so few.
+    """
+    if respondents < 2:
+        raise NotEstimable(
+            f"{subject} fewer than 2 respondents; expected at least 2, to say how sure we are."
+        )
+
+
+def _check_designs(designs: Sequence[Design]) -> None:
+    first = designs[0]
+    for design in designs:
+        if not is_binary(design) or tuple(design.symbols) != tuple(first.symbols):
             raise InvalidRequest(
                 "a design does not fit; expected the same two answers and two responses in each group."
             )
-        if tuple(each.categories) != tuple(designs[0].categories):
+        if tuple(design.categories) != tuple(first.categories):
             raise InvalidRequest(
                 "the groups were asked about different answers; expected the same two."
             )
@@ -447,53 +451,50 @@ def is_binary(design: object) -> bool:
     )
 
 
-def remade_sample(source: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the field `sample` of a result that is read back, where there is one."""
-    return (
-        {"sample": ResponseShares.from_body(source["sample"])}
-        if "sample" in source
-        else {}
-    )
-
-
-def counted(design: Any, hits: object, respondents: object) -> Tally:
-    """Return a tally of two responses from how many sent the second one.
+def count_second(design: Design, hits: object, respondents: object) -> Tally:
+    """Return a tally of two responses from the number of people who sent the second one.
 
     Raises:
         InvalidRequest: numbers that are no counts, or more hits than respondents.
     """
+    counts = []
     for number, name in ((hits, "count"), (respondents, "number of respondents")):
-        if (
-            isinstance(number, bool)
-            or not hasattr(number, "__index__")
-            or number.__index__() < 0
-        ):
+        if not is_count(number):
             raise InvalidRequest(
                 f"a {name} is {quoted(number)}; expected a whole number, 0 or more."
             )
-    first, all_of_them = int(hits.__index__()), int(respondents.__index__())  # type: ignore[attr-defined]
-    if first > all_of_them:
+        counts.append(number.__index__())
+    second, n = counts
+    if second > n:
         raise InvalidRequest(
             "more people sent a response than responded; expected at most as many."
         )
-    return Tally(design, np.array([all_of_them - first, first]))
+    return Tally(design, np.array([n - second, second]))
 
 
-def one_each(**given: object) -> list[tuple[Any, ...]]:
-    """Return what belongs to each group, from sequences by name.
+def is_count(number: object) -> TypeGuard[SupportsIndex]:
+    """Return whether a value is a whole number, 0 or more."""
+    if isinstance(number, bool) or not isinstance(number, SupportsIndex):
+        return False
+    return number.__index__() >= 0
+
+
+def zip_groups(**columns: object) -> list[tuple[Any, ...]]:
+    """Return the values of each group, from sequences by name.
 
     Raises:
         InvalidRequest: something is missing, or the sequences have different lengths.
     """
-    names = " and ".join(given)
-    if any(
-        not isinstance(each, Sequence) or isinstance(each, str)
-        for each in given.values()
-    ):
+    names = " and ".join(columns)
+    sequences = [
+        column
+        for column in columns.values()
+        if isinstance(column, Sequence) and not isinstance(column, str)
+    ]
+    if len(sequences) < len(columns):
         raise InvalidRequest(f"expected tallies; or {names}, a number for each group.")
-    lengths = {len(each) for each in given.values()}  # type: ignore[arg-type]  # they are sequences
-    if len(lengths) != 1:
+    if len(set(map(len, sequences))) != 1:
         raise InvalidRequest(
             f"{names} have different lengths; expected a number for each group."
         )
-    return list(zip(*given.values(), strict=True))
+    return list(zip(*sequences, strict=True))

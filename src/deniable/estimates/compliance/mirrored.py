@@ -75,55 +75,38 @@ class ExtendedCrosswise(ComplianceModel):
             [[1.0, -1.0], [-1.0, 1.0]]
         )
 
-    def _profile(self, confidence: float) -> dict[str, Interval]:
-        no, yes = self.params
-        floor = self.log_likelihood - self._drops(confidence)[yes]
+    def _profile(self, level: float) -> Sequence[Interval]:
+        floor = self.log_likelihood - self._drops(level)[1]
         low, high = crossings(
-            lambda at: max(self._height(at), -1e300) - floor, self.params[yes]
+            lambda yes: max(self._height(yes), -1e300) - floor,
+            list(self.params.values())[1],
         )
-        return {no: Interval(1 - high, 1 - low), yes: Interval(low, high)}
+        return [Interval(1 - high, 1 - low), Interval(low, high)]
 
     def _height(self, yes: float) -> float:
-        return log_likelihood(self.pooled, self._expected(yes))
-
-    def _expected(self, yes: float) -> Vector:
-        return vector(
-            self.tallies[0].design.channel.floats() @ np.array([1 - yes, yes])
-        )
+        expected = self.tallies[0].design.channel.floats() @ [1 - yes, yes]
+        return log_likelihood(self.pooled, expected)
 
     @property
     def fit(self) -> HypothesisTest:
         """G² with one degree of freedom: the shares of "same" of the two groups must sum to 1."""
         share = self.pooled / self.pooled.sum()
         expected = np.concatenate([share, share[::-1]])
-        test = fit_test(
-            self.response_shares.counts,
-            np.repeat(self.response_shares.sizes, 2) * expected,
-            1,
-        )
-        return self.response_shares.corrected(
-            test, np.array([[-1.0], [1.0], [1.0], [-1.0]]), expected
-        )
+        shares = self.response_shares
+        test = fit_test(shares.counts, np.repeat(shares.sizes, 2) * expected, 1)
+        return shares.corrected(test, vector([[-1], [1], [1], [-1]]), expected)
 
     @property
     def z_sum(self) -> float:
         """By how many standard errors the shares of "same" of the two groups sum to more than 1."""
-        same = np.array([0.0, 1.0, 0.0, 1.0])
-        if self.sample is None:
-            spread = float(
-                (
-                    self.response_shares.value[1::2]
-                    * self.response_shares.value[::2]
-                    / self.response_shares.people
-                ).sum()
-            )
-        else:
-            spread = float(same @ self.response_shares.covariance @ same)
-        return (
-            float((same @ self.response_shares.value - 1) / math.sqrt(spread))
-            if spread > 0
-            else math.nan
+        shares, same = self.response_shares, np.array([0.0, 1.0, 0.0, 1.0])
+        variance = float(
+            (shares.value[1::2] * shares.value[::2] / shares.people).sum()
+            if self.sample is None
+            else same @ shares.covariance @ same
         )
+        excess = float(same @ shares.value) - 1
+        return excess / math.sqrt(variance) if variance > 0 else math.nan
 
     @property
     def log_likelihood(self) -> float:
@@ -135,20 +118,12 @@ class ExtendedCrosswise(ComplianceModel):
         result = one_sayers(self.tallies, says=says)
         return Compliance(replace(result.model, sample=self.sample))
 
-    @property
-    def _title(self) -> str:
-        return "extended crosswise"
-
-    @property
-    def _notes(self) -> tuple[str, ...]:
-        return (
-            "The test sees people who always send one response, and groups that differ. It is blind to random "
-            "answering: that leaves the sum of both groups' shares at 1. Ask a control item against it.",
-        )
-
-    @property
-    def _outside(self) -> str:
-        return "By chance, or because people did not follow the device, or the harmless shares are not p and 1 − p."
+    _title = "extended crosswise"
+    _notes = (
+        "The test sees people who always send one response, and groups that differ. It is blind to random "
+        "answering: that leaves the sum of both groups' shares at 1. Ask a control item against it.",
+    )
+    _outside = "By chance, or because people did not follow the device, or the harmless shares are not p and 1 − p."
 
     @property
     def _misfit(self) -> str:
@@ -189,11 +164,11 @@ def extended_crosswise(
         >>> round(found.params["yes"], 4), round(found.fit.statistic, 4)
         (0.1327, 0.0319)
     """
-    read, sample = read_groups(
-        mirrored_groups(p, same, respondents) if groups is None else groups, sampling
-    )
-    channels = [each.design.channel for each in read]
-    if len(read) != 2 or any(
+    if groups is None:
+        groups = mirrored_groups(p, same, respondents)
+    tallies, sample = read_groups(groups, sampling)
+    channels = [tally.design.channel for tally in tallies]
+    if len(tallies) != 2 or any(
         channels[0].probability(y, given=x) != channels[1].probability(1 - y, given=x)
         for x in (0, 1)
         for y in (0, 1)
@@ -202,4 +177,4 @@ def extended_crosswise(
             "the two groups do not mirror each other; expected crosswise designs with p and 1 − p.",
             "For groups with other devices use cheating_detection().",
         )
-    return Compliance(ExtendedCrosswise(read, sample=sample))
+    return Compliance(ExtendedCrosswise(tallies, sample=sample))

@@ -7,10 +7,11 @@ that they never leave it and exist at its border too.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,7 +30,7 @@ Weights: TypeAlias = tuple[float, float, float]
 EVERYBODY: Weights = (1.0, 1.0, 1.0)
 _IMPOSSIBLE = -1e300  # a log-likelihood below all others that stays a number
 _SLOPE = 1e-9  # by how much a slope may exceed 1 at a maximum
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 _NEAR = 1e-14  # between two steps, where it makes no difference to the likelihood
 
 
@@ -46,24 +47,25 @@ class WeightShare(NamedTuple):
 
     def at(self, weights: Vector) -> float:
         """Return its value; not a number where there is nobody that it is a share of."""
-        whole = float(np.dot(self.out_of, weights))
-        return (
-            min(max(float(np.dot(self.of, weights)) / whole, 0.0), 1.0)
-            if whole > 0
-            else float("nan")
-        )
+        if np.dot(self.out_of, weights) <= 0:
+            return math.nan
+        return min(max(self.unbounded(weights), 0.0), 1.0)
 
     def unbounded(self, weights: Vector) -> float:
         """Return its value for weights that may lie outside of the triangle."""
-        whole = float(np.dot(self.out_of, weights))
-        return float(np.dot(self.of, weights)) / whole if whole else float("nan")
+        total = float(np.dot(self.out_of, weights))
+        return float(np.dot(self.of, weights)) / total if total else math.nan
 
     def slopes(self, weights: Vector) -> Vector:
         """Return its derivatives, for the delta method."""
-        whole = float(np.dot(self.out_of, weights))
-        if whole <= 0:
+        total = float(np.dot(self.out_of, weights))
+        if total <= 0:
             return np.full(3, np.nan)
-        return (vector(self.of) - self.unbounded(weights) * vector(self.out_of)) / whole
+        return self.normal(self.unbounded(weights)) / total
+
+    def normal(self, value: float) -> Vector:
+        """Return the direction that is orthogonal to all weights with a value."""
+        return vector(self.of) - value * vector(self.out_of)
 
 
 def fit_test(counts: Vector, expected: Vector, df: int) -> HypothesisTest:
@@ -109,9 +111,8 @@ class Triangle:
     @cached_property
     def sizes(self) -> Vector:
         """How many responses each group sent, beside each of its cells."""
-        ends = np.cumsum((0, *self.cells))
-        groups = [self.counts[first:last].sum() for first, last in pairwise(ends)]
-        return np.repeat(groups, self.cells)
+        first = np.cumsum((0, *self.cells[:-1]))
+        return np.repeat(np.add.reduceat(self.counts, first), self.cells)
 
     def height(self, weights: Vector) -> float:
         """Return the log-likelihood, without the constant that counts ways."""
@@ -125,11 +126,7 @@ class Triangle:
         """
         if moment is not None and moment.min() >= 0 and self._is_highest(moment):
             return moment
-        corners = np.eye(3)
-        edges = [
-            self._best_between(corners[one], corners[two])
-            for one, two in combinations(range(3), 2)
-        ]
+        edges = [self._best_between(*edge) for edge in combinations(np.eye(3), 2)]
         best = max(edges, key=self.height)
         if self._is_highest(best):
             return best
@@ -160,11 +157,11 @@ class Triangle:
         if not np.isfinite(value):  # of nobody: everything fits
             return Interval(0.0, 1.0)
 
-        def above(at: float) -> float:
-            return self._best_on_line(_held(part, at)) - (top - drop)
+        def above(share: float) -> float:
+            return self._best_on_line(part.normal(share)) - (top - drop)
 
-        def is_corner(end: float) -> bool:
-            line = _line(_held(part, end))
+        def is_corner(share: float) -> bool:
+            line = _line(part.normal(share))
             return len(line) == 1 and self.height(line[0]) >= top - corner_drop
 
         low, high = crossings(above, value)
@@ -194,7 +191,7 @@ class Triangle:
         return (1 - at) * one + at * two
 
 
-def corner_quantile(confidence: float) -> float:
+def corner_quantile(level: float) -> float:
     """Return the quantile of the likelihood ratio of a corner of a triangle, at most.
 
     Implements: from a corner a normal vector has its nearest point in a cone [SL87]; the squared length of that is 0,
@@ -205,10 +202,10 @@ def corner_quantile(confidence: float) -> float:
         >>> round(corner_quantile(0.95), 4)
         5.1384
     """
-    tail = 1 - confidence
+    tail = 1 - level
     return float(
         brentq(
-            lambda at: (chi2.sf(at, 1) + chi2.sf(at, 2)) / 2 - tail,
+            lambda ratio: (chi2.sf(ratio, 1) + chi2.sf(ratio, 2)) / 2 - tail,
             0.0,
             chi2.isf(tail, 2),
             xtol=1e-12,
@@ -216,21 +213,16 @@ def corner_quantile(confidence: float) -> float:
     )
 
 
-def _held(part: WeightShare, value: float) -> Vector:
-    """Return what weights are at a right angle to where a part has a value."""
-    return vector(part.of) - value * vector(part.out_of)
-
-
 def _line(direction: Vector) -> Sequence[Vector]:
     """Return the ends of the line of weights at a right angle to a direction: on edges, or at corners."""
-    corners = np.eye(3)
     direction = np.where(np.abs(direction) < 1e-15, 0.0, direction)
-    found = [corners[at] for at in range(3) if direction[at] == 0]
-    for one, two in combinations(range(3), 2):
-        if direction[one] * direction[two] < 0:
-            part = direction[one] / (direction[one] - direction[two])
-            found.append((1 - part) * corners[one] + part * corners[two])
-    return found
+    ends = list(np.eye(3)[direction == 0])
+    for (a, start), (b, stop) in combinations(
+        zip(direction, np.eye(3), strict=True), 2
+    ):
+        if a * b < 0:
+            ends.append((a * stop - b * start) / (a - b))
+    return ends
 
 
 def _highest(counts: Vector, one: Vector, two: Vector) -> float:
@@ -250,7 +242,7 @@ def _highest(counts: Vector, one: Vector, two: Vector) -> float:
         if slope(1.0)[0] >= 0:
             return 1.0
     low, high, at = 0.0, 1.0, 0.5
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         first, second = slope(at)
         low, high = (at, high) if first > 0 else (low, at)
         moved = at - first / second

@@ -10,47 +10,53 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import product as combinations_of
-from math import comb
-from typing import Any, ClassVar, Literal, NamedTuple, cast, overload
+from operator import index
+from typing import ClassVar, Literal, cast, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
-from scipy.special import gammaln, xlogy
+from scipy.special import comb, gammaln, xlogy
 
-from deniable import documents
 from deniable.designs import Design
 from deniable.designs import product as product_of
+from deniable.designs.design import Factor
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.compliance.fits import (
     Compliance,
     ComplianceModel,
-    Counts,
+    check_people,
     is_binary,
-    remade_sample,
+    is_count,
 )
 from deniable.estimates.compliance.mixture_likelihood import fit_test
-from deniable.estimates.compliance.response_shares import Group, ResponseShares, gather
+from deniable.estimates.compliance.response_shares import (
+    AnyTally,
+    Group,
+    ResponseShares,
+    gather,
+)
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import Interval, crossings, profiled_sum, quantile
 from deniable.estimates.likelihood import climbed, log_likelihood
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.simplex import projection
-from deniable.estimates.stages import groups_from_body
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.tallies import Tally
 from deniable.tallies.responses import Responses
-from deniable.tallies.weighted import WeightedTally
 
-_MOST_ITEMS = 12  # whose 4,096 combinations are written out
+_MAX_ITEMS = 12  # whose 4,096 combinations are written out
 _GRID = 129  # places at which the one free number is tried before it is refined
 _ROOM = 1e-12  # that a probability keeps from 0 and 1
 
 
 @dataclass(frozen=True, eq=False)
-class _ProtectionLaw:
+class _CellModel:
     """The probability of each cell, of people who follow the devices and of those who are in the first cell for sure.
+
+    A point holds the rate of yes of each item among the former, and θ, the share of the latter, as its last number.
 
     Attributes:
         counts: how many people are in each cell.
@@ -59,61 +65,54 @@ class _ProtectionLaw:
     counts: Vector
 
     @abstractmethod
-    def shares(self, rates: Vector, theta: float) -> Vector:
+    def probabilities(self, point: Vector) -> Vector:
         """Return the probability of each cell."""
 
     @abstractmethod
-    def slopes(self, rates: Vector, theta: float) -> Matrix:
-        """Return by how much the probability of each cell (rows) moves with each rate and with θ."""
+    def jacobian(self, point: Vector) -> Matrix:
+        """Return the derivatives of the probability of each cell (rows) by each rate and by θ."""
 
     @abstractmethod
-    def highest(
-        self, fixed: int | None = None, value: float = 0.0
-    ) -> tuple[Vector, float]:
-        """Return the most likely rates and θ, one of them (θ last) perhaps fixed."""
+    def maximize(self, fixed: int | None = None, value: float = 0.0) -> Vector:
+        """Return the maximum-likelihood estimate, one of its numbers perhaps fixed."""
 
-    @abstractmethod
-    def without(self) -> tuple[Vector, float]:
-        """Return the most likely rates if θ is 0."""
-
-    def height(self, rates: Vector, theta: float) -> float:
+    def height(self, point: Vector) -> float:
         """Return the log-likelihood of the cells, without the constant that counts orders of people."""
-        return log_likelihood(self.counts, self.shares(rates, theta))
+        return log_likelihood(self.counts, self.probabilities(point))
 
-    def influence(self, rates: Vector, theta: float) -> tuple[Matrix, Matrix]:
-        """Return the inverse of the expected information, and by how much rates and θ move with the share of a cell.
+    def influence(self, point: Vector) -> tuple[Matrix, Matrix]:
+        """Return the inverse of the expected information, and the derivatives of the estimate by the share of a cell.
 
-        Implements: A⁻¹, and A⁻¹·n·∂log p: what a share more adds to the score, at the most likely numbers.
+        Implements: A⁻¹, and A⁻¹·n·∂log p: what a share more adds to the score, at the maximum-likelihood estimate.
         """
-        safe = np.clip(rates, 1e-9, 1 - 1e-9)
-        scores = (
-            self.slopes(safe, theta)
-            / np.maximum(self.shares(safe, theta), 1e-300)[:, None]
-        )
-        n = self.counts.sum()
-        inverse = np.linalg.pinv(n * (self.slopes(safe, theta).T @ scores))
+        point = inside(point)
+        jacobian, n = self.jacobian(point), self.counts.sum()
+        scores = jacobian / np.maximum(self.probabilities(point), 1e-300)[:, None]
+        inverse = np.linalg.pinv(n * (jacobian.T @ scores))
         return vector(inverse), vector(inverse @ (n * scores.T))
 
 
-def _best(fall: Callable[[float], float], first: float, last: float) -> float:
+def inside(point: Vector) -> Vector:
+    """Return a point whose rates keep away from 0 and 1, where derivatives are infinite."""
+    return np.append(np.clip(point[:-1], 1e-9, 1 - 1e-9), point[-1])
+
+
+def _minimize(function: Callable[[float], float], first: float, last: float) -> float:
     """Return where a function is smallest: at one of many places, refined between its neighbours."""
-    tried = np.linspace(first, last, _GRID)
-    at = int(np.argmin([fall(each) for each in tried]))
-    around = (tried[max(at - 1, 0)], tried[min(at + 1, _GRID - 1)])
-    candidates = [float(tried[at])]
+    grid = np.linspace(first, last, _GRID)
+    index = int(np.argmin([function(x) for x in grid]))
+    around = (grid[max(index - 1, 0)], grid[min(index + 1, _GRID - 1)])
+    candidates = [float(grid[index])]
     if around[0] < around[1]:
-        candidates.append(
-            float(
-                minimize_scalar(
-                    fall, bounds=around, method="bounded", options={"xatol": 1e-9}
-                ).x
-            )
+        refined = minimize_scalar(
+            function, bounds=around, method="bounded", options={"xatol": 1e-9}
         )
-    return min(candidates, key=fall)
+        candidates.append(float(refined.x))
+    return min(candidates, key=function)
 
 
 @dataclass(frozen=True, eq=False)
-class _CellLaw(_ProtectionLaw):
+class _IndependentItems(_CellModel):
     """Counts of combinations of yes over items, some of which may be asked several times.
 
     Why: whoever protects themselves is in the first cell alone. If m of its people do not, the most likely λ_j is
@@ -124,63 +123,54 @@ class _CellLaw(_ProtectionLaw):
         yes: how often each item was said yes to, a row for each cell; the first cell has none.
         trials: how often each item was asked.
         ways: in how many ways each cell comes about.
-        low: the smallest probability of yes that the device of each item allows.
-        high: the largest.
+        rates: the probability of yes of others and of members, a row for each item.
     """
 
     yes: Matrix
     trials: Vector
     ways: Vector
-    low: Vector
-    high: Vector
+    rates: Matrix
 
-    def shares(self, rates: Vector, theta: float) -> Vector:
-        safe = np.clip(rates, _ROOM, 1 - _ROOM)
-        logs = self.yes @ np.log(safe) + (self.trials - self.yes) @ np.log1p(-safe)
-        found = (1 - theta) * self.ways * np.exp(logs)
-        found[0] += theta
-        return found
+    def probabilities(self, point: Vector) -> Vector:
+        rates, theta = np.clip(point[:-1], _ROOM, 1 - _ROOM), point[-1]
+        logs = self.yes @ np.log(rates) + (self.trials - self.yes) @ np.log1p(-rates)
+        return protected((1 - theta) * self.ways * np.exp(logs), theta)
 
-    def slopes(self, rates: Vector, theta: float) -> Matrix:
-        honest = self.shares(rates, 0.0)
-        by_rate = (
-            (1 - theta)
-            * honest[:, None]
-            * (self.yes / rates - (self.trials - self.yes) / (1 - rates))
+    def jacobian(self, point: Vector) -> Matrix:
+        rates, theta = point[:-1], point[-1]
+        honest = self.probabilities(np.append(rates, 0.0))
+        scores = self.yes / rates - (self.trials - self.yes) / (1 - rates)
+        by_rate = (1 - theta) * honest[:, None] * scores
+        return np.column_stack([by_rate, protected(-honest, 1.0)])
+
+    def _curve(self, honest: float, fixed: int | None, value: float) -> Vector:
+        """Return the point at which so many of the first cell's people are honest, one number perhaps fixed."""
+        followers = self.counts[1:].sum() + honest
+        rates = self.counts @ self.yes / (self.trials * max(followers, 1e-300))
+        rates = np.clip(rates, self.rates.min(axis=1), self.rates.max(axis=1))
+        theta = np.clip(1 - followers / self.counts.sum(), 0.0, 1.0)
+        point = np.append(rates, theta)
+        if fixed is not None:
+            point[fixed] = value
+        return point
+
+    def maximize(self, fixed: int | None = None, value: float = 0.0) -> Vector:
+        honest = _minimize(
+            lambda honest: -self.height(self._curve(honest, fixed, value)),
+            0.0,
+            float(self.counts[0]),
         )
-        return np.column_stack([by_rate, np.eye(len(honest))[0] - honest])
+        return self._curve(honest, fixed, value)
 
-    def on_curve(
-        self, honest: float, fixed: int | None, value: float
-    ) -> tuple[Vector, float]:
-        """Return rates and θ if so many of the first cell's people are honest, one of them (θ last) perhaps fixed."""
-        others = self.counts[1:].sum() + honest
-        rates = np.clip(
-            self.counts @ self.yes / (self.trials * max(others, 1e-300)),
-            self.low,
-            self.high,
-        )
-        theta = 1 - others / self.counts.sum()
-        if fixed is not None and fixed < len(rates):
-            rates[fixed] = value
-        return rates, (
-            value if fixed == len(rates) else min(max(float(theta), 0.0), 1.0)
-        )
 
-    def highest(
-        self, fixed: int | None = None, value: float = 0.0
-    ) -> tuple[Vector, float]:
-        def fall(honest: float) -> float:
-            return -self.height(*self.on_curve(honest, fixed, value))
-
-        return self.on_curve(_best(fall, 0.0, float(self.counts[0])), fixed, value)
-
-    def without(self) -> tuple[Vector, float]:
-        return self.on_curve(float(self.counts[0]), len(self.trials), 0.0)
+def protected(honest: Vector, theta: float) -> Vector:
+    """Return the probabilities of cells with people who are in the first one for sure added."""
+    honest[0] += theta
+    return honest
 
 
 @dataclass(frozen=True, eq=False)
-class _PoissonLaw(_ProtectionLaw):
+class _PoissonSums(_CellModel):
     """Counts of sums of responses whose true sums follow Poisson's law, cut off at the number of items.
 
     Why: with μ = J·y/(1 − y) the true sum s has a probability in proportion to J^s/s!·y^s·(1 − y)^(J − s), which is
@@ -194,64 +184,60 @@ class _PoissonLaw(_ProtectionLaw):
     channel: Matrix
 
     @cached_property
-    def _numbers(self) -> Vector:
+    def _sums(self) -> Vector:
         return np.arange(len(self.channel), dtype=np.float64)
 
-    def true(self, y: float) -> Vector:
+    def _true(self, y: float) -> Vector:
         """Return the probability of each true sum."""
-        s = self._numbers
+        s = self._sums
         last = s[-1]
         logs = s * np.log(last) - gammaln(s + 1) + xlogy(s, y) + xlogy(last - s, 1 - y)
-        found = np.exp(logs - logs.max())
-        return vector(found / found.sum())
+        weights = np.exp(logs - logs.max())
+        return vector(weights / weights.sum())
 
-    def rate(self, y: float) -> float:
+    def _rate(self, y: float) -> float:
         """Return the mean of s/J."""
-        return float(self.true(y) @ self._numbers / self._numbers[-1])
+        return float(self._true(y) @ self._sums / self._sums[-1])
 
-    def _place(self, rate: float) -> float:
+    def _y(self, rate: float) -> float:
+        """Return the y of a rate."""
         if not 0 < rate < 1:
             return min(max(rate, 0.0), 1.0)
-        return float(brentq(lambda y: self.rate(y) - rate, 0.0, 1.0, xtol=1e-15))
+        return float(brentq(lambda y: self._rate(y) - rate, 0.0, 1.0, xtol=1e-15))
 
     def _at(self, y: float, theta: float) -> Vector:
-        found = (1 - theta) * (self.channel @ self.true(y))
-        found[0] += theta
-        return vector(found)
+        return protected((1 - theta) * (self.channel @ self._true(y)), theta)
 
     def _theta(self, y: float) -> float:
-        first = float((self.channel @ self.true(y))[0])
+        first = float((self.channel @ self._true(y))[0])
         seen = float(self.counts[0] / self.counts.sum())
         return max((seen - first) / (1 - first), 0.0) if first < 1 else 0.0
 
-    def shares(self, rates: Vector, theta: float) -> Vector:
-        return self._at(self._place(float(rates[0])), theta)
+    def probabilities(self, point: Vector) -> Vector:
+        return self._at(self._y(float(point[0])), point[1])
 
-    def slopes(self, rates: Vector, theta: float) -> Matrix:
-        true, s = self.true(self._place(float(rates[0]))), self._numbers
-        away = s - true @ s
-        moved = s[-1] * true * away / max(float(true @ away**2), 1e-300)
-        honest = self.channel @ true
+    def jacobian(self, point: Vector) -> Matrix:
+        true, s = self._true(self._y(float(point[0]))), self._sums
+        residuals = s - true @ s
+        by_rate = s[-1] * true * residuals / max(float(true @ residuals**2), 1e-300)
         return np.column_stack(
-            [(1 - theta) * (self.channel @ moved), np.eye(len(s))[0] - honest]
+            [
+                (1 - point[1]) * (self.channel @ by_rate),
+                protected(-self.channel @ true, 1.0),
+            ]
         )
 
-    def highest(
-        self, fixed: int | None = None, value: float = 0.0
-    ) -> tuple[Vector, float]:
+    def maximize(self, fixed: int | None = None, value: float = 0.0) -> Vector:
         if fixed == 0:
-            return vector([value]), self._theta(self._place(value))
+            return vector([value, self._theta(self._y(value))])
 
         def theta(y: float) -> float:
             return value if fixed == 1 else self._theta(y)
 
-        best = _best(
+        y = _minimize(
             lambda y: -log_likelihood(self.counts, self._at(y, theta(y))), 0.0, 1.0
         )
-        return vector([self.rate(best)]), theta(best)
-
-    def without(self) -> tuple[Vector, float]:
-        return self.highest(1, 0.0)
+        return vector([self._rate(y), theta(y)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -260,8 +246,8 @@ class _Protection(ComplianceModel):
 
     @property
     @abstractmethod
-    def _law(self) -> _ProtectionLaw:
-        """The law of the cells that were counted."""
+    def _cells(self) -> _CellModel:
+        """The likelihood of the cells that were counted."""
 
     @property
     @abstractmethod
@@ -273,113 +259,104 @@ class _Protection(ComplianceModel):
     def _rates(self) -> Matrix:
         """The probability of yes of others and of members, a row for each item."""
 
+    @cached_property
+    def _ranges(self) -> tuple[Vector, Vector]:
+        """The numbers of the cells' model at which each share, and θ, is 0, and those at which it is 1."""
+        low, high = np.vstack([self._rates, [0.0, 1.0]]).T
+        return low, high
+
     @property
     def _always(self) -> str:
         return "always no"
 
     @cached_property
-    def _likely(self) -> tuple[Vector, float]:
-        return self._law.highest()
+    def _point(self) -> Vector:
+        return self._cells.maximize()
 
     @cached_property
-    def _without(self) -> tuple[Vector, float]:
-        return self._law.without()
+    def _point_without(self) -> Vector:
+        return self._cells.maximize(len(self._rates), 0.0)
 
-    def _numbers(self, rates: Vector, theta: float) -> dict[str, float]:
-        u, v = self._rates.T
-        shares = np.clip((rates - u) / (v - u), 0.0, 1.0) + 0.0
-        return dict(
-            zip([*self._items, self._always], [*shares.tolist(), theta], strict=True)
-        )
+    def _named(self, point: Vector) -> dict[str, float]:
+        low, high = self._ranges
+        shares = (point - low) / (high - low)
+        return dict(zip([*self._items, self._always], shares.tolist(), strict=True))
 
     @property
     def params(self) -> dict[str, float]:
-        return self._numbers(*self._likely)
+        return self._clipped(self._point)
+
+    def _clipped(self, point: Vector) -> dict[str, float]:
+        shares = self._named(point)
+        return {name: min(max(share, 0.0), 1.0) for name, share in shares.items()}
 
     @property
     def without(self) -> dict[str, float]:
         """The most likely numbers if nobody protected themselves."""
-        return self._numbers(*self._without)
+        return self._clipped(self._point_without)
 
     @property
     def moments(self) -> dict[str, float]:
         """With two items the solution of their three shares; else none."""
-        seen = self.response_shares.value
-        if len(self._rates) != 2 or not seen[3] > 0:
+        if len(self._rates) != 2 or not self.response_shares.value[3] > 0:
             return {}
-        rates = np.array([seen[3] / (seen[3] + seen[1]), seen[3] / (seen[3] + seen[2])])
-        u, v = self._rates.T
-        theta = 1 - seen[3] / rates.prod()
-        return dict(
-            zip(
-                self.params,
-                [*((rates - u) / (v - u)).tolist(), float(theta)],
-                strict=True,
-            )
-        )
+        _, second, first, both = self.response_shares.value
+        rates = both / (both + vector([second, first]))
+        return self._named(np.append(rates, 1 - both / rates.prod()))
 
     @cached_property
     def _influence(self) -> tuple[Matrix, Matrix]:
-        """The inverse of the information about the numbers, and by how much they move with the share of each cell."""
-        scale = np.append(1 / (self._rates[:, 1] - self._rates[:, 0]), 1.0)
-        inverse, moves = self._law.influence(*self._likely)
-        return vector(scale[:, None] * inverse * scale), vector(scale[:, None] * moves)
+        """The inverse of the information about the numbers, and their derivatives by the share of each cell."""
+        low, high = self._ranges
+        inverse, jacobian = self._cells.influence(self._point)
+        scale = np.diag(1 / (high - low))
+        return vector(scale @ inverse @ scale), vector(scale @ jacobian)
 
     @property
     def jacobian(self) -> Matrix:
-        """By how much the most likely numbers move with the share of each cell, were none at a border."""
+        """The derivatives of the most likely numbers by the share of each cell, were none at a border."""
         return self._influence[1]
 
     def covariance_matrix(self) -> Matrix:
         """Return the inverse of the expected information, or the sandwich of a sample; at a border it is too large."""
         return (
-            self._influence[0].copy()
-            if self.sample is None
-            else super().covariance_matrix()
+            self._influence[0] if self.sample is None else super().covariance_matrix()
         )
 
-    def _profile(self, confidence: float) -> dict[str, Interval]:
-        law, top, found = self._law, self.log_likelihood, {}
-        for number, (name, drop) in enumerate(self._drops(confidence).items()):
-            u, v = self._rates[number] if number < len(self._rates) else (0.0, 1.0)
+    def _profile(self, level: float) -> Sequence[Interval]:
+        intervals = []
+        peaks = zip(
+            self.params.values(), self._drops(level), *self._ranges, strict=True
+        )
+        for number, (peak, drop, low, high) in enumerate(peaks):
+            above = partial(self._above, number, low, high, self.log_likelihood - drop)
+            intervals.append(Interval(*crossings(above, peak)))
+        return intervals
 
-            def above(
-                at: float,
-                number: int = number,
-                u: float = u,
-                v: float = v,
-                floor: float = top - drop,
-            ) -> float:
-                return (
-                    max(law.height(*law.highest(number, u + (v - u) * at)), -1e300)
-                    - floor
-                )
-
-            found[name] = Interval(*crossings(above, self.params[name]))
-        return found
+    def _above(
+        self, number: int, low: float, high: float, floor: float, share: float
+    ) -> float:
+        """Return the profile log-likelihood of a share, above a floor."""
+        point = self._cells.maximize(number, low + (high - low) * share)
+        return max(self._cells.height(point), -1e300) - floor
 
     @property
     def log_likelihood(self) -> float:
-        return self._law.height(*self._likely)
+        return self._cells.height(self._point)
 
     @property
     def log_likelihood_without(self) -> float:
         """The log-likelihood if nobody protected themselves."""
-        return self._law.height(*self._without)
+        return self._cells.height(self._point_without)
 
     @property
     def fit(self) -> HypothesisTest:
-        law = self._law
-        expected = law.shares(*self._likely)
-        test = fit_test(
-            law.counts,
-            law.counts.sum() * expected,
-            max(len(law.counts) - 1 - len(self.params), 0),
-        )
-        rates, theta = self._likely
-        return self.response_shares.corrected(
-            test, law.slopes(np.clip(rates, 1e-9, 1 - 1e-9), theta), expected
-        )
+        counts = self._cells.counts
+        expected = self._cells.probabilities(self._point)
+        df = max(len(counts) - 1 - len(self._point), 0)
+        test = fit_test(counts, counts.sum() * expected, df)
+        tangent = self._cells.jacobian(inside(self._point))
+        return self.response_shares.corrected(test, tangent, expected)
 
     @property
     def protection_test(self) -> HypothesisTest:
@@ -407,12 +384,10 @@ class _Protection(ComplianceModel):
             f"{self.protection_test}. Then the shares would be {shares}.",
         )
 
-    @property
-    def _outside(self) -> str:
-        return (
-            "By chance, or because items are associated among the people who follow the devices, people protect "
-            "themselves on some items alone, or the devices are others than those used."
-        )
+    _outside = (
+        "By chance, or because items are associated among the people who follow the devices, people protect "
+        "themselves on some items alone, or the devices are others than those used."
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -422,7 +397,7 @@ class SelfProtection(_Protection):
     type: ClassVar = "self-protection"
 
     @property
-    def _factors(self) -> tuple[Any, ...]:
+    def _factors(self) -> tuple[Factor, ...]:
         return self.tallies[0].design.factors
 
     @property
@@ -431,20 +406,18 @@ class SelfProtection(_Protection):
 
     @cached_property
     def _rates(self) -> Matrix:
-        return np.array([each.design.channel.floats()[1] for each in self._factors])
+        return np.array([item.design.channel.floats()[1] for item in self._factors])
 
     @cached_property
-    def _law(self) -> _CellLaw:
+    def _cells(self) -> _CellModel:
         size = len(self._factors)
-        yes = np.array(list(combinations_of((0.0, 1.0), repeat=size)))
-        low, high = self._rates.min(axis=1), self._rates.max(axis=1)
-        return _CellLaw(
+        yes = vector(list(combinations_of((0, 1), repeat=size)))
+        return _IndependentItems(
             self.response_shares.counts,
             yes,
             np.ones(size),
             np.ones(len(yes)),
-            low,
-            high,
+            self._rates,
         )
 
     @property
@@ -456,20 +429,6 @@ class SelfProtection(_Protection):
         return f"self-protection over {len(self._factors)} items"
 
 
-class LawFit(NamedTuple):
-    """How well a law of true sums explains what was seen.
-
-    Attributes:
-        log_likelihood: at its most likely numbers; with weights, of the effective counts.
-        parameters: how many numbers are free.
-        aic: Akaike's criterion, 2·parameters − 2·log-likelihood: the smallest is best.
-    """
-
-    log_likelihood: float
-    parameters: int
-    aic: float
-
-
 @dataclass(frozen=True, eq=False)
 class _Sums(ComplianceModel):
     """Sums of responses to like items.
@@ -479,16 +438,21 @@ class _Sums(ComplianceModel):
         sums: how many people had each sum of yes, from 0 on.
     """
 
+    SOURCE = {"items": int, "sums": list}  # noqa: RUF012 - declared by the base
+
     items: int
     sums: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sums", tuple(self.sums))  # a list in JSON
 
     @property
     def respondents(self) -> int:
         return sum(self.sums)
 
     @property
-    def _counts(self) -> Sequence[Counts]:
-        return [np.array(self.sums)]
+    def _counts(self) -> Sequence[ArrayLike]:
+        return [self.sums]
 
     @property
     def _epsilon(self) -> float:
@@ -505,30 +469,23 @@ class _Sums(ComplianceModel):
         return 2 * self.parameters - 2 * self.log_likelihood
 
     @cached_property
-    def laws(self) -> dict[str, LawFit]:
-        """How well each law of true sums explains these counts; the smallest `aic` is best.
+    def laws(self) -> dict[str, SumScores | FreeSums]:
+        """The model with each law of true sums of these counts; the smallest `aic` is best.
 
         Why: binomial and Poisson sums are not nested in each other, so that no likelihood ratio compares them.
         """
-        every = {
-            law: _of_law(law, self.tallies, self.sums, self.sample) for law in LAWS
-        }
         return {
-            law: LawFit(each.log_likelihood, each.parameters, each.aic)
-            for law, each in every.items()
+            law: _sums_model(law, self.tallies, self.sums, self.sample) for law in LAWS
         }
 
     @property
-    def _told_laws(self) -> str:
-        told = ", ".join(f"{law} {each.aic:.1f}" for law, each in self.laws.items())
-        return f"Akaike's criterion of each law of true sums, the smallest being best: {told}."
+    def _laws_note(self) -> str:
+        criteria = ", ".join(f"{law} {fit.aic:.1f}" for law, fit in self.laws.items())
+        return f"Akaike's criterion of each law of true sums, the smallest being best: {criteria}."
 
     @property
     def _title(self) -> str:
         return f"sums over {self.items} items of {self.tallies[0].design.name}"
-
-    def to_source(self) -> dict[str, Any]:
-        return super().to_source() | {"items": self.items, "sums": list(self.sums)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -540,6 +497,7 @@ class SumScores(_Sums, _Protection):
     """
 
     type: ClassVar = "sum-scores"
+    SOURCE = _Sums.SOURCE | {"law": str}
 
     law: str = "binomial"
 
@@ -550,34 +508,25 @@ class SumScores(_Sums, _Protection):
     @cached_property
     def _rates(self) -> Matrix:
         """Of binomial sums those of the device; of Poisson's the rate is the share itself."""
-        return (
-            self.tallies[0].design.channel.floats()[1:2]
-            if self.law == "binomial"
-            else np.array([[0.0, 1.0]])
-        )
+        if self.law == "poisson":
+            return np.array([[0.0, 1.0]])
+        return self.tallies[0].design.channel.floats()[1:2]
 
     @cached_property
-    def _law(self) -> _ProtectionLaw:
+    def _cells(self) -> _CellModel:
+        size, counts = self.items, self.response_shares.counts
         if self.law == "poisson":
-            return _PoissonLaw(
-                self.response_shares.counts,
-                sum_score_channel(self.tallies[0].design, self.items),
-            )
-        size, (low, high) = self.items, np.sort(self._rates[0])
-        ways = vector([comb(size, number) for number in range(size + 1)])
-        yes = np.arange(size + 1.0)[:, None]
-        return _CellLaw(
-            self.response_shares.counts,
-            yes,
-            vector([size]),
-            ways,
-            vector([low]),
-            vector([high]),
+            design = self.tallies[0].design
+            return _PoissonSums(counts, sum_score_channel(design, size))
+        yes = np.arange(size + 1.0)
+        ways = comb(size, yes)
+        return _IndependentItems(
+            counts, yes[:, None], vector([size]), ways, self._rates
         )
 
     @property
     def _title(self) -> str:
-        return f"{super()._title}, {_TOLD_LAWS[self.law]}"
+        return f"{super()._title}, {LAWS[self.law]}"
 
     @property
     def _notes(self) -> tuple[str, ...]:
@@ -585,15 +534,8 @@ class SumScores(_Sums, _Protection):
         return (
             f"The share is the mean number of yes, over {self.items}, of the people who follow the devices.",
             f"{self.protection_test}. Then the share would be {without:.4f}.",
-            self._told_laws,
+            self._laws_note,
         )
-
-    def to_source(self) -> dict[str, Any]:
-        return super().to_source() | {"law": self.law}
-
-    @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - it has its own
-        return _remade_sums(source, documents.field(source, "law", str))
 
 
 @dataclass(frozen=True, eq=False)
@@ -609,9 +551,7 @@ class FreeSums(_Sums):
     @cached_property
     def _weights(self) -> Matrix:
         """What each number adds up of the shares of true sums: the mean share, and each of them."""
-        return vector(
-            np.vstack([np.arange(self.items + 1) / self.items, np.eye(self.items + 1)])
-        )
+        return np.vstack([np.linspace(0, 1, self.items + 1), np.eye(self.items + 1)])
 
     @property
     def parameters(self) -> int:
@@ -623,18 +563,13 @@ class FreeSums(_Sums):
         moment = vector(np.linalg.solve(self._channel, self.response_shares.value))
         if moment.min() >= 0:
             return vector(moment / moment.sum())
-        found, _ = climbed(
-            self._channel, self.response_shares.counts, start=projection(moment)
-        )
-        return vector(found)
+        counts = self.response_shares.counts
+        return climbed(self._channel, counts, start=projection(moment))[0]
 
     def _named(self, numbers: Vector) -> dict[str, float]:
         _, yes = self.tallies[0].design.categories
-        names = [
-            yes,
-            *(f"{number} of {self.items}" for number in range(self.items + 1)),
-        ]
-        return dict(zip(names, numbers.tolist(), strict=True))
+        sums = [f"{number} of {self.items}" for number in range(self.items + 1)]
+        return dict(zip([yes, *sums], numbers.tolist(), strict=True))
 
     @property
     def params(self) -> dict[str, float]:
@@ -649,16 +584,14 @@ class FreeSums(_Sums):
         """By how much the moment estimates move with the share of each sum: they are linear."""
         return vector(self._weights @ np.linalg.inv(self._channel))
 
-    def _profile(self, confidence: float) -> dict[str, Interval]:
-        plain, counts = quantile(confidence) ** 2 / 2, self.response_shares.counts
-        return {
-            name: profiled_sum(
-                self._channel, counts, self.value, weights, confidence, drop / plain
+    def _profile(self, level: float) -> Sequence[Interval]:
+        plain, counts = quantile(level) ** 2 / 2, self.response_shares.counts
+        return [
+            profiled_sum(
+                self._channel, counts, self.value, weights, level, drop / plain
             )
-            for (name, drop), weights in zip(
-                self._drops(confidence).items(), self._weights, strict=True
-            )
-        }
+            for drop, weights in zip(self._drops(level), self._weights, strict=True)
+        ]
 
     @property
     def log_likelihood(self) -> float:
@@ -671,34 +604,27 @@ class FreeSums(_Sums):
 
     @property
     def _title(self) -> str:
-        return f"{super()._title}, {_TOLD_LAWS['free']}"
+        return f"{super()._title}, {LAWS['free']}"
 
     @property
     def _notes(self) -> tuple[str, ...]:
         return (
             "Everybody is taken to follow the devices: with a free law, people who say no to everything cannot be told "
             "from people who carry nothing.",
-            self._told_laws,
+            self._laws_note,
         )
 
-    @property
-    def _outside(self) -> str:
-        return "By chance, or because some people do not follow the devices, or those are others than those used."
-
-    @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: None) -> Any:  # noqa: ARG003 - it has its own
-        return _remade_sums(source, "free")
+    _outside = "By chance, or because some people do not follow the devices, or those are others than those used."
 
 
-LAWS = ("binomial", "poisson", "free")
-_TOLD_LAWS = {
+LAWS = {
     "binomial": "binomial true sums",
     "poisson": "true sums of Poisson's law",
     "free": "true sums of any law",
 }
 
 
-def _of_law(
+def _sums_model(
     law: str,
     tallies: tuple[Tally, ...],
     sums: tuple[int, ...],
@@ -707,26 +633,6 @@ def _of_law(
     if law == "free":
         return FreeSums(tallies, len(sums) - 1, sums, sample=sample)
     return SumScores(tallies, len(sums) - 1, sums, law, sample=sample)
-
-
-def _fit_law(
-    law: str,
-    tallies: tuple[Tally, ...],
-    sums: tuple[int, ...],
-    sample: ResponseShares | None,
-) -> Compliance[SumScores] | Compliance[FreeSums]:
-    model = _of_law(law, tallies, sums, sample)
-    return cast("Compliance[SumScores] | Compliance[FreeSums]", Compliance(model))
-
-
-def _remade_sums(source: Mapping[str, Any], law: str) -> Any:
-    sums = tuple(documents.field(source, "sums", list))
-    return _of_law(
-        law,
-        tuple(groups_from_body(source)),
-        sums,
-        **({"sample": None} | remade_sample(source)),
-    )
 
 
 def self_protection(
@@ -761,32 +667,27 @@ def self_protection(
         {'item 1': 0.151, 'item 2': 0.064, 'item 3': 0.106, 'always no': 0.204}
     """
     if tally is None:
-        tally = _patterns(designs, counts)
-    tallies, sample = _of_items(tally, sampling)
+        tally = _tally_patterns(designs, counts)
+    tallies, sample = _read_items(tally, sampling)
     return Compliance(SelfProtection(tallies, sample=sample))
 
 
-def _of_items(
-    given: Any, sampling: Sampling | None
+def _read_items(
+    group: object, sampling: Sampling | None
 ) -> tuple[tuple[Tally, ...], ResponseShares | None]:
-    """Read what was sent to several items together."""
-    if (
-        not isinstance(given, Tally | WeightedTally | Responses)
-        or len(getattr(given.design, "factors", ())) < 2
-    ):
+    """Read responses to several items together."""
+    factors = getattr(getattr(group, "design", None), "factors", ())
+    if not isinstance(group, AnyTally | Responses) or len(factors) < 2:
         raise InvalidRequest(
             "expected a tally of several items together.",
             "Ask them with one dn.product({…}).",
         )
-    factors = given.design.factors
-    if len(factors) > _MOST_ITEMS or not all(
-        is_binary(each.design) for each in factors
-    ):
+    if len(factors) > _MAX_ITEMS or not all(is_binary(item.design) for item in factors):
         raise InvalidRequest(
-            f"expected at most {_MOST_ITEMS} items, each with two answers and two responses."
+            f"expected at most {_MAX_ITEMS} items, each with two answers and two responses."
         )
-    tallies, sample = gather([given], sampling)
-    _check_people(tallies[0].respondents)
+    tallies, sample = gather([group], sampling)
+    check_people(tallies[0].respondents)
     return tallies, sample
 
 
@@ -846,7 +747,8 @@ def sum_scores(
             f"the law of true sums is {quoted(law)}; expected one of {', '.join(LAWS)}."
         )
     if not isinstance(design, Design) and counts is None:
-        return _fit_law(law, *_summed(design, sampling))
+        model = _sums_model(law, *_sum_items(design, sampling))
+        return cast("Compliance[SumScores] | Compliance[FreeSums]", Compliance(model))
     device = _check_two(design)
     if sampling is not None:
         raise InvalidRequest(
@@ -856,36 +758,31 @@ def sum_scores(
         raise InvalidRequest(
             "expected how many people had each sum, from 0 to the number of items, of at least two."
         )
-    if any(
-        isinstance(each, bool) or not hasattr(each, "__index__") or each.__index__() < 0
-        for each in counts
-    ):
+    if not all(map(is_count, counts)):
         raise InvalidRequest(
             "a count is no whole number; expected numbers of people, 0 or more."
         )
-    sums = tuple(int(each.__index__()) for each in counts)
-    _check_people(sum(sums))
-    return _fit_law(law, (Tally.empty(device),), sums, None)
+    sums = tuple(map(index, counts))
+    check_people(sum(sums))
+    model = _sums_model(law, (Tally.empty(device),), sums, None)
+    return cast("Compliance[SumScores] | Compliance[FreeSums]", Compliance(model))
 
 
-def _summed(
-    given: Any, sampling: Sampling | None
+def _sum_items(
+    group: object, sampling: Sampling | None
 ) -> tuple[tuple[Tally, ...], tuple[int, ...], ResponseShares | None]:
-    """Add up what was sent to several like items."""
-    (counted,), sample = _of_items(given, sampling)
-    designs = [each.design for each in counted.design.factors]
-    _check_two(designs[0])
-    if any(
-        not np.array_equal(each.channel.floats(), designs[0].channel.floats())
-        for each in designs
-    ):
+    """Add up responses to several like items."""
+    (tally,), sample = _read_items(group, sampling)
+    designs = [item.design for item in tally.design.factors]
+    first = _check_two(designs[0]).channel.floats()
+    if not all(np.array_equal(design.channel.floats(), first) for design in designs):
         raise InvalidRequest(
             "the items have different devices; expected the same for each, to add them up."
         )
     yes = np.array(list(combinations_of((0, 1), repeat=len(designs)))).sum(axis=1)
     adds = (yes == np.arange(len(designs) + 1)[:, None]).astype(np.float64)
-    sums = tuple((adds @ counted.counts).astype(np.int64).tolist())
-    empty = Tally(designs[0], np.zeros(2, np.int64), missing=counted.missing)
+    sums = tuple((adds @ tally.counts).astype(np.int64).tolist())
+    empty = Tally(designs[0], np.zeros(2, np.int64), missing=tally.missing)
     return (empty,), sums, None if sample is None else sample.added_up(adds)
 
 
@@ -909,19 +806,19 @@ def sum_score_channel(design: Design, items: int) -> Matrix:
         )
     u, v = design.channel.floats()[1].tolist()
 
-    def law(size: int, rate: float) -> Vector:
-        number = np.arange(size + 1)
-        ways = vector([comb(size, each) for each in number.tolist()])
-        return vector(
-            ways * np.exp(xlogy(number, rate) + xlogy(size - number, 1 - rate))
-        )
+    def binomial(size: int, rate: float) -> Vector:
+        yes = np.arange(size + 1)
+        logs = xlogy(yes, rate) + xlogy(size - yes, 1 - rate)
+        return vector(comb(size, yes) * np.exp(logs))
 
-    return np.column_stack(
-        [np.convolve(law(true, v), law(items - true, u)) for true in range(items + 1)]
-    )
+    columns = [
+        np.convolve(binomial(true, v), binomial(items - true, u))
+        for true in range(items + 1)
+    ]
+    return np.column_stack(columns)
 
 
-def _patterns(designs: object, counts: object) -> Tally:
+def _tally_patterns(designs: object, counts: object) -> Tally:
     if (
         not isinstance(designs, Sequence)
         or len(designs) < 2
@@ -930,9 +827,7 @@ def _patterns(designs: object, counts: object) -> Tally:
         raise InvalidRequest(
             "expected a tally of several items; or designs, and counts such as {'00': 30, '01': 7}."
         )
-    design = product_of(
-        {f"item {number}": each for number, each in enumerate(designs, 1)}
-    )
+    items = {f"item {number}": item for number, item in enumerate(designs, 1)}
     cells = np.zeros(2 ** len(designs), np.int64)
     for pattern, number in counts.items():
         if len(pattern) != len(designs) or set(pattern) - {"0", "1"}:
@@ -940,15 +835,11 @@ def _patterns(designs: object, counts: object) -> Tally:
                 f"{quoted(pattern)} is no combination; expected {len(designs)} digits of 0 and 1."
             )
         cells[int(pattern, 2)] = number
-    return Tally(design, cells)
+    return Tally(product_of(items), cells)
 
 
 def _check_two(design: object) -> Design:
-    if (
-        not isinstance(design, Design)
-        or len(design.categories) != 2
-        or design.channel.responses != 2
-    ):
+    if not isinstance(design, Design) or not is_binary(design):
         raise InvalidRequest("expected a design with two answers and two responses.")
     u, v = design.channel.floats()[1].tolist()
     if u == v:
@@ -956,10 +847,3 @@ def _check_two(design: object) -> Design:
             "the device sends the same whatever the answer is; expected one that tells something."
         )
     return design
-
-
-def _check_people(number: int) -> None:
-    if number < 2:
-        raise NotEstimable(
-            "there are fewer than 2 respondents; expected at least 2, to say how sure we are."
-        )

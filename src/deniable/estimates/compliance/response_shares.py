@@ -8,13 +8,13 @@ much [KG98], and what that leaves out is made good number by number, by how much
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import block_diag
 from scipy.stats import t as student
 
@@ -29,7 +29,9 @@ from deniable.tallies import Tally
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally
 
-Group: TypeAlias = Tally | WeightedTally | Responses[Design]
+AnyTally: TypeAlias = Tally | WeightedTally
+Group: TypeAlias = AnyTally | Responses[Design]
+Codes: TypeAlias = NDArray[np.intp]
 Samplings: TypeAlias = Sampling | Sequence[Sampling] | None
 
 FEW_PEOPLE = 30
@@ -62,22 +64,45 @@ class ResponseShares:
     sample: str = ""
 
     @classmethod
-    def of_counts(cls, counts: Sequence[Any]) -> ResponseShares:
-        """Return what people say who were drawn one by one."""
-        tables = [vector(each) for each in counts]
-        people = vector([each.sum() for each in tables])
-        value = vector(
-            np.concatenate([each / n for each, n in zip(tables, people, strict=True)])
-        )
-        cells = tuple(map(len, tables))
-        return cls(
-            cells,
-            people,
-            value,
-            _one_by_one(value, cells, people),
-            people - 1,
-            np.ones(len(cells)),
-        )
+    def of_counts(cls, counts: Sequence[ArrayLike]) -> ResponseShares:
+        """Return the shares of groups of i.i.d. respondents."""
+        groups = [vector(group) for group in counts]
+        cells = tuple(map(len, groups))
+        people = vector([group.sum() for group in groups])
+        value = np.concatenate(groups) / np.repeat(people, cells)
+        covariance = _multinomial_covariance(value, cells, people)
+        return cls(cells, people, value, covariance, people - 1, np.ones(len(cells)))
+
+    @classmethod
+    def of_sample(
+        cls,
+        cells: tuple[int, ...],
+        people: Vector,
+        value: Vector,
+        covariance: Matrix,
+        degrees: Vector,
+        unequal: Vector,
+        sample: str,
+    ) -> ResponseShares:
+        """Return the shares of a sample, with the design effect of each group: Σ_j V_jj/λ_j·(n − 1)/(cells − 1).
+
+        That is the mean of those of all contrasts. Where everybody sends the same nothing varies: then it is the
+        largest of the other groups, or that of unequal weights.
+        """
+        effects = np.full(len(cells), np.nan)
+        last = np.cumsum(cells)[:-1]
+        blocks = (np.split(array, last) for array in (value, np.diagonal(covariance)))
+        for group, (n, shares, variances) in enumerate(
+            zip(people, *blocks, strict=True)
+        ):
+            seen = shares > 0
+            if seen.sum() > 1 and n > 1:
+                ratios = variances[seen] / shares[seen]
+                effects[group] = ratios.sum() * (n - 1) / (seen.sum() - 1)
+        is_known = np.isfinite(effects)
+        largest = effects[is_known].max(initial=0.0)
+        effects = np.where(is_known, effects, np.maximum(unequal, largest))
+        return cls(cells, people, value, covariance, degrees, effects, sample)
 
     @property
     def sizes(self) -> Vector:
@@ -87,42 +112,35 @@ class ResponseShares:
     @cached_property
     def counts(self) -> Vector:
         """How many of them would have sent each response: whole numbers without a sample."""
-        found = np.repeat(self.sizes, self.cells) * self.value
-        return found if self.sample else np.rint(found)
+        counts = np.repeat(self.sizes, self.cells) * self.value
+        return counts if self.sample else np.rint(counts)
 
-    def widening(self, confidence: float) -> float:
+    def widening(self, level: float) -> float:
         """Return by how much few clusters, whose own variance is uncertain, make intervals wider; 1 without any.
 
         Implements: as [KG98] do, by how much Student's quantile grows from as many people to these clusters.
         """
-        tail = (1 + confidence) / 2
-        return float(
-            np.max(
-                student.ppf(tail, self.degrees)
-                / student.ppf(tail, np.maximum(self.people - 1, 1))
-            )
-        )
+        quantiles = [
+            student.ppf((1 + level) / 2, df)
+            for df in (self.degrees, np.maximum(self.people - 1, 1))
+        ]
+        return float(np.max(quantiles[0] / quantiles[1]))
 
-    def quantile(self, confidence: float) -> float:
+    def quantile(self, level: float) -> float:
         """Return how many standard errors a profile reaches to both sides.
 
         Why: with few people in a group the likelihood ratio exceeds the quantile of χ² too often, and Student's, of as
         many degrees of freedom as groups of this size leave, makes good for it.
         """
-        least = float(self.sizes.min())
-        plain = quantile(confidence)
-        if least < FEW_PEOPLE:
-            plain = float(
-                student.ppf(
-                    (1 + confidence) / 2, max(len(self.cells) * (least - 1), 1.0)
-                )
-            )
-        return plain * self.widening(confidence)
+        smallest, df = float(self.sizes.min()), math.inf
+        if smallest < FEW_PEOPLE:
+            df = max(len(self.cells) * (smallest - 1), 1.0)
+        return quantile(level, df) * self.widening(level)
 
     @cached_property
     def _simple(self) -> Matrix:
         """The covariance if as many people had been drawn one by one."""
-        return _one_by_one(self.value, self.cells, self.people)
+        return _multinomial_covariance(self.value, self.cells, self.people)
 
     @cached_property
     def _effective(self) -> Matrix:
@@ -153,10 +171,10 @@ class ResponseShares:
         """
         if not self.sample:
             return np.ones(len(jacobian))
-        found = np.maximum(
+        variances = np.maximum(
             _variances(jacobian, self.covariance), _variances(jacobian, self._simple)
         )
-        return _ratio(found, _variances(jacobian, self._effective), 1.0)
+        return _ratio(variances, _variances(jacobian, self._effective), 1.0)
 
     def corrected(
         self, test: HypothesisTest, tangent: Matrix, expected: Vector
@@ -172,21 +190,16 @@ class ResponseShares:
         """
         if not self.sample or not test.df:
             return test
-        kept = expected > 1e-12
-        weights = np.where(
-            kept, np.repeat(self.sizes, self.cells) / np.where(kept, expected, 1.0), 0.0
+        sizes = np.repeat(self.sizes, self.cells)
+        weights = np.where(expected > 1e-12, sizes / np.maximum(expected, 1e-12), 0.0)
+        weighted = tangent.T * weights
+        explained = tangent @ np.linalg.pinv(weighted @ tangent) @ weighted
+        residuals = np.sqrt(weights)[:, None] * (np.eye(len(weights)) - explained)
+        sampled, simple, effective = (
+            float(_variances(residuals, covariance).sum())
+            for covariance in (self.covariance, self._simple, self._effective)
         )
-        explained = (
-            tangent
-            @ np.linalg.pinv((tangent.T * weights) @ tangent)
-            @ (tangent.T * weights)
-        )
-        left = np.sqrt(weights)[:, None] * (np.eye(len(weights)) - explained)
-        traces = [
-            float(_variances(left, each).sum())
-            for each in (self.covariance, self._simple, self._effective)
-        ]
-        factor = max(traces[:2]) / traces[2] if traces[2] > 0 else 1.0
+        factor = max(sampled, simple) / effective if effective > 0 else 1.0
         return against_chi_square(
             test.hypothesis, test.method, test.statistic / factor, test.df
         )
@@ -205,43 +218,39 @@ class ResponseShares:
             UnreadableFile: something else.
         """
         try:
-            given: Any = body
-            arrays = {name: vector(given[name]) for name in _FIELDS}
-            found = cls(
-                tuple(map(int, given["cells"])), sample=str(given["sample"]), **arrays
-            )
+            source: Any = body
+            arrays = {name: vector(source[name]) for name in _FIELDS}
+            cells = tuple(map(int, source["cells"]))
+            shares = cls(cells, sample=str(source["sample"]), **arrays)
         except (KeyError, TypeError, ValueError):
             raise UnreadableFile(
                 "the numbers of this sample are not complete; expected all of them."
             ) from None
-        size = sum(found.cells)
-        fits = found.value.shape == (size,) and found.covariance.shape == (size, size)
-        if not fits or any(
-            len(each) != len(found.cells)
-            for each in (found.people, found.degrees, found.effects)
-        ):
+        size, groups = sum(cells), (len(cells),)
+        expected = (groups, (size,), (size, size), groups, groups)
+        if tuple(array.shape for array in arrays.values()) != expected:
             raise UnreadableFile(
                 "the numbers of this sample do not fit each other; expected one for each response."
             )
-        return found
+        return shares
 
     def added_up(self, sums: Matrix) -> ResponseShares:
         """Return the same about sums of responses of one group, a row of ones and zeros for each."""
-        value, covariance = (
+        return ResponseShares.of_sample(
+            (len(sums),),
+            self.people,
             vector(sums @ self.value),
             vector(sums @ self.covariance @ sums.T),
-        )
-        cells = (len(sums),)
-        effects = _effects(value, covariance, cells, self.people, self.effects)
-        return ResponseShares(
-            cells, self.people, value, covariance, self.degrees, effects, self.sample
+            self.degrees,
+            self.effects,
+            self.sample,
         )
 
 
 def gather(
     groups: Sequence[object], sampling: Samplings
 ) -> tuple[tuple[Tally, ...], ResponseShares | None]:
-    """Read groups of people: how many sent what, and, where people were not drawn one by one, what their sample says.
+    """Read groups of people: their counts, and the shares of a sample if respondents are not i.i.d.
 
     Args:
         groups: tallies, with weights or without, or rows of responses.
@@ -253,9 +262,8 @@ def gather(
         InvalidRequest: something else; rows without a sampling, or a sampling without rows or that does not fit.
         NotEstimable: a group without people or weight, or a stratum with one cluster.
     """
-    check_kinds(groups)
-    rows = [each for each in groups if isinstance(each, Responses)]
-    if len(rows) not in (0, len(groups)):
+    counted, rows = check_kinds(groups)
+    if counted and rows:
         raise InvalidRequest(
             "some groups are tallies and some are rows; expected one kind for all of them."
         )
@@ -266,134 +274,126 @@ def gather(
             else "there is a sampling, and no rows that it is about; expected responses in place of tallies.",
             "For example lie_detector([first, second], sampling=dn.Sampling(weights, clusters=villages)).",
         )
-    if rows:
-        return _of_rows(rows, sampling)
-    found: list[Any] = list(groups)
-    tallies = tuple(_unweighted(each) for each in found)
-    if not any(isinstance(each, WeightedTally) for each in found):
+    if sampling is not None:
+        return _gather_rows(rows, sampling)
+    tallies = tuple(
+        Tally(tally.design, tally.counts, tally.missing, declared=tally.declared)
+        for tally in counted
+    )
+    if all(isinstance(tally, Tally) for tally in counted):
         return tallies, None
-    return tallies, _joined([_of_tally(each) for each in found])
+    return tallies, _join([_tally_shares(tally) for tally in counted])
 
 
-def check_kinds(groups: Sequence[object]) -> None:
-    """Refuse what is neither a tally nor responses.
+def check_kinds(
+    groups: Sequence[object],
+) -> tuple[list[AnyTally], list[Responses[Design]]]:
+    """Return the tallies and the rows of responses among groups.
 
     Raises:
-        InvalidRequest: such a thing.
+        InvalidRequest: something else is among them.
     """
-    for each in groups:
-        if not isinstance(each, Tally | WeightedTally | Responses):
+    counted, rows = [], []
+    for group in groups:
+        if isinstance(group, Responses):
+            rows.append(group)
+        elif isinstance(group, AnyTally):
+            counted.append(group)
+        else:
             raise InvalidRequest(
-                f"there is a {type(each).__name__}; expected tallies, or responses with sampling=.",
+                f"there is a {type(group).__name__}; expected tallies, or responses with sampling=.",
                 "For example [dn.tally(first, responses), dn.tally(second, others)].",
             )
+    return counted, rows
 
 
-def _unweighted(counted: Tally | WeightedTally) -> Tally:
-    if isinstance(counted, Tally):
-        return counted
-    return Tally(
-        counted.design, counted.counts, counted.missing, declared=counted.declared
-    )
-
-
-def _of_tally(counted: Tally | WeightedTally) -> ResponseShares:
-    """Return what a group of people says, drawn with replacement, from sums of weights and of their squares."""
-    n = counted.respondents
+def _tally_shares(tally: AnyTally) -> ResponseShares:
+    """Return the shares of a group of people drawn with replacement, from sums of weights and of their squares."""
+    n = tally.respondents
     if n < 2:
         raise _too_few()
-    if isinstance(counted, Tally):
-        return replace(
-            ResponseShares.of_counts([counted.counts]), sample=f"{n:,} people"
-        )
+    if isinstance(tally, Tally):
+        return replace(ResponseShares.of_counts([tally.counts]), sample=f"{n:,} people")
     weights, squares = (
-        vector([float(each) for each in sums])
-        for sums in (counted.weights, counted.squares)
+        np.array(sums, np.float64) for sums in (tally.weights, tally.squares)
     )
-    whole = float(weights.sum())
-    if not whole > 0:
-        raise NotEstimable(
-            "everybody of a group has the weight 0; expected people who stand for some."
-        )
-    value = weights / whole
-    away = np.eye(len(value)) - value
-    covariance = vector((away.T * squares) @ away / whole**2 * n / (n - 1))
-    people, cells = vector([n]), (len(value),)
-    uneven = vector([n * float(squares.sum()) / whole**2])
-    effects = _effects(value, covariance, cells, people, uneven)
-    return ResponseShares(
-        cells,
-        people,
+    total = float(weights.sum())
+    if not total > 0:
+        raise _weightless()
+    value = weights / total
+    residuals = np.eye(len(value)) - value
+    covariance = (residuals.T * squares) @ residuals / total**2 * n / (n - 1)
+    return ResponseShares.of_sample(
+        (len(value),),
+        vector([n]),
         value,
-        covariance,
-        people - 1,
-        effects,
+        vector(covariance),
+        vector([n - 1]),
+        vector([n * float(squares.sum()) / total**2]),
         f"{n:,} people with weights",
     )
 
 
-def _of_rows(
-    rows: Sequence[Responses[Design]], sampling: Any
+def _gather_rows(
+    rows: Sequence[Responses[Design]], sampling: Sampling | Sequence[Sampling]
 ) -> tuple[tuple[Tally, ...], ResponseShares]:
-    together = isinstance(sampling, Sampling)
     samplings = list(sampling) if isinstance(sampling, list | tuple) else [sampling]
-    if not all(isinstance(each, Sampling) for each in samplings) or len(samplings) != (
-        1 if together else len(rows)
-    ):
+    samples = [sample for sample in samplings if isinstance(sample, Sampling)]
+    is_one = isinstance(sampling, Sampling)
+    if len(samples) < len(samplings) or (not is_one and len(samples) != len(rows)):
         raise InvalidRequest(
             f"the sampling is a {type(sampling).__name__}; expected one Sampling for all groups, or a list with one "
             "for each."
         )
-    if not together or len(rows) == 1:
-        for each, own in zip(rows, samplings, strict=True):
-            check_rows(own, "columns of the sampling", len(each))
-        alone = [np.zeros(len(each), np.intp) for each in rows]
-        parts = [
-            _of_sample(_codes(each), at, [each], own)
-            for each, at, own in zip(rows, alone, samplings, strict=True)
-        ]
-        return tuple(_counted(each) for each in rows), _joined(parts)
-    whole = samplings[0]
-    if sum(map(len, rows)) == len(whole):
-        groups = np.repeat(np.arange(len(rows)), list(map(len, rows)))
-        codes = np.concatenate([_codes(each) for each in rows])
-        return tuple(_counted(each) for each in rows), _of_sample(
-            codes, groups, rows, whole
+    codes = [_read_codes(responses) for responses in rows]
+    designs = [responses.design for responses in rows]
+    if len(samples) == len(rows):
+        shares = []
+        for design, column, sample in zip(designs, codes, samples, strict=True):
+            check_rows(sample, "columns of the sampling", len(column))
+            group = np.zeros(len(column), np.intp)
+            shares.append(_sample_shares(column, group, [design], sample))
+        return _count(designs, codes), _join(shares)
+    sizes, n = list(map(len, codes)), len(samples[0])
+    if sum(sizes) == n:
+        group = np.repeat(np.arange(len(rows)), sizes)
+        return _count(designs, codes), _sample_shares(
+            np.concatenate(codes), group, designs, samples[0]
         )
-    if any(len(each) != len(whole) for each in rows):
-        told = " and ".join(f"{len(each):,}" for each in rows)
+    if set(sizes) != {n}:
+        sizes_text = " and ".join(f"{size:,}" for size in sizes)
         raise InvalidRequest(
-            f"the groups have {told} rows and the sampling has {len(whole):,}; expected a row of the sampling for each "
+            f"the groups have {sizes_text} rows and the sampling has {n:,}; expected a row of the sampling for each "
             "of them, one group after another; or as many rows in each group, with nothing for people of the others."
         )
-    return _side_by_side(rows, whole)
+    return _gather_columns(designs, np.stack(codes), samples[0])
 
 
-def _side_by_side(
-    rows: Sequence[Responses[Design]], sampling: Sampling
+def _gather_columns(
+    designs: Sequence[Design], codes: Codes, sampling: Sampling
 ) -> tuple[tuple[Tally, ...], ResponseShares]:
-    """Return what groups say that each have all rows of a sample, and nothing where somebody is in another."""
-    codes = np.stack([_codes(each) for each in rows])
-    sent = codes >= 0
-    if (sent.sum(axis=0) > 1).any():
+    """Read groups that each have all rows of a sample, with nothing for people of the other groups."""
+    n_responses = (codes >= 0).sum(axis=0)
+    if (n_responses > 1).any():
         raise InvalidRequest(
-            f"row {int((sent.sum(axis=0) > 1).argmax()) + 1:,} has responses in two groups; expected one.",
+            f"row {int((n_responses > 1).argmax()) + 1:,} has responses in two groups; expected one.",
             "Of people who respond to several items ask them together: responses to one dn.product({…}).",
         )
-    nowhere = int((~sent.any(axis=0)).sum())
-    counted = [
-        replace(_counted(each), missing=0 if at else nowhere)
-        for at, each in enumerate(rows)
-    ]
-    return tuple(counted), _of_sample(
-        codes.max(axis=0), sent.argmax(axis=0), rows, sampling
+    missing = int(
+        (n_responses == 0).sum()
+    )  # which are counted once, in the first group
+    tallies = tuple(
+        replace(tally, missing=0 if number else missing)
+        for number, tally in enumerate(_count(designs, codes))
     )
+    group = (codes >= 0).argmax(axis=0)
+    return tallies, _sample_shares(codes.max(axis=0), group, designs, sampling)
 
 
-def _of_sample(
-    codes: Any, groups: Any, rows: Sequence[Responses[Design]], sampling: Sampling
+def _sample_shares(
+    codes: Codes, group: Codes, designs: Sequence[Design], sampling: Sampling
 ) -> ResponseShares:
-    """Return what one sample says about the groups in it.
+    """Return the shares of responses in the groups of one sample.
 
     Why: what of the variance of a response is the device's is not known where people do not follow it. It is at most
     all of it, so that of a population that was drawn to a part nothing is taken off for what responses vary.
@@ -403,125 +403,92 @@ def _of_sample(
             "calibration has made some weights negative, and counts cannot be; expected weights of 0 or more.",
             'Calibrate with method="raking", whose weights stay positive.',
         )
-    cells, present = rows[0].design.channel.cells, codes >= 0
+    cells, present = designs[0].channel.cells, codes >= 0
     values = (codes[:, None] == np.arange(cells)).astype(np.float64)
 
     def device(factors: Vector, _: Vector) -> Matrix:
-        drawn = factors * present
-        mean = vector(drawn @ values / max(float(drawn.sum()), 1e-300))
-        return float(drawn.sum()) * (np.diag(mean) - np.outer(mean, mean))
+        weights = factors * present
+        total = float(weights.sum())
+        mean = vector(weights @ values / max(total, 1e-300))
+        return total * (np.diag(mean) - np.outer(mean, mean))
 
-    _check_people(groups, present, sampling, len(rows))
-    read = RowValues(tuple(map(str, range(cells))), values, present, device, "mean")
-    asked = Asked(None, "responses", math.inf)
-    found = estimate_values(
-        [read], sampling.without_population(), asked, by=np.asarray(groups)
-    )
-    people, degrees = (vector(each[::cells]) for each in (found.people, found.degrees))
-    weights = [
-        sampling.weights[present & (groups == each)] for each in range(len(rows))
+    unequal = [
+        _unequal_weights(sampling.weights[present & (group == number)])
+        for number in range(len(designs))
     ]
-    uneven = vector(
-        [len(each) * float(each @ each) / float(each.sum()) ** 2 for each in weights]
+    estimate = estimate_values(
+        [RowValues(tuple(map(str, range(cells))), values, present, device, "mean")],
+        sampling.without_population(),
+        Asked(None, "responses", math.inf),
+        by=np.asarray(group),
     )
-    value, covariance = found.value, found.covariance
-    shape = (cells,) * len(rows)
-    told = f"{sampling.describe()} (variance: {sampling.variance})"
-    return ResponseShares(
-        shape,
-        people,
+    value, covariance = estimate.value, estimate.covariance
+    return ResponseShares.of_sample(
+        (cells,) * len(designs),
+        vector(estimate.people[::cells]),
         value,
         covariance,
-        degrees,
-        _effects(value, covariance, shape, people, uneven),
-        told,
+        vector(estimate.degrees[::cells]),
+        vector(unequal),
+        f"{sampling.describe()} (variance: {sampling.variance})",
     )
 
 
-def _check_people(groups: Any, present: Any, sampling: Sampling, size: int) -> None:
-    for at in range(size):
-        here = present & (groups == at)
-        if here.sum() < 2:
-            raise _too_few()
-        if not sampling.weights[here].sum() > 0:
-            raise NotEstimable(
-                "everybody of a group has the weight 0; expected people who stand for some."
-            )
+def _unequal_weights(weights: Vector) -> float:
+    """Return the design effect of unequal weights, n·Σw²/(Σw)²."""
+    if len(weights) < 2:
+        raise _too_few()
+    if not weights.sum() > 0:
+        raise _weightless()
+    return len(weights) * float(weights @ weights) / float(weights.sum()) ** 2
 
 
-def _joined(parts: Sequence[ResponseShares]) -> ResponseShares:
+def _join(samples: Sequence[ResponseShares]) -> ResponseShares:
     """Join groups that are samples of their own."""
-    told = "; ".join(dict.fromkeys(each.sample for each in parts))
-    arrays = {
-        name: np.concatenate([getattr(each, name) for each in parts])
-        for name in _FIELDS
-        if name != "covariance"
-    }
-    covariance = vector(block_diag(*(each.covariance for each in parts)))
-    cells = tuple(size for each in parts for size in each.cells)
-    effects = _effects(
-        arrays["value"], covariance, cells, arrays["people"], arrays["effects"]
+    people, value, degrees, effects = (
+        np.concatenate([getattr(sample, name) for sample in samples])
+        for name in ("people", "value", "degrees", "effects")
     )
-    return ResponseShares(
-        cells,
-        arrays["people"],
-        arrays["value"],
-        covariance,
-        arrays["degrees"],
+    return ResponseShares.of_sample(
+        tuple(size for sample in samples for size in sample.cells),
+        people,
+        value,
+        vector(block_diag(*(sample.covariance for sample in samples))),
+        degrees,
         effects,
-        told,
+        "; ".join(dict.fromkeys(sample.sample for sample in samples)),
     )
 
 
-def _codes(responses: Responses[Design]) -> Any:
+def _read_codes(responses: Responses[Design]) -> Codes:
     """Return the code of each row, −1 where nothing was sent."""
-    found = responses.columns[responses.design.columns[0]].astype(np.intp)
+    codes: Codes = responses.columns[responses.design.columns[0]].astype(np.intp)
     return (
-        found if responses.missing is None else np.where(responses.missing, -1, found)
+        codes if responses.missing is None else np.where(responses.missing, -1, codes)
     )
 
 
-def _counted(responses: Responses[Design]) -> Tally:
-    codes, design = _codes(responses), responses.design
-    counts = np.bincount(codes[codes >= 0], minlength=design.channel.cells)
-    return Tally(design, counts, missing=int((codes < 0).sum()))
+def _count(designs: Sequence[Design], codes: Iterable[Codes]) -> tuple[Tally, ...]:
+    return tuple(
+        Tally(
+            design,
+            np.bincount(column[column >= 0], minlength=design.channel.cells),
+            missing=int((column < 0).sum()),
+        )
+        for design, column in zip(designs, codes, strict=True)
+    )
 
 
-def _one_by_one(value: Vector, cells: tuple[int, ...], people: Vector) -> Matrix:
+def _multinomial_covariance(
+    value: Vector, cells: tuple[int, ...], people: Vector
+) -> Matrix:
     """Return the covariance of shares of people who were drawn one by one, estimated without bias."""
-    ends = np.cumsum((0, *cells))
+    groups = np.split(value, np.cumsum(cells)[:-1])
     blocks = [
-        (np.diag(value[first:last]) - np.outer(value[first:last], value[first:last]))
-        / max(n - 1, 1)
-        for (first, last), n in zip(pairwise(ends), people.tolist(), strict=True)
+        (np.diag(shares) - np.outer(shares, shares)) / max(n - 1, 1)
+        for shares, n in zip(groups, people.tolist(), strict=True)
     ]
     return vector(block_diag(*blocks))
-
-
-def _effects(
-    value: Vector,
-    covariance: Matrix,
-    cells: tuple[int, ...],
-    people: Vector,
-    known: Vector,
-) -> Vector:
-    """Return the design effect of each group: Σ_j V_jj/λ_j·(n − 1)/(cells − 1), the mean of those of all contrasts.
-
-    Where everybody sends the same nothing varies: then it is the largest of the other groups, or what was known.
-    """
-    ends, found = np.cumsum((0, *cells)), []
-    for (first, last), n in zip(pairwise(ends), people.tolist(), strict=True):
-        shares, variances = value[first:last], np.diagonal(covariance)[first:last]
-        sent = shares > 0
-        told = sent.sum() > 1 and n > 1
-        found.append(
-            float((variances[sent] / shares[sent]).sum()) * (n - 1) / (sent.sum() - 1)
-            if told
-            else np.nan
-        )
-    effects = vector(found)
-    largest = np.nanmax(effects) if np.isfinite(effects).any() else 0.0
-    return np.where(np.isfinite(effects), effects, np.maximum(known, largest))
 
 
 def _variances(jacobian: Matrix, covariance: Matrix) -> Vector:
@@ -530,11 +497,17 @@ def _variances(jacobian: Matrix, covariance: Matrix) -> Vector:
 
 def _ratio(above: Vector, below: Vector, otherwise: float) -> Vector:
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = above / below
-    return np.where(np.isfinite(found) & (below > 0), found, otherwise)
+        ratio = above / below
+    return np.where(np.isfinite(ratio) & (below > 0), ratio, otherwise)
 
 
 def _too_few() -> NotEstimable:
     return NotEstimable(
         "a group has fewer than 2 respondents; expected at least 2, to say how sure we are."
+    )
+
+
+def _weightless() -> NotEstimable:
+    return NotEstimable(
+        "everybody of a group has the weight 0; expected people who stand for some."
     )
