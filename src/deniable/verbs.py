@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, Protocol, TypeVar, o
 from deniable.chance import SYSTEM
 from deniable.errors import InvalidRequest, require, require_options
 from deniable.files.row_names import index_of, name_of
-from deniable.types import FOLDERS, operation
+from deniable.types import FOLDERS, is_design, operation
 
 if TYPE_CHECKING:
     from deniable.designs import Design
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from deniable.groups.estimates import GroupedEstimate
     from deniable.groups.tallies import GroupedTally
     from deniable.tallies import Tally
+    from deniable.tallies.base import AdditiveTally
     from deniable.tallies.responses import Responses
     from deniable.tallies.weighted import WeightedTally
 
 __all__ = ["estimate", "respond", "respond_all", "tally"]
 
+Options = Mapping[str, Any]
 P = ParamSpec("P")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
@@ -45,7 +47,7 @@ class ResponsesTo(Protocol[R_co]):
         """The design that the responses are of."""
         ...
 
-    def present(self) -> Any:
+    def present(self) -> object:
         """Tell for each row whether there is a response."""
         ...
 
@@ -125,18 +127,22 @@ def respond(design: Responding[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         >>> dn.respond(dn.lpp_club(["tea", "milk"], epsilon=1), {"tea": 0.5}).symbol[2:] in ("tea", "milk")
         True
     """
-    return _respond(design, *args, **kwargs)  # type: ignore[no-any-return]
+    return _respond(design, *args, **kwargs)  # type: ignore[return-value]  # as its type's own
 
 
-def _respond(design: Any, answer: object, **options: Any) -> Any:
+def _respond(design: Any, answer: object, **options: object) -> object:
     if not options and getattr(design, "required", None) == {}:
         return operation(design, "respond")(design, answer)
-    source = options.get("source", SYSTEM)
-    require(
-        hasattr(source, "read"), source, "the source", "random bytes that can be read"
-    )
-    options["source"] = None if source is SYSTEM else source
+    source = options.pop("source", SYSTEM)
+    if source is not SYSTEM:
+        _check_source(source)
+        options["source"] = source
     return _call("respond", design, (design, answer), options)
+
+
+def _check_source(source: object) -> None:
+    is_source = hasattr(source, "read")
+    require(is_source, source, "the source", "random bytes that can be read")
 
 
 @overload
@@ -152,8 +158,8 @@ def respond_all(
     **options: Any,
 ) -> R: ...
 def respond_all(  # type: ignore[misc]  # it takes all that a type of question takes
-    design: Any, answers: object, *, engine: Engine | None = None, **options: Any
-) -> Any:
+    design: object, answers: object, *, engine: Engine | None = None, **options: object
+) -> object:
     """Draw a response to each of many true answers: the same draw as `respond`, at the speed of arrays.
 
     Guarantee: drawn with exactly the integer weights from which the design's ε is derived, from a keystream under a
@@ -190,15 +196,10 @@ def respond_all(  # type: ignore[misc]  # it takes all that a type of question t
         >>> len(sent), dn.tally(sent).respondents, dn.tally(sent).missing
         (3, 2, 1)
     """
-    if getattr(design, "asks", None) not in FOLDERS:
+    if not is_design(design):
         _refuse_design("respond_all", design)
-    source = options.get("source")
-    require(
-        source is None or hasattr(source, "read"),
-        source,
-        "the source",
-        "random bytes that can be read",
-    )
+    if options.get("source") is not None:
+        _check_source(options["source"])
     require(
         engine is None or hasattr(engine, "respond_all"),
         engine,
@@ -212,13 +213,13 @@ def respond_all(  # type: ignore[misc]  # it takes all that a type of question t
             "Say where: dn.engines.spark.respond_all(design, frame, column, out=path).",
         )
     if engine is None:
-        sent = _checked(operation(design, "respond_all"), (design, answers), options)
+        responses = _call("respond_all", design, (design, answers), options)
     else:
-        sent = engine.respond_all(design, answers, **_without_none(options))
+        responses = engine.respond_all(design, answers, **_without_none(options))
     return (
-        sent.with_names(index_of(answers), name_of(answers))
+        responses.with_names(index_of(answers), name_of(answers))
         if design.keeps_order
-        else sent
+        else responses
     )
 
 
@@ -257,14 +258,14 @@ def tally(
     weights: object = None,
 ) -> GroupedTally: ...
 def tally(  # type: ignore[misc]  # it takes all that a type of question takes
-    design: Any,
+    design: object,
     responses: object = None,
     *,
     devices: object = None,
     by: object = None,
     weights: object = None,
-    **options: Any,
-) -> Any:
+    **options: object,
+) -> object:
     """Count responses. Tallies of one design add up in any order, also by `sum()`.
 
     `tally(responses)` counts what `respond_all` returned, which knows its design. `tally(design, responses)` counts
@@ -299,11 +300,15 @@ def tally(  # type: ignore[misc]  # it takes all that a type of question takes
         >>> counted.counts, counted.missing
         (array([1, 2]), 1)
     """
+    from deniable.tallies.responses import Responses
+
     if weights is not None and isinstance(design, Mapping):
         raise InvalidRequest(
             "there are weights= and several devices; expected one of the two.",
             "Count each device's rows on their own: dn.tally(design, responses, weights=weights).",
         )
+    if isinstance(design, Responses) and responses is None:
+        design, responses = design.design, design
     if by is not None:
         return _count_groups(design, responses, by, weights, devices, options)
     if isinstance(design, Mapping):
@@ -314,13 +319,11 @@ def tally(  # type: ignore[misc]  # it takes all that a type of question takes
     return _count_all(design, responses, options)
 
 
-def _count_all(design: Any, responses: Any, options: Mapping[str, Any]) -> Any:
+def _count_all(design: object, responses: object, options: Options) -> Any:
     """Count responses to one design, of everybody alike."""
     from deniable.tallies.responses import Responses
 
-    if isinstance(design, Responses) and responses is None:
-        return _count(design, options)
-    if getattr(design, "asks", None) not in FOLDERS:
+    if not is_design(design):
         _refuse_design("tally", design)
     if isinstance(responses, Responses):
         responses.check(design)
@@ -370,12 +373,12 @@ def estimate(
     denominator: object = None,
 ) -> SampledEstimate: ...
 def estimate(  # type: ignore[misc]  # it takes all that a type of question takes
-    tally: Any,
+    tally: object,
     candidates: object = None,
     *,
     sampling: Sampling | None = None,
-    **options: Any,
-) -> Any:
+    **options: object,
+) -> object:
     """Estimate from a tally what is true of the people: shares, means, degrees, or which strings there are.
 
     Every result has `params`, `bse`, `cov_params()`, `conf_int()`, `summary()`, `warnings`, `to_frame()`, `to_json()`
@@ -416,116 +419,127 @@ def estimate(  # type: ignore[misc]  # it takes all that a type of question take
     """
     from deniable.groups.tallies import GroupedTally
     from deniable.tallies.base import AdditiveTally
-    from deniable.tallies.weighted import WeightedTally
+    from deniable.tallies.responses import Responses
 
     options["candidates"] = candidates
     if sampling is not None:
         return _estimate_sampled(tally, sampling, options)
-    if options.get("by") is not None and _are_responses(tally):
-        tally = _count_groups(tally, None, options.pop("by"), None, None, {})
+    if isinstance(tally, Responses) and options.get("by") is not None:
+        tally = _count_groups(tally.design, tally, options.pop("by"), None, None, {})
+    if isinstance(tally, GroupedTally):
+        return _estimate_groups(tally, options)
+    if isinstance(tally, Responses):
+        return _estimate_responses(tally, options)
+    fit = _find_estimator(tally)
+    if fit is not None:
+        return _checked(fit, (tally,), options)
+    subject = tally.design if isinstance(tally, AdditiveTally) else tally
+    if subject is tally and not hasattr(tally, "noisy"):
+        _refuse_tally(tally)  # samples of RAPPOR have no design of their own
+    return _call("estimate", subject, (tally,), options)
+
+
+def _find_estimator(tally: object) -> Callable[..., object] | None:
+    """Return the estimator of a tally with weights, or of several devices; None for others, which their type has."""
+    from deniable.tallies.weighted import WeightedTally
+
     if isinstance(tally, WeightedTally):
         from deniable.estimates.sampling import estimate_tally
 
-        return _checked(estimate_tally, (tally,), options)
+        return estimate_tally
     if isinstance(tally, list | tuple) and tally and all(map(_counts_shares, tally)):
         from deniable.estimates.stages import pool
 
-        return _checked(pool, (tally,), options)
-    if isinstance(tally, GroupedTally):
-        return _estimate_groups(tally, options)
-    if _are_shares_sent(tally):
-        return _call(
-            "estimate", tally.design, (_count(tally, {}),), {**options, "sent": tally}
-        )
-    of_samples = hasattr(tally, "noisy") and hasattr(
-        tally, "asks"
-    )  # RAPPOR's samples have no design of their own
-    if not isinstance(tally, AdditiveTally) and not of_samples:
-        _refuse_tally(tally)
-    return _call("estimate", tally if of_samples else tally.design, (tally,), options)
+        return pool
+    return None
+
+
+def _estimate_responses(responses: Responses[Any], options: Options) -> object:
+    """Count responses and estimate, where the estimate needs more of them than their tally keeps."""
+    if "sent" not in _parameters(operation(responses.design, "estimate")):
+        _refuse_tally(responses)
+    options = {**options, "sent": responses}
+    return _call("estimate", responses.design, (_count(responses, {}),), options)
 
 
 def _call(
-    verb: str, design: Any, given: tuple[Any, ...], options: Mapping[str, Any]
+    verb: str, design: object, arguments: tuple[object, ...], options: Options
 ) -> Any:
     """Call the function that a verb is for this design, with the options that were given."""
-    if getattr(design, "asks", None) not in FOLDERS:
+    if not is_design(design):
         _refuse_design(verb, design)
-    return _checked(operation(design, verb), given, options)
+    return _checked(operation(design, verb), arguments, options)
 
 
 @cache
-def _parameters(function: Callable[..., Any]) -> dict[str, bool]:
+def _parameters(function: Callable[..., object]) -> dict[str, bool]:
     """What a function takes, and whether it must be given."""
-    known = inspect.signature(function).parameters.values()
-    return {each.name: each.default is inspect.Parameter.empty for each in known}
+    return {
+        name: parameter.default is parameter.empty
+        for name, parameter in inspect.signature(function).parameters.items()
+    }
 
 
 def _checked(
-    function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]
-) -> Any:
-    return function(*given, **_used(function, given, options))
+    function: Callable[..., R], arguments: tuple[object, ...], options: Options
+) -> R:
+    return function(*arguments, **_used(function, arguments, options))
 
 
 def _used(
-    function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any]
+    function: Callable[..., object], arguments: tuple[Any, ...], options: Options
 ) -> dict[str, Any]:
     """Return the options that were given, if they are all that a function takes and needs."""
     used = _without_none(options)
-    known = _parameters(function)
+    parameters = _parameters(function)
+    further = list(parameters)[len(arguments) :]
     for name in used:
-        if name not in known:
-            fitting = [
-                option for option in list(known)[len(given) :] if option != "sent"
-            ]
+        if name not in parameters:
+            fitting = [option for option in further if option != "sent"]
             raise InvalidRequest(
-                f"{name} does not go with a design that asks for {_asked(given[0])}; expected "
+                f"{name} does not go with a design that asks for {_asked(arguments[0])}; expected "
                 f"{' or '.join(fitting) or 'no options'}."
             )
     require_options(truths={name: used.get(name) for name in ("codes", "fast")})
-    for name in list(known)[len(given) :]:
-        if known[name] and name not in used:
-            raise InvalidRequest(*given[0].required[name])
+    for name in further:
+        if parameters[name] and name not in used:
+            raise InvalidRequest(*arguments[0].required[name])
     return used
 
 
-def _without_none(options: Mapping[str, Any]) -> dict[str, Any]:
+def _without_none(options: Options) -> dict[str, Any]:
     """Return the options that have a value."""
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _asked(given: Any) -> str:
-    if isinstance(given, list | tuple):
+def _asked(subject: Any) -> str:
+    if isinstance(subject, list | tuple):
         return "categories with several devices"
-    return str(getattr(given, "asks", None) or given.design.asks)
+    return str(getattr(subject, "asks", None) or subject.design.asks)
 
 
-def _counts_shares(given: object) -> bool:
+def _counts_shares(tally: object) -> bool:
     from deniable.tallies import Tally
 
-    return isinstance(given, Tally)
+    return isinstance(tally, Tally)
 
 
-def _count(responses: Responses[Any], options: Mapping[str, Any]) -> Any:
-    return _checked(operation(responses.design, "count_sent"), (responses,), options)
+def _count(responses: Responses[Any], options: Options) -> Any:
+    return _call("count_sent", responses.design, (responses,), options)
 
 
 def _count_weighted(
-    design: Any, responses: Any, weights: Any, options: Mapping[str, Any]
+    design: Any, responses: object, weights: object, options: Options
 ) -> WeightedTally:
     from deniable.designs import Design
     from deniable.tallies.responses import Responses
     from deniable.tallies.weighted import tally_weighted
 
-    alone = isinstance(design, Responses) and responses is None
-    asked = design.design if alone else design
-    if hasattr(asked, "asks") and not isinstance(asked, Design):
+    if is_design(design) and not isinstance(design, Design):
         raise InvalidRequest(
-            f"weights do not go with a design that asks for {asked.asks}; expected categories or numbers.",
+            f"weights do not go with a design that asks for {design.asks}; expected categories or numbers.",
             "Estimate from the rows: dn.estimate(responses, sampling=dn.Sampling(weights)).",
         )
-    if alone:
-        return tally_weighted(design, weights)
     if isinstance(responses, Responses):
         responses.check(design)
         return tally_weighted(responses, weights)
@@ -533,57 +547,39 @@ def _count_weighted(
 
 
 def _read_rows(
-    design: Any, responses: Any, *, codes: bool | None = None
-) -> Responses[Any]:
+    design: Design, responses: object, *, codes: bool | None = None
+) -> Responses[Design]:
     from deniable.tallies.responses import Responses
 
     return Responses.of(design, responses, codes=codes)
 
 
-def _estimate_sampled(
-    given: Any, sampling: Sampling, options: Mapping[str, Any]
-) -> SampledEstimate:
+def _estimate_sampled(rows: object, sampling: Sampling, options: Options) -> object:
     from deniable.tallies.responses import Responses
 
-    if (
-        isinstance(given, list | tuple)
-        and given
-        and all(isinstance(each, Responses) for each in given)
-    ):
+    if isinstance(rows, Responses):
+        return _call("estimate_sampled", rows.design, (rows, sampling), options)
+    devices = rows if isinstance(rows, list | tuple) else ()
+    if devices and all(isinstance(device, Responses) for device in devices):
         from deniable.estimates.sampling import estimate_devices
 
-        return _checked(estimate_devices, (given, sampling), options)  # type: ignore[no-any-return]
-    if not isinstance(given, Responses):
-        of = (
-            f"responses to a design that asks for {given.design.asks}"
-            if isinstance(given, Responses)
-            else ""
-        )
-        raise InvalidRequest(
-            f"a sampling describes rows, and these are {of or 'a ' + type(given).__name__}; expected responses to a "
-            f"design for {' or '.join(FOLDERS)}, a row for each person.",
-            "Hand over what respond_all() returned, or dn.Responses.of(design, column); of several devices "
-            "dn.Responses.of(designs, column, devices=…).",
-        )
-    return _checked(  # type: ignore[no-any-return]
-        operation(given.design, "estimate_sampled"), (given, sampling), options
+        return _checked(estimate_devices, (devices, sampling), options)
+    raise InvalidRequest(
+        f"a sampling describes rows, and these are a {type(rows).__name__}; expected responses to a "
+        f"design for {' or '.join(FOLDERS)}, a row for each person.",
+        "Hand over what respond_all() returned, or dn.Responses.of(design, column); of several devices "
+        "dn.Responses.of(designs, column, devices=…).",
     )
 
 
 def _count_devices(
-    designs: Mapping[Any, Design],
-    responses: Any,
-    devices: Any,
-    options: Mapping[str, Any],
+    designs: Mapping[Any, Design], responses: Any, devices: Any, options: Options
 ) -> list[Tally]:
     from deniable.tallies.devices import count_devices
 
-    codes = options.get("codes")
-    if (
-        responses is None
-        or devices is None
-        or _without_none(options).keys() - {"codes"}
-    ):
+    further = _without_none(options)
+    codes = further.pop("codes", None)
+    if responses is None or devices is None or further:
         raise InvalidRequest(
             "the designs come in a mapping; expected a design for each device, the responses, and devices= row by row."
         )
@@ -592,47 +588,40 @@ def _count_devices(
 
 
 def _count_groups(
-    design: Any,
-    responses: Any,
-    by: Any,
-    weights: Any,
+    design: object,
+    responses: object,
+    by: object,
+    weights: object,
     devices: object,
-    options: Mapping[str, Any],
+    options: Options,
 ) -> GroupedTally:
     from deniable.groups.tallies import tally_by
-    from deniable.tallies.responses import Responses
 
     if devices is not None or isinstance(design, Mapping):
         raise InvalidRequest(
             "there are several devices and groups; expected one of the two.",
             "Count each device's groups on their own: dn.tally(design, responses, by=groups).",
         )
-    sent = design if isinstance(design, Responses) and responses is None else responses
-    of = sent.design if sent is design else design
-    if getattr(of, "asks", None) not in FOLDERS or sent is None or _is_of_spark(sent):
+    if not is_design(design) or responses is None or _is_of_spark(responses):
         raise InvalidRequest(
             "groups are counted of a design's responses, row by row; expected both, or Responses alone.",
             "Where rows lie elsewhere, count them there: dn.engines.spark.tally(design, frame, by=column).",
         )
 
-    reached = options.get("reached")
+    def count(rows: object, stages: object) -> AdditiveTally[Any]:
+        group_options = {**options, "reached": stages}
+        tally: AdditiveTally[Any] = _count_all(design, rows, group_options)
+        return tally
 
-    def count(rows: Any, stages: Any) -> Any:
-        return _count_all(of, rows, {**options, "reached": stages})
+    def weigh(rows: object, row_weights: object) -> AdditiveTally[Any]:
+        return _count_weighted(design, rows, row_weights, options)
 
-    def weigh(rows: Any, own: Any) -> WeightedTally:
-        return _count_weighted(of, rows, own, options)
-
-    return (
-        tally_by(count, of, sent, by, reached)
-        if weights is None
-        else tally_by(weigh, of, sent, by, weights)
-    )
+    if weights is not None:
+        return tally_by(weigh, design, responses, by, weights)
+    return tally_by(count, design, responses, by, options.get("reached"))
 
 
-def _estimate_groups(
-    tally: GroupedTally, options: Mapping[str, Any]
-) -> GroupedEstimate:
+def _estimate_groups(tally: GroupedTally, options: Options) -> GroupedEstimate:
     from deniable.estimates.sampling import estimate_tally
     from deniable.groups.estimates import estimate_groups
 
@@ -640,7 +629,7 @@ def _estimate_groups(
     return estimate_groups(tally, **_used(fit, (tally,), options))
 
 
-def _refuse_design(verb: str, given: object) -> NoReturn:
+def _refuse_design(verb: str, subject: object) -> NoReturn:
     hints = {
         "respond": "For example dn.respond(dn.warner(epsilon=1), 'yes').",
         "respond_all": "For example dn.respond_all(dn.warner(epsilon=1), ['yes', 'no']).",
@@ -653,36 +642,24 @@ def _refuse_design(verb: str, given: object) -> NoReturn:
         else "a design, such as k_ary() builds"
     )
     raise InvalidRequest(
-        f"{verb} was given a {type(given).__name__} first; expected {expected}.",
+        f"{verb} was given a {type(subject).__name__} first; expected {expected}.",
         hints[verb],
     )
 
 
-def _is_of_spark(given: object) -> bool:
-    return type(given).__module__.partition(".")[0] == "pyspark"
+def _is_of_spark(frame: object) -> bool:
+    return type(frame).__module__.partition(".")[0] == "pyspark"
 
 
-def _are_responses(given: object) -> bool:
-    from deniable.tallies.responses import Responses
-
-    return isinstance(given, Responses)
-
-
-def _are_shares_sent(given: Any) -> bool:
-    return _are_responses(given) and "sent" in _parameters(
-        operation(given.design, "estimate")
-    )
-
-
-def _refuse_tally(given: object) -> NoReturn:
+def _refuse_tally(subject: object) -> NoReturn:
     from deniable.groups.separate import SeparateTallies
 
     hint = "Count what was sent: dn.estimate(dn.tally(design, responses))."
-    if hasattr(given, "columns") and hasattr(given, "design"):
+    if hasattr(subject, "columns") and hasattr(subject, "design"):
         hint = "Count them first: dn.estimate(dn.tally(responses))."
-    if isinstance(given, SeparateTallies):
+    if isinstance(subject, SeparateTallies):
         hint = "Estimate column by column: {column: dn.estimate(tallies[column]) for column in tallies.columns}."
     raise InvalidRequest(
-        f"estimate was given a {type(given).__name__}; expected a tally, as tally() returns.",
+        f"estimate was given a {type(subject).__name__}; expected a tally, as tally() returns.",
         hint,
     )

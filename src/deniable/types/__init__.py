@@ -18,7 +18,7 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 if TYPE_CHECKING:
     from deniable.designs import AnyDesign
@@ -30,6 +30,7 @@ __all__ = [
     "design_classes",
     "find_operation",
     "find_type_operation",
+    "is_design",
     "operation",
     "read_design",
 ]
@@ -156,10 +157,14 @@ def operation(design: Typed, name: str) -> Any:
     return _operation(design.asks, name)
 
 
+def is_design(thing: object) -> TypeGuard[AnyDesign]:
+    """Tell whether something is a design of one of the types."""
+    return getattr(thing, "asks", None) in FOLDERS
+
+
 def find_operation(design: object, name: str) -> Callable[..., Any] | None:
     """Return the operation of this name for a design; None for anything else, and for types that have none."""
-    asks = getattr(design, "asks", None)
-    return find_type_operation(asks, name) if asks in FOLDERS else None
+    return find_type_operation(design.asks, name) if is_design(design) else None
 
 
 def find_type_operation(asks: str, name: str) -> Any:
