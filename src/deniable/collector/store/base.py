@@ -119,6 +119,13 @@ _NOT_TAKEN: dict[Standing, tuple[str, str]] = {
 """Why responses are not taken, and how to go on."""
 
 
+class StoredQuestion(NamedTuple):
+    """One question of one survey, by their numbers: the first columns of every table of responses and counts."""
+
+    survey: int
+    number: int
+
+
 class Sent(NamedTuple):
     """One response: to which question, at which stage (0 is the coarsest), and the number of its symbol."""
 

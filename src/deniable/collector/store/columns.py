@@ -17,6 +17,7 @@ from deniable.collector.store.base import (
     BatchOutcome,
     NotStored,
     Sent,
+    StoredQuestion,
     Submission,
 )
 from deniable.collector.store.counts import SEEN, CountedDesign, Counter
@@ -73,36 +74,30 @@ def _all_new(
     today: date,
 ) -> bool:
     """Store a batch whose respondents are all new; where one is not, leave all as it was."""
-    column, group = (
-        survey.columns[batch.question],
-        group_number(survey.entry, batch.group),
-    )
+    column = survey.columns[batch.question]
+    group = group_number(survey.entry, batch.group)
     new_records = packs.build_records(column.ids(batch.keys), group, rows)
-    id_filter = filters.get(tables, batch.survey, batch.question)
-    if not _surely_new(tables, batch, new_records, id_filter):
+    id_filter = filters.get(tables, column.stored)
+    if not _surely_new(tables, column.stored, new_records, id_filter):
         return False
-    run = packs.write_run(
-        tables, packs.StoredStage(batch.survey, batch.question, 0), new_records
-    )
+    run = packs.write_run(tables, packs.StoredStage(*column.stored, 0), new_records)
     id_filter.add_ids(new_records)
     id_filter.names.add(run.name)
-    lag = (
-        len(rows) - published.min_steps(survey, batch.question)[0]
-    )  # all but the last step can be shown at once
+    counter = Counter(*column.stored, 0, SEEN, group)
+    # All but the last step can be shown at once.
+    lag = len(rows) - published.min_steps(column)[0]
     for chunk in (rows[:lag], rows[lag:]) if lag > 0 else (rows,):
-        counts.add(
-            tables,
-            Counter(batch.survey, batch.question, 0, SEEN, group),
-            column.layouts[0],
-            chunk,
-        )
-        published.step(tables, survey, batch.question)
-    count_days(tables, {(batch.survey, batch.question): len(rows)}, today)
+        counts.add(tables, counter, column.layouts[0], chunk)
+        published.step(tables, column)
+    count_days(tables, {column.stored: len(rows)}, today)
     return True
 
 
 def _surely_new(
-    tables: Tables, batch: Batch, new_records: packs.Records, id_filter: IdFilter
+    tables: Tables,
+    question: StoredQuestion,
+    new_records: packs.Records,
+    id_filter: IdFilter,
 ) -> bool:
     """Say whether no id stands twice in a batch, and none is stored; what the id_filter keeps back is looked up."""
     twice = (new_records["high"][1:] == new_records["high"][:-1]) & (
@@ -112,14 +107,9 @@ def _surely_new(
         return False
     suspects = new_records[id_filter.find_candidates(new_records)]
     single = "SELECT id FROM response WHERE survey = ? AND question = ? LIMIT ?"
-    alone = {
-        bytes(id_)
-        for (id_,) in tables.rows(
-            single, batch.survey, batch.question, len(new_records)
-        )
-    }
+    alone = {bytes(id_) for (id_,) in tables.rows(single, *question, len(new_records))}
     candidates = new_records if len(alone) == len(new_records) else suspects
-    if packs.find(tables, batch.survey, batch.question, packs.ids_of(candidates)):
+    if packs.find(tables, question, packs.ids_of(candidates)):
         return False
     return alone.isdisjoint(packs.ids_of(new_records)) if alone else True
 
@@ -194,14 +184,11 @@ def export(
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of the first stages in the order of ids, which are random; only the groups given are named."""
     column = survey.columns[question]
-    slices = packs.slices_of(tables, survey.entry.id, question, _EXPORTED_ROWS)
+    slices = packs.slices_of(tables, column.stored, _EXPORTED_ROWS)
     for number in range(slices):
         records_by_stage = [
             packs.in_order(
-                tables,
-                packs.StoredStage(survey.entry.id, question, stage),
-                number,
-                slices,
+                tables, packs.StoredStage(*column.stored, stage), number, slices
             )
             for stage in range(stages)
         ]

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.channel.coding import Coding, Rows
+from deniable.collector.store.base import StoredQuestion
 from deniable.db import Tables
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse
@@ -179,8 +180,7 @@ def write(tables: Tables, table: str, counter: Counter, vector: Vector) -> None:
 def read(
     tables: Tables,
     table: str,
-    survey: int,
-    question: int,
+    question: StoredQuestion,
     layouts: Iterable[CountedDesign],
     group: int | None,
 ) -> Stages:
@@ -195,22 +195,19 @@ def read(
     every = f"SELECT stage, which, piece, counts FROM {table} WHERE survey = ? AND question = ?"
     group_filter = () if group is None else (group,)
     for stage, counter_kind, piece_number, counts in tables.rows(
-        every + (" AND grp = ?" if group_filter else ""),
-        survey,
-        question,
-        *group_filter,
+        every + (" AND grp = ?" if group_filter else ""), *question, *group_filter
     ):
         vector, start = counts_by_stage[stage][counter_kind], piece_number * _PIECE
         vector[start : start + _PIECE] += np.frombuffer(counts, _STORED)
     return counts_by_stage
 
 
-def days(tables: Tables, survey: int, question: int) -> list[tuple[date, int]]:
+def days(tables: Tables, question: StoredQuestion) -> list[tuple[date, int]]:
     """Return how many responses came on each day (UTC), also those that were withdrawn later."""
     statement = (
         "SELECT day, responses FROM day WHERE survey = ? AND question = ? ORDER BY day"
     )
     return [
         (date.fromisoformat(day), number)
-        for day, number in tables.rows(statement, survey, question)
+        for day, number in tables.rows(statement, *question)
     ]

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.collector.store import packs
-from deniable.collector.store.packs import Records, Run
+from deniable.collector.store.base import StoredQuestion
+from deniable.collector.store.packs import Records
 from deniable.db import Tables
 
 _MIN_BITS, _MAX_BITS = (
@@ -71,23 +72,21 @@ class IdFilters:
     """Filters of the questions with the latest batches. Callers have locked the survey."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[int, int], IdFilter] = OrderedDict()
+        self._kept: OrderedDict[StoredQuestion, IdFilter] = OrderedDict()
         self._turn = threading.Lock()
 
-    def get(self, tables: Tables, survey: int, question: int) -> IdFilter:
+    def get(self, tables: Tables, question: StoredQuestion) -> IdFilter:
         """Return the filter of a question's first stage, with all ids but those in rows of their own."""
-        runs = [
-            run for run in packs.runs(tables, survey, question) if run.stage.number == 0
-        ]
-        id_filter = self._take_cached(
-            (survey, question), sum(run.responses for run in runs)
-        )
+        runs = [run for run in packs.runs(tables, question) if run.stage.number == 0]
+        id_filter = self._take_cached(question, sum(run.responses for run in runs))
         for run in runs:
             if run.name not in id_filter.names:
-                self._read(tables, run, id_filter)
+                for ids in packs.read_id_halves(tables, run):
+                    id_filter.add_ids(ids)
+                id_filter.names.add(run.name)
         return id_filter
 
-    def _take_cached(self, key: tuple[int, int], responses: int) -> IdFilter:
+    def _take_cached(self, key: StoredQuestion, responses: int) -> IdFilter:
         with self._turn:
             id_filter = self._kept.pop(key, None)
             if id_filter is None or (
@@ -98,8 +97,3 @@ class IdFilters:
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
             return id_filter
-
-    def _read(self, tables: Tables, run: Run, into: IdFilter) -> None:
-        for ids in packs.read_id_halves(tables, run):
-            into.add_ids(ids)
-        into.names.add(run.name)

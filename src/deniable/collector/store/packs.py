@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.channel.coding import Rows
+from deniable.collector.store.base import StoredQuestion
 from deniable.db import Tables
 
 ID = 16
@@ -45,6 +46,11 @@ class StoredStage(NamedTuple):
     survey: int
     question: int
     number: int
+
+    @property
+    def whole(self) -> StoredQuestion:
+        """The question with all its stages."""
+        return StoredQuestion(self.survey, self.question)
 
 
 class Run(NamedTuple):
@@ -103,26 +109,25 @@ def write_run(tables: Tables, stage: StoredStage, stored: Records) -> Run:
     return run
 
 
-def runs(tables: Tables, survey: int, question: int) -> list[Run]:
+def runs(tables: Tables, question: StoredQuestion) -> list[Run]:
     """Return the runs of a question."""
     statement = f"SELECT {', '.join(_RUN)} FROM run WHERE survey = ? AND question = ? ORDER BY stage, name"
     return [
         Run(StoredStage(*row[:3]), bytes(row[3]), *row[4:])
-        for row in tables.rows(statement, survey, question)
+        for row in tables.rows(statement, *question)
     ]
 
 
 def find(
-    tables: Tables, survey: int, question: int, ids: Sequence[bytes]
+    tables: Tables, question: StoredQuestion, ids: Sequence[bytes]
 ) -> list[tuple[bytes, int, int, bytes]]:
     """Return id, stage, group and code of all responses with these ids."""
     rows: list[tuple[bytes, int, int, bytes]] = tables.rows_among(
         "SELECT id, stage, grp, code FROM response WHERE survey = ? AND question = ? AND id",
         ids,
-        survey,
-        question,
+        *question,
     )
-    for run in runs(tables, survey, question):
+    for run in runs(tables, question):
         for _, pack, positions in _packs_with_ids(tables, run, ids):
             taken = pack[positions]
             rows += zip(
@@ -132,15 +137,14 @@ def find(
     return rows
 
 
-def erase(tables: Tables, survey: int, question: int, id_: bytes) -> None:
+def erase(tables: Tables, question: StoredQuestion, id_: bytes) -> None:
     """Erase all responses with an id."""
     tables.run(
         "DELETE FROM response WHERE survey = ? AND question = ? AND id = ?",
-        survey,
-        question,
+        *question,
         id_,
     )
-    for run in runs(tables, survey, question):
+    for run in runs(tables, question):
         for piece_number, pack, positions in list(_packs_with_ids(tables, run, [id_])):
             remaining = np.delete(pack, positions)
             tables.run(
@@ -166,9 +170,7 @@ def erase(tables: Tables, survey: int, question: int, id_: bytes) -> None:
 def in_order(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
     """Return the responses of a stage whose ids lie in one of so many equal slices, a power of two, by their ids."""
     slices_by_run = [_read_rows(tables, stage, number, slices)]
-    for run in (
-        run for run in runs(tables, stage.survey, stage.question) if run.stage == stage
-    ):
+    for run in (run for run in runs(tables, stage.whole) if run.stage == stage):
         first, after = (
             number * run.pieces // slices,
             -(-(number + 1) * run.pieces // slices),
@@ -198,14 +200,12 @@ def read_id_halves(tables: Tables, run: Run) -> Iterator[Records]:
         yield np.frombuffer(b"".join(packed_chunk), record_type(run.width))
 
 
-def slices_of(tables: Tables, survey: int, question: int, max_rows: int) -> int:
+def slices_of(tables: Tables, question: StoredQuestion, max_rows: int) -> int:
     """Return into how many slices of at most so many responses, about, those of a question can be cut."""
     alone = tables.value(
-        "SELECT count(*) FROM response WHERE survey = ? AND question = ?",
-        survey,
-        question,
+        "SELECT count(*) FROM response WHERE survey = ? AND question = ?", *question
     )
-    count = int(alone) + sum(run.responses for run in runs(tables, survey, question))
+    count = int(alone) + sum(run.responses for run in runs(tables, question))
     return 1 << (count // max_rows).bit_length()
 
 
@@ -213,26 +213,23 @@ def merge_all(tables: Tables, survey: int) -> None:
     """Put all responses to a survey into one run for each stage of each question."""
     every = "SELECT question FROM run WHERE survey = ? UNION SELECT question FROM response WHERE survey = ? ORDER BY 1"
     for (question,) in tables.rows(every, survey, survey):
-        _merge_question(tables, survey, question)
+        _merge_question(tables, StoredQuestion(survey, question))
 
 
-def _merge_question(tables: Tables, survey: int, question: int) -> None:
+def _merge_question(tables: Tables, question: StoredQuestion) -> None:
     before: dict[int, list[Run]] = defaultdict(list)
-    for run in runs(tables, survey, question):
+    for run in runs(tables, question):
         before[run.stage.number].append(run)
     count = (
         "SELECT stage, length(code), count(*) FROM response WHERE survey = ? AND question = ? GROUP BY stage, "
         "length(code)"
     )
     staged = {
-        stage: (width, number)
-        for stage, width, number in tables.rows(count, survey, question)
+        stage: (width, number) for stage, width, number in tables.rows(count, *question)
     }
     for stage in sorted({*before, *staged}):
         width, number = staged.get(stage, (0, 0))
-        _merge(
-            tables, StoredStage(survey, question, stage), before[stage], number, width
-        )
+        _merge(tables, StoredStage(*question, stage), before[stage], number, width)
 
 
 def _merge(

@@ -20,9 +20,9 @@ from itertools import takewhile
 from typing import NamedTuple, TypeAlias
 
 from deniable.collector.store import counts, credentials, surveys
-from deniable.collector.store.base import Entry, Invitations
+from deniable.collector.store.base import Entry, Invitations, StoredQuestion
 from deniable.collector.store.counts import RAISED, SEEN, SIZE, Counter, Stages, Vector
-from deniable.collector.store.surveys import KnownSurvey
+from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
 from deniable.survey import Question
 from deniable.tallies import Tally
@@ -62,15 +62,10 @@ class CellSizes(NamedTuple):
         )
         return stored, n_shown
 
-    def shown_in(self, group: int) -> int:
-        """Return how many respondents of a group are shown."""
-        return self.shown.get(Cell(0, group), 0)
-
 
 def _read_sizes(
     tables: Tables,
-    survey: KnownSurvey,
-    question: int,
+    question: StoredQuestion,
     copies: Sequence[str] = (LIVE, UPCOMING, PUBLISHED),
 ) -> CellSizes:
     """Return the sizes of the cells of a question, in some tables of counts; the others are left empty."""
@@ -79,11 +74,11 @@ def _read_sizes(
         "WHERE survey = ? AND question = ? AND which = ? AND piece = 0"
         for table in copies
     ]
-    values = [survey.entry.id, question, SEEN] * len(copies)
+    values = [*question, SEEN] * len(copies)
     sizes: dict[str, dict[Cell, int]] = {LIVE: {}, UPCOMING: {}, PUBLISHED: {}}
     for table, stage, group, count in tables.rows(" UNION ALL ".join(selects), *values):
         sizes[table][Cell(stage, group)] = int.from_bytes(count, "little", signed=True)
-    return CellSizes(sizes[LIVE], sizes[UPCOMING], sizes[PUBLISHED])
+    return CellSizes(*sizes.values())
 
 
 class PublicationDue(Exception):
@@ -199,14 +194,13 @@ class ShownReader:
             PublicationDue: something has to be published, and the transaction does not write.
         """
         known_survey = self._survey(survey)
-        entry, steps = known_survey.entry, min_steps(known_survey, number)
+        entry, column = known_survey.entry, known_survey.columns[number]
         is_over = entry.standing(self._today) in {"closed", "over"}
-        sizes = self._read_sizes(known_survey, number, publish=is_over)
-        column, fewest = known_survey.columns[number], fewest_shown(entry)
-        everyone = range(len(entry.survey.groups))
-        large = large_enough(
-            [sizes.shown_in(group) for group in everyone], sizes.totals(0)[1], fewest
-        )
+        sizes = self._read_sizes(column, publish=is_over)
+        everyone, fewest = range(len(entry.survey.groups)), fewest_shown(entry)
+        group_sizes = [sizes.shown.get(Cell(0, group), 0) for group in everyone]
+        large = large_enough(group_sizes, sizes.totals(0)[1], fewest)
+        step, days = min_steps(column)[0], counts.days(self._tables, column.stored)
         return ShownQuestion(
             entry=entry,
             number=number,
@@ -214,25 +208,19 @@ class ShownReader:
             language=entry.survey.language,
             is_staged=column.ladder is not None,
             fewest=fewest,
-            everybody=self._counts(known_survey, number, None),
+            everybody=self._counts(column, None),
             large_groups=large,
             groups={
-                group: self._counts(known_survey, number, group)
+                group: self._counts(column, group)
                 for group in large
                 if groups is None or group in groups
             },
             next_steps={
-                group: _next_step(sizes, steps[0], group) for group in (None, *everyone)
+                group: _next_step(sizes, step, group) for group in (None, *everyone)
             },
-            days=tuple(
-                [
-                    day
-                    for day in counts.days(self._tables, survey, number)
-                    if day[0] < self._today
-                ]
-            ),
+            days=tuple([day for day in days if day[0] < self._today]),
             is_over=is_over,
-            complete_stages=_complete_stages(sizes, len(steps)) if is_over else 0,
+            complete_stages=_complete_stages(sizes, column) if is_over else 0,
             complete_groups=_complete_groups(sizes),
         )
 
@@ -243,48 +231,40 @@ class ShownReader:
             self._known[number] = self._find(self._tables, number)
         return self._known[number]
 
-    def _read_sizes(
-        self, survey: KnownSurvey, question: int, *, publish: bool
-    ) -> CellSizes:
+    def _read_sizes(self, column: Column, *, publish: bool) -> CellSizes:
         """Return the sizes of a question's cells; of a survey that has ended, after all of it was published."""
-        sizes = _read_sizes(self._tables, survey, question)
-        if not publish or not _stages_to_finish(sizes, survey, question):
+        sizes = _read_sizes(self._tables, column.stored)
+        if not publish or not _stages_to_finish(sizes, column):
             return sizes
         if not self._writes:
             raise PublicationDue
-        _publish(self._tables, survey, question, sizes)
-        return _read_sizes(self._tables, survey, question)
+        _publish(self._tables, column, sizes)
+        return _read_sizes(self._tables, column.stored)
 
-    def _counts(
-        self, survey: KnownSurvey, question: int, group: int | None
-    ) -> ShownCounts:
-        column = survey.columns[question]
-        stages = counts.read(
-            self._tables, PUBLISHED, survey.entry.id, question, column.layouts, group
-        )
+    def _counts(self, column: Column, group: int | None) -> ShownCounts:
+        stages = column.read(self._tables, PUBLISHED, group)
         return ShownCounts(column.tally(stages), column.set_sizes(stages))
 
 
-def step(tables: Tables, survey: KnownSurvey, question: int) -> None:
+def step(tables: Tables, column: Column) -> None:
     """Take the steps that are due after responses were stored; none once the survey has ended and was opened again."""
-    sizes = _read_sizes(tables, survey, question, (LIVE, UPCOMING))
-    stepping = _stages_grown(sizes.stored, sizes.upcoming, min_steps(survey, question))
+    sizes = _read_sizes(tables, column.stored, (LIVE, UPCOMING))
+    stepping = _stages_grown(sizes.stored, sizes.upcoming, min_steps(column))
     if not stepping or _ended_before(
-        _read_sizes(tables, survey, question, (PUBLISHED,)).shown
+        _read_sizes(tables, column.stored, (PUBLISHED,)).shown
     ):
         return
     for group, stages in stepping.items():
         live, ahead, published = (
-            _read(tables, table, survey, question, group)
-            for table in (LIVE, UPCOMING, PUBLISHED)
+            column.read(tables, table, group) for table in (LIVE, UPCOMING, PUBLISHED)
         )
         published, ahead = (
             _catch_up(published, ahead, stages),
             _catch_up(ahead, live, stages),
         )
         if _is_possible(published) and _is_possible(ahead):
-            _write(tables, PUBLISHED, survey, question, group, published[:stages])
-            _write(tables, UPCOMING, survey, question, group, ahead[:stages])
+            _write(tables, PUBLISHED, column, group, published[:stages])
+            _write(tables, UPCOMING, column, group, ahead[:stages])
 
 
 def _stages_grown(
@@ -305,12 +285,9 @@ def _stages_grown(
     return {group: stages for group, stages in stages_by_group.items() if stages}
 
 
-def min_steps(survey: KnownSurvey, question: int) -> list[int]:
+def min_steps(column: Column) -> list[int]:
     """Return how many people make a step of each stage: the minimum, or as many as there are pieces to be copied."""
-    return [
-        max(survey.entry.survey.minimum, layout.pieces)
-        for layout in survey.columns[question].layouts
-    ]
+    return [max(column.survey.minimum, layout.pieces) for layout in column.layouts]
 
 
 def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
@@ -332,54 +309,43 @@ def _next_step(sizes: CellSizes, step: int, group: int | None) -> int:
     )  # the first copy is the upcoming one
 
 
-def _publish(
-    tables: Tables, survey: KnownSurvey, question: int, sizes: CellSizes
-) -> None:
+def _publish(tables: Tables, column: Column, sizes: CellSizes) -> None:
     """Show all that is stored of a survey that has ended."""
-    stages, minimum = (
-        _stages_to_finish(sizes, survey, question),
-        survey.entry.survey.minimum,
-    )
+    stages = _stages_to_finish(sizes, column)
     if not _ended_before(sizes.shown):
         for group, reached in _fully_shown_stages(
-            sizes.stored, sizes.shown, stages, minimum
+            sizes.stored, sizes.shown, stages, column.survey.minimum
         ).items():
             live, shown_counts = (
-                _read(tables, table, survey, question, group)
-                for table in (LIVE, PUBLISHED)
+                column.read(tables, table, group) for table in (LIVE, PUBLISHED)
             )
             shown_counts = _catch_up(shown_counts, live, reached)
             if _is_possible(shown_counts):
-                _write(
-                    tables, PUBLISHED, survey, question, group, shown_counts[:reached]
-                )
+                _write(tables, PUBLISHED, column, group, shown_counts[:reached])
     live, shown_counts, rest_stages = (
-        _read(tables, table, survey, question, group)
+        column.read(tables, table, group)
         for table, group in ((LIVE, None), (PUBLISHED, None), (PUBLISHED, REST))
     )
     if not _is_possible(_catch_up(shown_counts, live, stages)):
         return  # opened again, and who was shown at a finer stage has withdrawn
     triples = zip(live[:stages], shown_counts, rest_stages, strict=False)
     left = [
-        {
-            kind: live_counts[kind] - published_stage[kind] + rest_counts[kind]
-            for kind in live_counts
-        }
-        for live_counts, published_stage, rest_counts in triples
+        {kind: stored[kind] - published[kind] + remainder[kind] for kind in stored}
+        for stored, published, remainder in triples
     ]
-    _write(tables, PUBLISHED, survey, question, REST, left)
+    _write(tables, PUBLISHED, column, REST, left)
 
 
-def _stages_to_finish(sizes: CellSizes, survey: KnownSurvey, question: int) -> int:
+def _stages_to_finish(sizes: CellSizes, column: Column) -> int:
     """Return how many stages of a survey that has ended are to be shown whole, and are not: those of enough people.
 
     When it ends for the first time, these are all that have had a step, also where so many have withdrawn that few are
     new. When it was opened again, at least as many as the minimum are new.
     """
-    before, minimum = _ended_before(sizes.shown), survey.entry.survey.minimum
-    totals = map(sizes.totals, range(len(survey.columns[question].layouts)))
+    before = _ended_before(sizes.shown)
+    totals = map(sizes.totals, range(len(column.layouts)))
     enough = (
-        stored - n_shown >= minimum or (n_shown > 0 and not before)
+        stored - n_shown >= column.survey.minimum or (n_shown > 0 and not before)
         for stored, n_shown in totals
     )
     return sum(takewhile(bool, enough))
@@ -430,17 +396,12 @@ def large_enough(sizes: Sequence[int], total: int, minimum: int) -> tuple[int, .
 
 def _catch_up(behind: Stages, ahead: Stages, stages: int) -> Stages:
     """Return counts of which the first stages are those of others; who is seen at a stage has raised the one before."""
-    seen_counts = [
-        (ahead if stage < stages else behind)[stage][SEEN]
-        for stage in range(len(behind))
-    ]
-    raised = [
-        (ahead if stage + 1 < stages else behind)[stage][RAISED]
-        for stage in range(len(behind))
-    ]
     return [
-        {SEEN: seen_count, RAISED: raised_count}
-        for seen_count, raised_count in zip(seen_counts, raised, strict=True)
+        {
+            SEEN: (ahead if stage < stages else behind)[stage][SEEN],
+            RAISED: (ahead if stage + 1 < stages else behind)[stage][RAISED],
+        }
+        for stage in range(len(behind))
     ]
 
 
@@ -449,13 +410,10 @@ def _is_possible(stages: Iterable[Mapping[str, Vector]]) -> bool:
     return all((stage[SEEN] >= stage[RAISED]).all() for stage in stages)
 
 
-def _complete_stages(sizes: CellSizes, stages: int) -> int:
-    """Return how many stages of an ended survey, of so many, are shown whole: no more of them will come."""
-    totals = [sizes.totals(stage) for stage in range(stages)]
-    return next(
-        (stage for stage, (stored, n_shown) in enumerate(totals) if stored > n_shown),
-        stages,
-    )
+def _complete_stages(sizes: CellSizes, column: Column) -> int:
+    """Return how many stages of an ended survey are shown whole: no more of them will come."""
+    totals = map(sizes.totals, range(len(column.layouts)))
+    return sum(takewhile(bool, (stored <= n_shown for stored, n_shown in totals)))
 
 
 def _complete_groups(sizes: CellSizes) -> frozenset[int]:
@@ -477,33 +435,11 @@ def _ended_before(published: Sizes) -> bool:
     return any(cell.group == REST for cell in published)
 
 
-def _read(
-    tables: Tables, table: str, survey: KnownSurvey, question: int, group: int | None
-) -> Stages:
-    return counts.read(
-        tables,
-        table,
-        survey.entry.id,
-        question,
-        survey.columns[question].layouts,
-        group,
-    )
-
-
 def _write(
-    tables: Tables,
-    table: str,
-    survey: KnownSurvey,
-    question: int,
-    group: int,
-    stages: Stages,
+    tables: Tables, table: str, column: Column, group: int, stages: Stages
 ) -> None:
     """Put the first stages of a group into a table: who is seen at them, and who has raised them, but for the last."""
     for stage, vectors in enumerate(stages):
         for kind in (SEEN, RAISED) if stage + 1 < len(stages) else (SEEN,):
-            counts.write(
-                tables,
-                table,
-                Counter(survey.entry.id, question, stage, kind, group),
-                vectors[kind],
-            )
+            counter = Counter(*column.stored, stage, kind, group)
+            counts.write(tables, table, counter, vectors[kind])

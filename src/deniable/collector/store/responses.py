@@ -18,6 +18,7 @@ from deniable.collector.store.base import (
     NotStored,
     Outcome,
     Sent,
+    StoredQuestion,
     Submission,
 )
 from deniable.collector.store.counts import RAISED, SEEN, Counter
@@ -50,7 +51,7 @@ class Desk:
     held: dict[Place, Held] = field(default_factory=dict)
     rows: list[tuple[int, int, bytes, int, int, bytes]] = field(default_factory=list)
     rises: dict[Counter, list[bytes]] = field(default_factory=lambda: defaultdict(list))
-    days: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
+    days: dict[StoredQuestion, int] = field(default_factory=lambda: defaultdict(int))
     spent: dict[bytes, int] = field(default_factory=dict)
     used: dict[bytes, bytes] = field(default_factory=dict)
 
@@ -79,7 +80,7 @@ class Desk:
 
     def _look_up(self, submissions: Sequence[Submission]) -> None:
         """Read what is stored under the keys of all submissions."""
-        ids_by_question: dict[tuple[int, int], set[bytes]] = defaultdict(set)
+        ids_by_question: dict[StoredQuestion, set[bytes]] = defaultdict(set)
         for submission in submissions:
             known_survey = self.surveys.get(submission.survey)
             if known_survey is None:
@@ -93,14 +94,13 @@ class Desk:
             )
             for question in question_numbers:
                 if 0 <= question < len(known_survey.columns):
-                    ids_by_question[submission.survey, question].add(
-                        known_survey.columns[question].id(submission.key)
-                    )
-        for (survey, question), ids in ids_by_question.items():
+                    column = known_survey.columns[question]
+                    ids_by_question[column.stored].add(column.id(submission.key))
+        for stored_question, ids in ids_by_question.items():
             for id_, stage, group, code in sorted(
-                packs.find(self.tables, survey, question, sorted(ids))
+                packs.find(self.tables, stored_question, sorted(ids))
             ):
-                stored = self.held.setdefault((survey, question, id_), Held(group))
+                stored = self.held.setdefault((*stored_question, id_), Held(group))
                 assert len(stored.codes) == stage, "a stage is missing"
                 stored.codes.append(code)
 
@@ -194,7 +194,7 @@ class Desk:
                     Counter(survey, question, stage - 1, RAISED, stored.group)
                 ].append(codes[stage - 1])
         stored.codes = codes
-        self.days[survey, question] += len(codes) - before
+        self.days[StoredQuestion(survey, question)] += len(codes) - before
         return len(codes) > before
 
     def _admit(self, survey: KnownSurvey, submission: Submission) -> bytes | None:
@@ -241,17 +241,14 @@ class Desk:
             ("survey", "question", "id", "stage", "grp", "code"),
             sorted(self.rows),
         )
+        columns = {}
         for counter, codes in sorted(self.rises.items()):
-            layout = (
-                self.surveys[counter.survey]
-                .columns[counter.question]
-                .layouts[counter.stage]
-            )
+            column = self.surveys[counter.survey].columns[counter.question]
+            layout = column.layouts[counter.stage]
             counts.add(self.tables, counter, layout, layout.joined(codes))
-        for survey, question in sorted(
-            {(counter.survey, counter.question) for counter in self.rises}
-        ):
-            published.step(self.tables, self.surveys[survey], question)
+            columns[column.stored] = column
+        for column in columns.values():
+            published.step(self.tables, column)
         credentials.use(self.tables, self.used)
         self.tables.insert("spent", ("hash", "survey"), sorted(self.spent.items()))
         count_days(self.tables, self.days, self.today)
@@ -292,16 +289,14 @@ def append_stage(column: Column, codes: list[bytes], response: Sent) -> None:
     codes.append(code)
 
 
-def count_days(
-    tables: Tables, days: Mapping[tuple[int, int], int], today: date
-) -> None:
+def count_days(tables: Tables, days: Mapping[StoredQuestion, int], today: date) -> None:
     """Count responses of today."""
-    for (survey, question), number in sorted(days.items()):
+    for question, number in sorted(days.items()):
         if number:
             tables.run(
                 "INSERT INTO day VALUES (?, ?, ?, ?) ON CONFLICT (survey, question, day) "
                 "DO UPDATE SET responses = day.responses + excluded.responses",
-                survey, question, today.isoformat(), number,
+                *question, today.isoformat(), number,
             )  # fmt: skip
 
 
@@ -334,27 +329,20 @@ def group_number(entry: Entry, group: int | None) -> int:
     return NOBODY if group is None else group
 
 
-def withdraw(tables: Tables, survey: int, known_survey: KnownSurvey, key: bytes) -> int:
+def withdraw(tables: Tables, survey: KnownSurvey, key: bytes) -> int:
     """Erase all that was sent with a key, take it out of the counts, and return how many responses that were."""
     erased = 0
-    for question, column in enumerate(known_survey.columns):
-        stored_stages = sorted(packs.find(tables, survey, question, [column.id(key)]))
+    for column in survey.columns:
+        id_ = column.id(key)
+        stored_stages = sorted(packs.find(tables, column.stored, [id_]))
         for (_, stage, group, code), layout in zip(
             stored_stages, column.layouts, strict=False
         ):
-            rows = layout.joined([code])
-            counts.add(
-                tables, Counter(survey, question, stage, SEEN, group), layout, rows, -1
-            )
-            if stage < len(stored_stages) - 1:
-                counts.add(
-                    tables,
-                    Counter(survey, question, stage, RAISED, group),
-                    layout,
-                    rows,
-                    -1,
-                )
+            is_raised = stage < len(stored_stages) - 1
+            for kind in (SEEN, RAISED) if is_raised else (SEEN,):
+                counter = Counter(*column.stored, stage, kind, group)
+                counts.add(tables, counter, layout, layout.joined([code]), -1)
         if stored_stages:
-            packs.erase(tables, survey, question, column.id(key))
+            packs.erase(tables, column.stored, id_)
         erased += len(stored_stages)
     return erased

@@ -30,6 +30,7 @@ from deniable.collector.store.base import (
     NotStored,
     Outcome,
     Sent,
+    StoredQuestion,
     StoreFailed,
     Submission,
     Token,
@@ -298,12 +299,8 @@ class Store:
         and what lies below the file system are not reached.
         """
         with self.transaction() as tables:
-            erased = withdraw(
-                tables,
-                survey,
-                _require_survey(self._lock_surveys(tables, {survey}), survey),
-                key,
-            )
+            known_surveys = self._lock_surveys(tables, {survey})
+            erased = withdraw(tables, _require_survey(known_surveys, survey), key)
         try:
             return Erasure(erased, not erased or self.rewrite())
         except StoreFailed:  # it is erased all the same
@@ -316,7 +313,7 @@ class Store:
                 Sent(question, stage, int.from_bytes(code, "little"))
                 for question, column in enumerate(self._survey(tables, survey).columns)
                 for _, stage, _, code in packs.find(
-                    tables, survey, question, [column.id(key)]
+                    tables, column.stored, [column.id(key)]
                 )
             ]
         return tuple(sorted(responses))
@@ -351,16 +348,12 @@ class Store:
         """
         with self.transaction(write=False) as tables:
             column = self._survey(tables, survey).columns[question]
-            return column.tally(
-                counts.read(
-                    tables, published.LIVE, survey, question, column.layouts, group
-                )
-            )
+            return column.tally(column.read(tables, published.LIVE, group))
 
     def days(self, survey: int, question: int) -> list[tuple[date, int]]:
         """Return how many responses came on each day (UTC), also those that were withdrawn later."""
         with self.transaction(write=False) as tables:
-            return counts.days(tables, survey, question)
+            return counts.days(tables, StoredQuestion(survey, question))
 
     def export(
         self,

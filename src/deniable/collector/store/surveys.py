@@ -11,7 +11,14 @@ import numpy as np
 
 from deniable.channel.coding import Rows
 from deniable.collector.signing import SigningKey
-from deniable.collector.store.base import KEY, Entry, NoSuchSurvey, State
+from deniable.collector.store import counts
+from deniable.collector.store.base import (
+    KEY,
+    Entry,
+    NoSuchSurvey,
+    State,
+    StoredQuestion,
+)
 from deniable.collector.store.counts import RAISED, SEEN, CountedDesign, Stages, Vector
 from deniable.collector.store.packs import ID
 from deniable.collector.store.schema import TABLES
@@ -36,7 +43,8 @@ HELD = tuple(
 class Column:
     """One question of a survey, as it is stored."""
 
-    survey: str
+    stored: StoredQuestion
+    survey: Survey
     question: Question
 
     @cached_property
@@ -51,7 +59,11 @@ class Column:
 
     @cached_property
     def _start(self) -> hashlib._Hash:
-        return hashlib.sha256(f"{self.survey}\0{self.question.name}\0".encode())
+        return hashlib.sha256(f"{self.survey.hash}\0{self.question.name}\0".encode())
+
+    def read(self, tables: Tables, table: str, group: int | None) -> Stages:
+        """Return the counts of each stage in a table, seen and raised; of one group, or of all together."""
+        return counts.read(tables, table, self.stored, self.layouts, group)
 
     def tally(self, stages: Stages) -> Tally | StageTallies:
         """Return the counts of all stages as a tally: `StageTallies` where the question has a ladder."""
@@ -106,15 +118,15 @@ class KnownSurvey:
     def from_entry(cls, entry: Entry) -> KnownSurvey:
         """Make the columns of a survey."""
         survey = entry.survey
-        arm_questions = tuple(
+        columns = [
+            Column(StoredQuestion(entry.id, number), survey, question)
+            for number, question in enumerate(survey.questions)
+        ]
+        arm_questions = [
             frozenset(survey.number(question.name) for question in questions)
             for questions in survey.arm_questions
-        )
-        return cls(
-            entry,
-            tuple(Column(survey.hash, question) for question in survey.questions),
-            arm_questions,
-        )
+        ]
+        return cls(entry, tuple(columns), tuple(arm_questions))
 
 
 class Prepared(NamedTuple):
@@ -192,15 +204,6 @@ def number(tables: Tables, name: str) -> int:
     return int(survey_id)
 
 
-def state(tables: Tables, number: int) -> State:
-    """Return the state of a survey.
-
-    Raises:
-        NoSuchSurvey: there is none of this number.
-    """
-    return read_state(tables, number)[0]
-
-
 def read_state(tables: Tables, number: int) -> tuple[State, str]:
     """Return what may change of a survey: its state, and the signature of its author, empty where there is none.
 
@@ -257,7 +260,7 @@ def set_state(tables: Tables, number: int, to: State) -> None:
         NotAllowed: it is to be closed, and was never open; or it is a pilot that has ended.
     """
     lock(tables, number)
-    before = state(tables, number)
+    before, _ = read_state(tables, number)
     if before == "ended":
         raise NotAllowed(
             "this pilot has ended; expected one that runs.",
@@ -276,14 +279,14 @@ def start_pilot(tables: Tables, name: str, prepared: Prepared) -> int:
     Raises:
         NotAllowed: the survey is no draft any more, or it has a pilot that runs.
     """
-    if (now := state(tables, number(tables, name))) != "draft":
+    now, _ = read_state(tables, number(tables, name))
+    if now != "draft":
         raise NotAllowed(
             f"the survey {name!r} is {now}; expected a draft.",
             "A pilot comes before a survey is opened for real.",
         )
-    if (running := pilot_of(tables, name)) is not None and state(
-        tables, running
-    ) != "ended":
+    running = pilot_of(tables, name)
+    if running is not None and read_state(tables, running)[0] != "ended":
         raise NotAllowed(
             f"a pilot of {name!r} runs already; expected none.",
             "End it first: its responses are erased.",

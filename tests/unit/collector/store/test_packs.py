@@ -21,6 +21,7 @@ from deniable.collector.store import (
     open_store,
     packs,
 )
+from deniable.collector.store.base import StoredQuestion
 
 PEOPLE = 3000
 
@@ -63,10 +64,12 @@ def test_a_batch_is_one_run_and_all_become_one_when_everything_is_written_anew(
         )
     store.add(alone(entry, mine := keys(20)))
     with store.transaction(write=False) as tables:
-        assert [run.responses for run in packs.runs(tables, entry.id, 0)] == [1000] * 3
+        assert [
+            run.responses for run in packs.runs(tables, StoredQuestion(entry.id, 0))
+        ] == [1000] * 3
     assert store.rewrite(at_once=True)
     with store.transaction(write=False) as tables:
-        (run,) = packs.runs(tables, entry.id, 0)
+        (run,) = packs.runs(tables, StoredQuestion(entry.id, 0))
         assert (run.responses, run.pieces, run.width) == (PEOPLE + 20, 8, 1)
         assert not tables.rows("SELECT 1 FROM response")
     assert all(
@@ -143,7 +146,7 @@ def test_a_run_whose_last_respondent_withdraws_is_gone(
     store.add_batch(batch(entry, [key]))
     store.withdraw(entry.id, key)
     with store.transaction(write=False) as tables:
-        assert packs.runs(tables, entry.id, 0) == []
+        assert packs.runs(tables, StoredQuestion(entry.id, 0)) == []
     assert layout(store) == []
 
 
@@ -155,7 +158,9 @@ def test_a_backup_does_not_tell_which_batch_a_response_came_in(
     store.backup(f"{tmp_path}/backup.db")
     copy = open_store(f"{tmp_path}/backup.db")
     with copy.transaction(write=False) as tables:
-        assert [run.responses for run in packs.runs(tables, entry.id, 0)] == [30]
+        assert [
+            run.responses for run in packs.runs(tables, StoredQuestion(entry.id, 0))
+        ] == [30]
     copy.shut()
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector.store import Batch, Entry, Sent, Store, Submission, counts
+from deniable.collector.store import Batch, Entry, Sent, Store, Submission
 from deniable.collector.store.published import (
     PUBLISHED,
     Cell,
@@ -54,9 +54,7 @@ def published_counts(
         return everybody
     column = KnownSurvey.from_entry(entry).columns[question]
     with store.transaction(write=False) as tables:
-        return column.tally(
-            counts.read(tables, PUBLISHED, entry.id, question, column.layouts, group)
-        )
+        return column.tally(column.read(tables, PUBLISHED, group))
 
 
 def look(store: Store, entry: Entry, group: int | None = None) -> list[int]:

@@ -23,10 +23,10 @@ from deniable.collector.store import (
     Sent,
     Store,
     Submission,
-    counts,
     open_store,
     packs,
 )
+from deniable.collector.store.base import StoredQuestion
 from deniable.collector.store.published import LIVE
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.designs import Design, direct, matrix
@@ -81,7 +81,7 @@ def set_sizes(store: Store, entry: Entry, question: int) -> list[int]:
     """Return how many stored responses held 0, 1, 2 … categories."""
     column = KnownSurvey.from_entry(entry).columns[question]
     with store.transaction(write=False) as tables:
-        stored = counts.read(tables, LIVE, entry.id, question, column.layouts, None)
+        stored = column.read(tables, LIVE, None)
     return column.set_sizes(stored)[0].tolist()
 
 
@@ -483,7 +483,7 @@ def test_backups_carry_everything_from_one_kind_of_database_to_another(
         runs = [
             run
             for question in (SMOKES, APPS)
-            for run in packs.runs(tables, entry.id, question)
+            for run in packs.runs(tables, StoredQuestion(entry.id, question))
         ]
         assert [run.responses for run in runs] == [1, 1]
         assert tables.rows("SELECT count(*) FROM response") == [(0,)]
