@@ -7,6 +7,7 @@ pieces, and what the pieces come to is counted while they are read: what is sent
 from __future__ import annotations
 
 import io
+from collections import defaultdict
 from typing import Any, NamedTuple
 
 import msgspec
@@ -37,7 +38,7 @@ class _Destination(NamedTuple):
 
     question: str
     design: str
-    group: str | None
+    group: str | None = None
 
 
 class _BatchBuilder:
@@ -119,30 +120,21 @@ def read_lines(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]
     """
     _check_admission(fielded)
     gathered = _BatchBuilder(fielded, max_rows)
-    keys: dict[_Destination, list[str]] = {}
-    numbers: dict[_Destination, list[int]] = {}
+    waiting: dict[_Destination, list[tuple[str, int]]] = defaultdict(list)
 
     def flush() -> None:
-        for to, texts in keys.items():
-            rows = np.frombuffer(bytes.fromhex("".join(texts)), np.uint8).reshape(
-                -1, KEY
-            )
-            gathered.add(
-                to,
-                rows,
-                fielded.place(to.question, to.design).design.channel.coding.pack(
-                    numbers[to]
-                ),
-            )
-        keys.clear()
-        numbers.clear()
+        for to, responses in waiting.items():
+            keys, numbers = zip(*responses, strict=True)
+            rows = np.frombuffer(bytes.fromhex("".join(keys)), np.uint8)
+            coding = fielded.place(to.question, to.design).design.channel.coding
+            gathered.add(to, rows.reshape(-1, KEY), coding.pack(numbers))
+        waiting.clear()
 
     for number, line in enumerate(io.BytesIO(raw), start=1):
         if not line.strip():
             continue
         for to, key, symbol in _parse_line(fielded, gathered, number, line):
-            keys.setdefault(to, []).append(key)
-            numbers.setdefault(to, []).append(symbol)
+            waiting[to].append((key, symbol))
         if not number % _PIECE_LINES:
             flush()
     flush()
@@ -172,16 +164,9 @@ def read_arrow(fielded: FieldedSurvey, raw: bytes, max_rows: int) -> list[Batch]
             record_batch.validate(full=True)
             for start in range(0, len(record_batch), _PIECE_ROWS):
                 _gather(gathered, record_batch.slice(start, _PIECE_ROWS))
-    except (
-        pa.ArrowException,
-        OSError,
-        UnicodeError,
-        OverflowError,
-        TypeError,
-        ValueError,
-    ) as error:
-        if isinstance(error, DeniableError):
-            raise
+    except DeniableError:
+        raise
+    except (pa.ArrowException, OSError, OverflowError, TypeError, ValueError):
         raise Refused(
             400, "the body is not a stream of Arrow; expected a complete one."
         ) from None
@@ -228,32 +213,21 @@ def _check_columns(schema: Any) -> None:
 
 def _gather(gathered: _BatchBuilder, record_batch: Any) -> None:
     """Take up a piece of a stream: the rows of each question, design and group that occur in it."""
-    names = [
-        "question",
-        "design",
-        *(["group"] if "group" in record_batch.schema.names else []),
-    ]
-    responses = record_batch.column(
-        "symbol" if "symbol" in record_batch.schema.names else "code"
-    )
-    if any(
-        column.null_count
-        for column in (
-            record_batch.column("key"),
-            *map(record_batch.column, names[:2]),
-            responses,
-        )
-    ):
+    columns = dict(zip(record_batch.schema.names, record_batch.columns, strict=True))
+    groups = {"group": columns.pop("group")} if "group" in columns else {}
+    if any(column.null_count for column in columns.values()):
         raise Refused(
             422, "a key, question, design or response is empty; expected all of them."
         )
-    labels = [_read_labels(record_batch.column(name), name) for name in names]
+    keys = _fixed_bytes(columns.pop("key"), KEY)
+    responses = columns.pop("symbol" if "symbol" in columns else "code")
+    named = {name: columns[name] for name in ("question", "design")} | groups
+    labels = [_read_labels(column, name) for name, column in named.items()]
     if any(len(column.values) > _MAX_LABELS for column in labels):
         raise Refused(
             422,
             f"there are more than {_MAX_LABELS:,} questions, designs or groups; expected a few.",
         )
-    keys = _fixed_bytes(record_batch.column("key"), KEY)
     numbers = np.zeros(len(record_batch), np.int64)
     for column in labels:
         numbers = numbers * (len(column.values) + 1) + column.numbers + 1
@@ -261,8 +235,7 @@ def _gather(gathered: _BatchBuilder, record_batch: Any) -> None:
     order = np.argsort(kinds, kind="stable")
     starts = np.searchsorted(kinds[order], np.arange(len(firsts)))
     for first, rows in zip(firsts.tolist(), np.split(order, starts)[1:], strict=True):
-        common = [column.value(int(column.numbers[first])) for column in labels]
-        to = _Destination(*common, *[None] * (3 - len(common)))
+        to = _Destination(*(column.value(column.numbers[first]) for column in labels))
         design = gathered.make_room(to, len(rows))
         gathered.add(to, keys[rows], _codes(design, responses.take(pa.array(rows))))
 
@@ -274,7 +247,7 @@ class _Labels(NamedTuple):
     values: Any
 
     def value(self, number: int) -> Any:
-        return None if number < 0 else self.values[number].as_py()
+        return None if number < 0 else self.values[int(number)].as_py()
 
 
 def _read_labels(column: Any, name: str) -> _Labels:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from itertools import chain
 from typing import TypeVar
 
-from deniable.estimates import ShareRow
+from deniable.collector.results import CategoryResult
 from deniable.rendering import formats
 
 Thing = TypeVar("Thing")
@@ -205,32 +206,22 @@ def select_largest(
     items: Sequence[Thing], size: Callable[[Thing], float]
 ) -> Sequence[Thing]:
     """Return all things in their order, or, of more than can be looked through, the largest."""
-    return (
-        items
-        if len(items) <= MAX_LINES
-        else sorted(items, key=size, reverse=True)[:MAX_LINES]
-    )
+    if len(items) <= MAX_LINES:
+        return items
+    return sorted(items, key=size, reverse=True)[:MAX_LINES]
 
 
-def shares_chart(rows: Sequence[ShareRow], labels: Sequence[str]) -> SharesChart:
+def shares_chart(shares: Sequence[CategoryResult]) -> SharesChart:
     """Return the picture of an estimate; the axis always shows 0."""
-    pairs = select_largest(
-        list(zip(rows, labels, strict=True)), lambda pair: pair[0].estimate
-    )
-    bounds = [
-        end
-        for row, _ in pairs
-        for end in (row.low, row.high, row.direct_low, row.direct_high)
+    largest = select_largest(shares, lambda share: share.row.estimate)
+    ends = [
+        (row.estimate, row.low, row.high, row.direct_low, row.direct_high)
+        for row in (share.row for share in largest)
     ]
+    bounds = list(chain.from_iterable(numbers[1:] for numbers in ends))
     scale = axis(min(0.0, *bounds), max(0.01, *bounds), formats.percent)
     lines = tuple(
-        ShareLine(
-            label,
-            *map(
-                scale.at,
-                (row.estimate, row.low, row.high, row.direct_low, row.direct_high),
-            ),
-        )
-        for row, label in pairs
+        ShareLine(share.label, *map(scale.at, numbers))
+        for share, numbers in zip(largest, ends, strict=True)
     )
-    return SharesChart(scale, lines, len(rows) - len(pairs))
+    return SharesChart(scale, lines, len(shares) - len(largest))

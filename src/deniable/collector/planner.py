@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 from deniable import exact
 from deniable.collector.charts import CurveChart, curve_chart
@@ -107,50 +108,33 @@ class SurveyPlan:
     errors: CurveChart
 
 
-def read_wish(fields: Mapping[str, str]) -> Wish:
+_BOUNDS: dict[str, tuple[str, exact.Rational, exact.Rational]] = {
+    "epsilon": ("ε", "1/10", 8),
+    "respondents": ("the number of respondents", 2, 10**9),
+    "categories": ("the number of categories", 2, 200),
+    "prior": ("the belief beforehand", "1/10", "999/10"),
+    "questions": ("the number of questions", 1, 200),
+    "share": ("the expected share", "1/10", "999/10"),
+    "width": ("the width", "1/10", "999/10"),
+    "power": ("the power", 50, "999/10"),
+    "lying": ("the share of those who would deny", 0, 100),
+}
+"""What each field of a wish is called, and between which numbers it lies."""
+
+
+def read_wish(form: Mapping[str, str]) -> Wish:
     """Read a wish from the fields of a form; what is missing or empty is as in an example.
 
     Raises:
         InvalidRequest: no number, or outside what can be planned.
     """
-    default = Wish()
-    text = {name: fields.get(name, "").strip() for name in Wish.__dataclass_fields__}
-    epsilon = _number(text["epsilon"] or default.epsilon, "ε", "1/10", 8)
-    people = _number(
-        text["respondents"] or str(default.respondents),
-        "the number of respondents",
-        2,
-        10**9,
-    )
-    size = _number(
-        text["categories"] or str(default.categories),
-        "the number of categories",
-        2,
-        200,
-    )
-    prior = _number(
-        text["prior"] or str(default.prior), "the belief beforehand", "1/10", "999/10"
-    )
-    questions = _number(
-        text["questions"] or str(default.questions), "the number of questions", 1, 200
-    )
-    share = _number(
-        text["share"] or str(default.share), "the expected share", "1/10", "999/10"
-    )
-    width = _number(text["width"] or str(default.width), "the width", "1/10", "999/10")
-    power = _number(text["power"] or str(default.power), "the power", 50, "999/10")
-    lying = _number(
-        text["lying"] or str(default.lying), "the share of those who would deny", 0, 100
-    )
-    hoped = [float(value) for value in (share, width, power, lying)]
-    return Wish(
-        f"{float(epsilon):g}",
-        int(people),
-        int(size),
-        float(prior),
-        int(questions),
-        *hoped,
-    )
+    values: dict[str, Any] = {}
+    for field in fields(Wish):
+        text = form.get(field.name, "").strip() or str(field.default)
+        number = float(_number(text, *_BOUNDS[field.name]))
+        kind = type(getattr(Wish(), field.name))
+        values[field.name] = f"{number:g}" if kind is str else kind(number)
+    return Wish(**values)
 
 
 def plan(wish: Wish) -> SurveyPlan:
@@ -187,15 +171,11 @@ def plan(wish: Wish) -> SurveyPlan:
 
 
 def _describe_disclosure(design: Design, questions: int) -> tuple[str, ...]:
-    together = (
-        Disclosure.of([design] * questions).together_words(_SPOKEN)
-        if questions > 1
-        else ()
-    )
-    return (
-        " ".join(Disclosure.of_response(design).response_words(_SPOKEN)),
-        *([" ".join(together)] if together else []),
-    )
+    sentences = [Disclosure.of_response(design).response_words(_SPOKEN)]
+    if questions > 1:
+        together = Disclosure.of([design] * questions)
+        sentences.append(together.together_words(_SPOKEN))
+    return tuple(map(" ".join, sentences))
 
 
 def _warnings(design: Design, questions: int) -> tuple[str, ...]:
@@ -224,18 +204,14 @@ def _describe_one_question(wish: Wish, margin: float) -> tuple[str, ...]:
 
 
 def _curve(wish: Wish, margin: float, plain: float) -> CurveChart:
+    steps = _steps()
     points = [
-        (e, _margin(_minimax(wish.categories, f"{e:.4f}"), wish.respondents))
-        for e in _steps()
+        (step, _margin(_minimax(wish.categories, f"{step:.4f}"), wish.respondents))
+        for step in steps
     ]
-    first_and_last = points[0][0], points[-1][0]
     marks = [float(exact.rational(mark)) for mark in MARKS]
-    return curve_chart(
-        points,
-        (float(wish.epsilon), margin),
-        [(first_and_last[0], plain), (first_and_last[1], plain)],
-        marks,
-    )
+    direct_line = [(steps[0], plain), (steps[-1], plain)]
+    return curve_chart(points, (float(wish.epsilon), margin), direct_line, marks)
 
 
 def _steps() -> list[float]:
@@ -252,20 +228,18 @@ def _kinks(categories: int) -> tuple[str, ...]:
         return ()
     sizes = [(epsilon, _in_a_response(categories, epsilon)) for epsilon in _steps()]
     bends = [
-        (math.sqrt(left * right), after)
+        (math.sqrt(left * right), before, after)
         for (left, before), (right, after) in pairwise(sizes)
         if before != after
-    ]
+    ][-_MAX_KINKS:]
     if not bends:
         return ()
-    kinks = bends[-_MAX_KINKS:]
-    first = sizes[0][1] if len(kinks) == len(bends) else bends[-_MAX_KINKS - 1][1]
     later = "; ".join(
-        f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, size in kinks
+        f"from ε ≈ {formats.number(epsilon, 2)} on {size}" for epsilon, _, size in bends
     )
     return (
         "The curve bends where the best response changes: a small ε is used best by naming many of the answers, "
-        f"here up to {first} of {categories}; {later}.",
+        f"here up to {bends[0][1]} of {categories}; {later}.",
     )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import combinations, repeat
 from typing import NamedTuple, cast
 
 import numpy as np
@@ -211,27 +212,23 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
         NotAllowed: too few responses, or a group that is hidden.
     """
     counts = counts_shown(shown, group)
-    question = shown.question
-    estimate = _estimate(question, counts.tally)
-    summary = estimate.summary(level=LEVEL)
-    shares = _share_results(shown, summary, estimate)
-    numbers = _numbers(question, estimate)
-    sentences = _design_sentences(question.fielded)
-    joint = (
-        cast(Tally, counts.tally) if getattr(question.fielded, "factors", ()) else None
-    )
+    fielded = shown.question.fielded
+    estimate = _Estimated.from_tally(shown, counts.tally)
+    sentences = _design_sentences(fielded)
+    joint = cast(Tally, counts.tally) if getattr(fielded, "factors", ()) else None
+    shares, summary, numbers = estimate.shares, estimate.summary, estimate.numbers
     return Results(
         respondents=summary.respondents,
         level=LEVEL,
         method=summary.method,
         epsilon=summary.epsilon,
-        sentence=_sentence(shares, numbers, question.check),
-        shares=shares,
-        notes=numbers.notes if numbers else summary.notes,
+        sentence=estimate.sentence,
+        shares=estimate.categories,
+        notes=(numbers or summary).notes,
         protection=sentences.protection,
         device=sentences.device,
-        signals=(*_fabrication_signals(counts), *_compliance_signals(estimate)),
-        stages=_stages(cast(Combined, estimate)) if shown.is_staged else (),
+        signals=(*_fabrication_signals(counts), *_compliance_signals(shares)),
+        stages=_stages(cast(Combined, shares)) if shown.is_staged else (),
         numbers=numbers.rows if numbers else (),
         margins=() if joint is None else _margins(shown, joint),
         pairs=() if joint is None else _pairs(joint),
@@ -243,21 +240,51 @@ def groups(shown: ShownQuestion) -> tuple[GroupResult, ...]:
     results = []
     for number, counts in shown.groups.items():
         try:
-            estimate = _estimate(shown.question, counts.tally)
+            estimate = _Estimated.from_tally(shown, counts.tally)
         except NotEstimable:
             continue
-        shares = _share_results(shown, estimate.summary(level=LEVEL), estimate)
-        numbers = _numbers(shown.question, estimate)
         results.append(
             GroupResult(
-                shown.entry.survey.groups[number],
-                counts.tally.respondents,
-                _sentence(shares, numbers, shown.question.check),
-                shares,
-                numbers.rows if numbers else (),
+                name=shown.entry.survey.groups[number],
+                respondents=counts.tally.respondents,
+                sentence=estimate.sentence,
+                shares=estimate.categories,
+                numbers=estimate.numbers.rows if estimate.numbers else (),
             )
         )
     return tuple(results)
+
+
+class _Estimated(NamedTuple):
+    """The estimate of a question, from the counts of everybody or of one group.
+
+    Attributes:
+        shares: of the categories; doubts about the responses are among its warnings.
+        summary: of the shares.
+        numbers: mean, deviation and quantiles where the categories are levels of a number; else None.
+        categories: the result, a category each.
+        sentence: the result in a sentence.
+    """
+
+    shares: Estimate | Combined
+    summary: Summary[ShareRow]
+    numbers: Summary[Row] | None
+    categories: tuple[CategoryResult, ...]
+    sentence: str
+
+    @classmethod
+    def from_tally(
+        cls, shown: ShownQuestion, tally: Tally | StageTallies
+    ) -> _Estimated:
+        """Estimate the shares of the categories, and what follows from them."""
+        question = shown.question
+        shares = _estimate(question, tally)
+        summary = shares.summary(level=LEVEL)
+        about_numbers = find_operation(question.about, "NumberEstimate")
+        numbers = about_numbers(shares).summary(level=LEVEL) if about_numbers else None
+        categories = _share_results(shown, summary, shares)
+        sentence = _sentence(categories, numbers, question.check)
+        return cls(shares, summary, numbers, categories, sentence)
 
 
 def compared(shown: ShownQuestion) -> tuple[str, ...]:
@@ -303,38 +330,31 @@ def compared_questions(survey: Survey, question: int) -> tuple[int, ...]:
     name, compare = survey.questions[question].name, survey.questions[question].compare
     return tuple(
         number
-        for number, other in enumerate(survey.questions)
-        if other.name == compare or other.compare == name
+        for number, candidate in enumerate(survey.questions)
+        if candidate.name == compare or candidate.compare == name
     )
 
 
-def comparisons(
-    shown: ShownQuestion, others: Iterable[ShownQuestion]
-) -> tuple[ArmResult, ...]:
-    """Compare a question with those that ask the same of other people, by what is shown of each."""
-    return tuple(_compare_arms(shown, other) for other in others)
-
-
-def _compare_arms(shown: ShownQuestion, other: ShownQuestion) -> ArmResult:
-    question = other.question
-    try:
+def compare_arms(shown: ShownQuestion, compared: ShownQuestion) -> ArmResult:
+    """Compare a question with one that asks the same of other people, by what is shown of each."""
+    question, labels = compared.question, shown.question.labels(shown.language)
+    differences, respondents = [], 0
+    with suppress(NotAllowed, NotEstimable):
         first, second = (
-            _estimate(arm.question, counts_shown(arm).tally) for arm in (shown, other)
+            _estimate(arm.question, counts_shown(arm).tally)
+            for arm in (shown, compared)
         )
-    except (NotAllowed, NotEstimable):
-        return ArmResult(question.name, question.design.name, 0, ())
-    differences = []
-    labels = shown.question.labels(shown.language)
-    for category, label in zip(shown.question.design.categories, labels, strict=True):
-        contrast = first.contrast({category: 1.0}) - second.contrast({category: 1.0})
-        bounds = contrast.interval(level=LEVEL)
-        differences.append(
-            ShareDifference(label, contrast.value, contrast.error, *bounds)
-        )
-    respondents = other.everybody.tally.respondents
-    return ArmResult(
-        question.name, question.design.name, respondents, tuple(differences)
-    )
+        respondents = compared.everybody.tally.respondents
+        categories = shown.question.design.categories
+        for category, label in zip(categories, labels, strict=True):
+            weights = {category: 1.0}
+            contrast = first.contrast(weights) - second.contrast(weights)
+            bounds = contrast.interval(level=LEVEL)
+            differences.append(
+                ShareDifference(label, contrast.value, contrast.error, *bounds)
+            )
+    name = question.design.name
+    return ArmResult(question.name, name, respondents, tuple(differences))
 
 
 def _estimate(question: Question, tally: Tally | StageTallies) -> Estimate | Combined:
@@ -346,7 +366,8 @@ def _estimate(question: Question, tally: Tally | StageTallies) -> Estimate | Com
 def _share_results(
     shown: ShownQuestion, summary: Summary[ShareRow], estimate: Estimate | Combined
 ) -> tuple[CategoryResult, ...]:
-    try:
+    intervals: list[Sequence[Interval]] = []
+    with suppress(NotEstimable):  # a design for which the bound is not known
         if shown.is_staged:
             intervals = [swing(cast(Combined, estimate), share) for share in FAKES]
         else:
@@ -355,23 +376,9 @@ def _share_results(
                 swing(single.tally, share, linear=single.basis.linear)
                 for share in FAKES
             ]
-    except NotEstimable:  # a design for which the bound is not known
-        intervals = []
+    fakes = zip(*intervals, strict=True) if intervals else repeat(())
     labels = shown.question.labels(shown.language)
-    rows = enumerate(zip(labels, summary.rows, strict=True))
-    return tuple(
-        CategoryResult(label, row, tuple(fakes[j] for fakes in intervals))
-        for j, (label, row) in rows
-    )
-
-
-def _numbers(question: Question, estimate: Estimate | Combined) -> Summary[Row] | None:
-    """Return mean, deviation and quantiles where the categories are levels of a number."""
-    about_numbers = find_operation(question.about, "NumberEstimate")
-    if about_numbers is None:
-        return None
-    summary: Summary[Row] = about_numbers(estimate).summary(level=LEVEL)
-    return summary
+    return tuple(map(CategoryResult, labels, summary.rows, fakes))
 
 
 def _margins(shown: ShownQuestion, tally: Tally) -> tuple[MarginResult, ...]:
@@ -402,18 +409,14 @@ def _pairs(tally: Tally) -> tuple[PairResult, ...]:
     if len(names) > MAX_TABLED:
         return ()
     results = []
-    for rows, columns in itertools.combinations(range(len(names)), 2):
+    for rows, columns in combinations(range(len(names)), 2):
         table = cross_table(tally, rows=names[rows], columns=names[columns])
         if table.shares.size > MAX_TABLE_CELLS:
             continue
-        cells = table.summary(level=LEVEL).rows
-        width = table.shares.shape[1]
-        lines = tuple(
-            cells[start : start + width] for start in range(0, len(cells), width)
-        )
-        results.append(
-            PairResult(rows, columns, lines, table.association_words(level=LEVEL))
-        )
+        cells = iter(table.summary(level=LEVEL).rows)
+        lines = tuple(zip(*[cells] * table.shares.shape[1], strict=True))
+        notes = table.association_words(level=LEVEL)
+        results.append(PairResult(rows, columns, lines, notes))
     return tuple(results)
 
 

@@ -36,6 +36,9 @@ _SHARED = (
 )
 _Bytes = Annotated[int, msgspec.Meta(ge=1024, le=1 << 32)]
 _Count = Annotated[int, msgspec.Meta(ge=0)]
+_Positive = Annotated[int, msgspec.Meta(ge=1)]
+_Time = Annotated[float, msgspec.Meta(ge=0)]
+_PositiveTime = Annotated[float, msgspec.Meta(gt=0)]
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,17 +84,17 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     rate_bytes: _Count = 16 << 20
     device_responses: _Count = 200_000
     device_bytes: _Count = 256 << 20
-    connections: Annotated[int, msgspec.Meta(ge=1)] = 4000
-    connections_each: Annotated[int, msgspec.Meta(ge=1)] = 256
+    connections: _Positive = 4000
+    connections_each: _Positive = 256
     largest: _Bytes = 64 << 10
     largest_batch: _Bytes = 64 << 20
     bodies: _Bytes = 256 << 20
-    patience: Annotated[float, msgspec.Meta(gt=0)] = 30
-    session: Annotated[float, msgspec.Meta(gt=0)] = 12
-    pool: Annotated[int, msgspec.Meta(ge=1)] = 16
-    hold: Annotated[float, msgspec.Meta(ge=0)] = 1
+    patience: _PositiveTime = 30
+    session: _PositiveTime = 12
+    pool: _Positive = 16
+    hold: _Time = 1
     rewriting: Annotated[float, msgspec.Meta(gt=0, le=0.5)] = 0.1
-    grace: Annotated[float, msgspec.Meta(ge=0)] = 20
+    grace: _Time = 20
     collectors: Annotated[int, msgspec.Meta(ge=1, le=64)] = 1
 
     def __repr__(self) -> str:

@@ -14,6 +14,7 @@ from deniable.collector.charts import (
     days_chart,
     shares_chart,
 )
+from deniable.collector.results import CategoryResult
 from deniable.estimates import ShareRow
 
 
@@ -34,12 +35,13 @@ def test_what_lies_outside_stands_at_the_end() -> None:
     assert (made.at(-1), made.at(0.25), made.at(7)) == (0, 25, 100)
 
 
-def row(value: float, low: float, high: float) -> ShareRow:
-    return ShareRow("x", value, 0.1, low, high, value - 0.01, value + 0.01, 10)
+def share(label: str, value: float, low: float, high: float) -> CategoryResult:
+    row = ShareRow("x", value, 0.1, low, high, value - 0.01, value + 0.01, 10)
+    return CategoryResult(label, row, ())
 
 
 def test_shares_stand_in_their_order_and_zero_is_shown() -> None:
-    made = shares_chart([row(0.4, 0.3, 0.5), row(-0.02, -0.1, 0.06)], ["a", "b"])
+    made = shares_chart([share("a", 0.4, 0.3, 0.5), share("b", -0.02, -0.1, 0.06)])
     assert made.axis.low <= -0.1
     assert made.axis.high >= 0.5
     for line in made.lines:
@@ -56,11 +58,11 @@ def test_shares_stand_in_their_order_and_zero_is_shown() -> None:
 
 
 def test_of_many_shares_the_largest_are_drawn() -> None:
-    rows = [
-        row(number / 100, number / 100 - 0.02, number / 100 + 0.02)
+    shares = [
+        share(str(number), number / 100, number / 100 - 0.02, number / 100 + 0.02)
         for number in range(60)
     ]
-    made = shares_chart(rows, [str(number) for number in range(60)])
+    made = shares_chart(shares)
     assert len(made.lines) == MAX_LINES
     assert made.lines[0].label == "59"
     assert made.left_out == 60 - MAX_LINES

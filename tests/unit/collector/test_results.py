@@ -198,10 +198,10 @@ def test_a_design_without_a_known_bound_has_results_all_the_same(
 
 def compared(store: Store, entry: Entry, number: int) -> tuple[results.ArmResult, ...]:
     """Compare a question with those that ask the same."""
-    others = results.compared_questions(entry.survey, number)
-    return results.comparisons(
-        store.shown(entry.id, number),
-        [store.shown(entry.id, other) for other in others],
+    shown = store.shown(entry.id, number)
+    return tuple(
+        results.compare_arms(shown, store.shown(entry.id, other))
+        for other in results.compared_questions(entry.survey, number)
     )
 
 

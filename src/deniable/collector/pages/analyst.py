@@ -10,14 +10,15 @@ import asyncio
 import csv
 import io
 import textwrap
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from datetime import date
+from itertools import chain
 from typing import Any, ClassVar
 
 import msgspec
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from deniable.collector import planner, results
@@ -267,17 +268,16 @@ def question_page(
     def read(reader: ShownReader) -> tuple[ShownQuestion, list[ShownQuestion]]:
         entry = reader.survey(name)
         number = entry.survey.number(question)
-        others = () if group else results.compared_questions(entry.survey, number)
+        arms = () if group else results.compared_questions(entry.survey, number)
         return reader.question(entry.id, number), [
-            reader.question(entry.id, other, groups=()) for other in others
+            reader.question(entry.id, arm, groups=()) for arm in arms
         ]
 
-    shown, others = store.read_shown(read)
+    shown, compared = store.read_shown(read)
     survey = shown.entry.survey
     selected = survey.group(group) if group else None
     result, why = _results(shown, selected)
     groups = results.groups(shown)
-    differences, arms = results.compared(shown), results.comparisons(shown, others)
     names = {line.name for line in groups}
     facts = QuestionFacts(
         survey=name,
@@ -288,28 +288,22 @@ def question_page(
         results=result,
         why=why,
         groups=groups,
-        compared=differences,
+        compared=results.compared(shown),
         hidden=tuple([name for name in survey.groups if name not in names]),
-        comparisons=arms,
+        comparisons=tuple(results.compare_arms(shown, arm) for arm in compared),
         next_step=shown.next_steps[selected],
         complete=bool(shown.complete_stages),
         days=shown.days,
     )
-    chart, table = (
-        None,
-        select_largest(result.shares, lambda share: share.row.estimate)
-        if result
-        else (),
-    )
-    if result:
-        chart = shares_chart(
-            [share.row for share in result.shares],
-            [share.label for share in result.shares],
-        )
-    about = "ladder" if shown.is_staged else "design"
-    title = survey.texts[shown.language].title
+    shares = result.shares if result else ()
     return QuestionPage(
-        facts, title, chart, tuple(table), days_chart(facts.days), about, results.FAKES
+        facts=facts,
+        title=survey.texts[shown.language].title,
+        chart=shares_chart(shares) if result else None,
+        table=tuple(select_largest(shares, lambda share: share.row.estimate)),
+        days=days_chart(facts.days),
+        about="ladder" if shown.is_staged else "design",
+        fakes=FAKES,
     )
 
 
@@ -421,25 +415,14 @@ def to_csv(page: Page) -> str:
 
 
 def _result_rows(group: str, result: Results | GroupResult) -> Iterator[Sequence[Any]]:
+    """Yield a row for each number and each category."""
     for row in result.numbers:
         name, *numbers = astuple(row)
         yield [group, result.respondents, name, name, *numbers]
-    yield from _category_rows(group, result.respondents, result.shares)
-
-
-def _category_rows(
-    group: str, respondents: int, shares: Iterable[CategoryResult]
-) -> Iterator[Sequence[Any]]:
-    for share in shares:
-        category, *numbers = astuple(share.row)
-        yield [
-            group,
-            respondents,
-            category,
-            share.label,
-            *numbers,
-            *(bound for bounds in share.fakes for bound in bounds),
-        ]
+    for share in result.shares:
+        name, *numbers = astuple(share.row)
+        bounds = chain.from_iterable(share.fakes)
+        yield [group, result.respondents, name, share.label, *numbers, *bounds]
 
 
 def _overview(request: Request, store: Store) -> Page:
@@ -461,30 +444,22 @@ def _plan(request: Request, store: Store) -> Page:  # noqa: ARG001 - as the othe
     return plan_page(request.query_params)
 
 
-def _html(page: Page) -> Response:
-    return HTMLResponse(render(page))
+FORMS: dict[str, tuple[Callable[[Page], str | bytes], str]] = {
+    ".json": (lambda page: msgspec.json.encode(page.facts), "application/json"),
+    ".csv": (to_csv, "text/csv; charset=utf-8"),
+    "": (lambda page: render(page), "text/html"),  # noqa: PLW0108 - looked up when it is called
+}
+"""How a page is told, by the ending of its address, and of which media type that is."""
 
 
-def _json(page: Page) -> Response:
-    return Response(msgspec.json.encode(page.facts), media_type="application/json")
+def _handler(build: Build, ending: str) -> Callable[[Request], Awaitable[Response]]:
+    write, media_type = FORMS[ending]
 
-
-def _csv(page: Page) -> Response:
-    return Response(to_csv(page), media_type="text/csv; charset=utf-8")
-
-
-FORMS: dict[str, Callable[[Page], Response]] = {".json": _json, ".csv": _csv, "": _html}
-"""How a page is told, by the ending of its address."""
-
-
-def _handler(
-    build: Build, form: Callable[[Page], Response]
-) -> Callable[[Request], Awaitable[Response]]:
     async def handle(request: Request) -> Response:
         store = Collector.from_request(request).store
-        return await asyncio.to_thread(
-            lambda: form(build(request, store))
-        )  # reading and rendering, both
+        # Reading and rendering, both.
+        text = await asyncio.to_thread(lambda: write(build(request, store)))
+        return Response(text, media_type=media_type)
 
     return handle
 
@@ -522,26 +497,20 @@ async def _to_overview(_: Request) -> Response:
     return RedirectResponse("/a", 308)
 
 
+_PAGES: tuple[tuple[str, Build], ...] = (
+    ("/a", _overview),
+    ("/a/plan", _plan),
+    ("/a/{name}", _survey),
+    ("/a/{name}/{question}", _question),
+)
+
 routes = [
-    Route(
-        "/a/", _to_overview, methods=["GET"]
-    ),  # people type the slash; this address holds nothing to be repeated
+    # People type the slash; this address holds nothing to be repeated.
+    Route("/a/", _to_overview, methods=["GET"]),
     *(
-        Route(f"{path}{ending}", _handler(build, form), methods=["GET"])
-        for path, build in (
-            ("/a", _overview),
-            ("/a/plan", _plan),
-            ("/a/{name}", _survey),
-        )
-        for ending, form in FORMS.items()
-    ),
-    *(
-        Route(
-            f"/a/{{name}}/{{question}}{ending}",
-            _handler(_question, form),
-            methods=["GET"],
-        )
-        for ending, form in FORMS.items()
+        Route(path + ending, _handler(build, ending), methods=["GET"])
+        for path, build in _PAGES
+        for ending in FORMS
     ),
     Route("/a/{name}/{question}/figure.svg", _figure, methods=["GET"]),
     Route("/a/{name}/{question}/{kind}.json", _file, methods=["GET"]),
