@@ -14,7 +14,7 @@ from deniable import blind, exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.connection import Connection
 from deniable.client.state import DeviceState, keep_fact, look_up
-from deniable.db import Closable
+from deniable.db import Closable, Database
 from deniable.designs import Design
 from deniable.errors import Incompatible, InvalidRequest, NotAllowed, OverBudget, quoted
 from deniable.order.ladders import Ladder
@@ -36,8 +36,22 @@ class SurveyDevice(Closable):
     """A device with responses to one survey, which obeys no definition beyond its own limits."""
 
     _state: DeviceState
-    _ceiling: float
-    _budget: float
+
+    def __init__(
+        self, ceiling: exact.Rational, budget: exact.Rational, source: Source
+    ) -> None:
+        self._ceiling = read_limit(ceiling, "the ceiling")
+        self._budget = read_limit(budget, "the budget")
+        self._source = source
+
+    def _connect(self, link: Link, database: Database, patience: float) -> None:
+        """Keep what belongs to the survey of a link in a database, which is closed where it belongs to another."""
+        try:
+            connection = Connection(link.base, patience=patience)
+            self._state = DeviceState(link, connection, database)
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def survey(self) -> Survey:
@@ -130,11 +144,7 @@ class Client(SurveyDevice):
         source: Source = SYSTEM,
     ) -> None:
         survey_link, path = Link.read(link), Path(state)
-        self._ceiling, self._budget = (
-            read_limit(ceiling, "the ceiling"),
-            read_limit(budget, "the budget"),
-        )
-        self._source = source
+        super().__init__(ceiling, budget, source)
         exists = path.is_file() and path.stat().st_size > 0
         limit = None if self._budget == math.inf else budget
         self._ledger = (
@@ -142,17 +152,9 @@ class Client(SurveyDevice):
             if exists
             else Ledger.create(path, budget=limit, source=source)
         )
-        try:
-            self._state = DeviceState(
-                survey_link,
-                Connection(survey_link.base, patience=patience),
-                self._ledger.database,
-            )
-            with self._state.transaction() as tables:
-                self._key = keep_fact(tables, "key", source.read(KEY_BYTES).hex())
-        except BaseException:
-            self.close()
-            raise
+        self._connect(survey_link, self._ledger.database, patience)
+        with self._state.transaction() as tables:
+            self._key = keep_fact(tables, "key", source.read(KEY_BYTES).hex())
 
     @property
     def questions(self) -> tuple[Question, ...]:
@@ -265,16 +267,12 @@ class Client(SurveyDevice):
         Raises:
             NotSent: the collector cannot be reached; nothing was withdrawn.
         """
-        erased = int(
-            json.loads(self._state.ask("POST", "/withdrawals", {"key": self._key}))[
-                "withdrawn"
-            ]
-        )
+        text = self._state.ask("POST", "/withdrawals", {"key": self._key})
         if any(
             standing.withdrawn is None for standing in self._ledger.status().questions
         ):
             self._ledger.withdraw()
-        return erased
+        return int(json.loads(text)["withdrawn"])
 
     def receipt(self) -> str:
         """Return the collector's receipt of the stored responses, after comparing it with those sent.

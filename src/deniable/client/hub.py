@@ -11,13 +11,11 @@ from typing import TypeAlias
 from deniable import exact
 from deniable.chance import SYSTEM, Source
 from deniable.client.client import KEY_BYTES, SurveyDevice
-from deniable.client.connection import Connection
-from deniable.client.state import DeviceState
 from deniable.db import DURABLE, SqliteFile
 from deniable.errors import InvalidRequest, NotAllowed
 from deniable.responses import respond
 from deniable.survey import Link
-from deniable.survey.limits import BUDGET, CEILING, read_limit
+from deniable.survey.limits import BUDGET, CEILING
 from deniable.types.numbers.respond import category_of
 
 Answer: TypeAlias = str | Mapping[str, str] | exact.Rational
@@ -62,23 +60,13 @@ class Hub(SurveyDevice):
         source: Source = SYSTEM,
     ) -> None:
         survey_link = Link.read(link)
-        self._ceiling, self._budget = (
-            read_limit(ceiling, "the ceiling"),
-            read_limit(budget, "the budget"),
-        )
-        self._source = source
+        super().__init__(ceiling, budget, source)
         self._token = token
         self._file = SqliteFile(
             Path(state), "hub", settings=DURABLE, patience=_PATIENCE
         )
         self._file.make()
-        try:
-            self._state = DeviceState(
-                survey_link, Connection(survey_link.base, patience=patience), self._file
-            )
-        except BaseException:
-            self.close()
-            raise
+        self._connect(survey_link, self._file, patience)
 
     def add(self, people: Iterable[Mapping[str, Answer]]) -> list[str]:
         """Draw the responses of respondents, each given as answers by question; return their keys, in that order.

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 
-from deniable.collector.small_cells import check_stored, counts_shown, groups_stored
 from deniable.collector.store import Entry, Store
+from deniable.collector.store.published import fewest_shown, large_enough, too_few
 from deniable.errors import NotAllowed
 from deniable.files.columns import DESIGN, RESPONSE
 from deniable.files.spreadsheets import safe_batch
@@ -36,10 +36,15 @@ def write(
     Raises:
         NotAllowed: there are fewer than the survey's minimum.
     """
-    check_stored(store, entry, question)
-    _write(
-        store, entry, question, kind, file, groups_stored(store, entry, question), None
+    minimum = fewest_shown(entry)
+    total, *sizes = (
+        store.tallies(entry.id, question, group).respondents
+        for group in (None, *range(len(entry.survey.groups)))
     )
+    if total < minimum:
+        raise too_few(entry, question, minimum)
+    groups = large_enough(sizes, total, minimum)
+    _write(store, entry, question, kind, file, groups, None)
 
 
 def write_complete(
@@ -55,7 +60,7 @@ def write_complete(
         NotAllowed: the survey has not ended, or it was opened again and too few have come since.
     """
     shown = store.shown(entry.id, question)
-    counts_shown(shown)
+    shown.counts()
     stages = shown.complete_stages
     if not stages:
         raise NotAllowed(

@@ -12,7 +12,6 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from deniable.attacks import doubts, fabricated, swing
-from deniable.collector.small_cells import counts_shown
 from deniable.collector.store import ShownCounts, ShownQuestion
 from deniable.designs import Design
 from deniable.display import privacy_texts
@@ -211,7 +210,7 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
     Raises:
         NotAllowed: too few responses, or a group that is hidden.
     """
-    counts = counts_shown(shown, group)
+    counts = shown.counts(group)
     fielded = shown.question.fielded
     estimate = _Estimated.from_tally(shown, counts.tally)
     sentences = _design_sentences(fielded)
@@ -341,8 +340,7 @@ def compare_arms(shown: ShownQuestion, compared: ShownQuestion) -> ArmResult:
     differences, respondents = [], 0
     with suppress(NotAllowed, NotEstimable):
         first, second = (
-            _estimate(arm.question, counts_shown(arm).tally)
-            for arm in (shown, compared)
+            _estimate(arm.question, arm.counts().tally) for arm in (shown, compared)
         )
         respondents = compared.everybody.tally.respondents
         categories = shown.question.design.categories

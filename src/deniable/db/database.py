@@ -19,19 +19,6 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
 
-__all__ = [
-    "DURABLE",
-    "SHARED",
-    "Closable",
-    "Database",
-    "Migration",
-    "Seat",
-    "SqliteFile",
-    "Tables",
-    "applied_migrations",
-    "migrate",
-]
-
 DURABLE = (
     "journal_mode = DELETE",  # one file that can be copied when nobody writes; no log of erased rows beside it
     "synchronous = EXTRA",  # file and folder are on the disk before a transaction ends, so before a response leaves

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable.collector import exports, results, small_cells
+from deniable.collector import exports, results
 from deniable.collector.store import Batch, open_store
 from deniable.collector.store.published import large_enough
 from deniable.errors import NotAllowed
@@ -48,19 +48,19 @@ def test_counts_of_few_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         NotAllowed, match="too few responses to 'smokes'; expected at least 40"
     ):
-        small_cells.counts_shown(store.shown(entry.id, 0))
+        store.shown(entry.id, 0).counts()
     filled.ask(store, entry, 0, [0, 1] * 25, group=0)
     filled.ask(store, entry, 0, [0, 1] * 15, group=1)
-    assert small_cells.counts_shown(store.shown(entry.id, 0)).tally.respondents == 30, (
+    assert store.shown(entry.id, 0).counts().tally.respondents == 30, (
         "without the last step, and the south"
     )
     assert store.shown(entry.id, 0).large_groups == (0,)
     with pytest.raises(NotAllowed, match="the group 'south' is not shown"):
-        small_cells.counts_shown(store.shown(entry.id, 0), 1)
+        store.shown(entry.id, 0).counts(1)
     filled.ask(store, entry, 0, [0, 1] * 10, group=1)
     assert store.shown(entry.id, 0).large_groups == (0, 1)
-    assert small_cells.counts_shown(store.shown(entry.id, 0), 1).tally.respondents == 30
-    assert small_cells.counts_shown(store.shown(entry.id, 0)).tally.respondents == 60
+    assert store.shown(entry.id, 0).counts(1).tally.respondents == 30
+    assert store.shown(entry.id, 0).counts().tally.respondents == 60
     filled.ask(store, entry, 0, [0, 1] * 5, group=1)
     assert [each.respondents for each in results.groups(store.shown(entry.id, 0))] == [
         30,
@@ -80,13 +80,13 @@ def test_after_the_end_the_minimum_is_enough_and_fewer_are_not(tmp_path: Path) -
     filled.ask(store, entry, 0, [0, 1] * 10)
     filled.ask(store, entry, 1, [0] * 19)
     with pytest.raises(NotAllowed, match="expected at least 40"):
-        small_cells.counts_shown(store.shown(entry.id, 0))
+        store.shown(entry.id, 0).counts()
     entry = store.close("small")
-    assert small_cells.counts_shown(store.shown(entry.id, 0)).tally.respondents == 20
+    assert store.shown(entry.id, 0).counts().tally.respondents == 20
     with pytest.raises(
         NotAllowed, match="too few responses to 'colour'; expected at least 20"
     ):
-        small_cells.counts_shown(store.shown(entry.id, 1))
+        store.shown(entry.id, 1).counts()
     store.shut()
 
 
@@ -96,14 +96,14 @@ def test_what_withdrawals_leave_is_refused_when_it_is_few(tmp_path: Path) -> Non
     keys = np.repeat(np.arange(40, dtype=np.uint8)[:, None], 16, axis=1)
     for part in (keys[:20], keys[20:]):
         store.add_batch(Batch(entry.id, 0, 0, part, np.zeros(20, np.uint8)))
-    assert small_cells.counts_shown(store.shown(entry.id, 0)).tally.respondents == 20
+    assert store.shown(entry.id, 0).counts().tally.respondents == 20
     for key in keys[:35]:
         store.withdraw(entry.id, key.tobytes())
     entry = store.close("small")
     with pytest.raises(
         NotAllowed, match="too few responses to 'smokes'; expected at least 20"
     ):
-        small_cells.counts_shown(store.shown(entry.id, 0))
+        store.shown(entry.id, 0).counts()
     store.shut()
 
 
@@ -142,5 +142,5 @@ def test_one_response_is_too_few_whatever_the_survey_says(tmp_path: Path) -> Non
     entry = filled.opened(store, small(minimum=1, groups=()))
     filled.ask(store, entry, 0, [0])
     with pytest.raises(NotAllowed, match="expected at least 2"):
-        small_cells.counts_shown(store.shown(entry.id, 0))
+        store.shown(entry.id, 0).counts()
     store.shut()

@@ -40,7 +40,6 @@ from deniable.collector.results import (
     capital,
 )
 from deniable.collector.settings import Collector
-from deniable.collector.small_cells import counts_shown
 from deniable.collector.store import Entry, ShownQuestion, ShownReader, Store, Token
 from deniable.collector.store.base import Invitations
 from deniable.errors import NotAllowed, NotEstimable
@@ -353,7 +352,8 @@ def tally_file(store: Store, name: str, question: str, group: str = "") -> str:
         groups = () if number is None else (number,)
         return reader.question(entry.id, entry.survey.number(question), groups), number
 
-    return counts_shown(*store.read_shown(read)).tally.to_json(indent=2)
+    shown, selected = store.read_shown(read)
+    return shown.counts(selected).tally.to_json(indent=2)
 
 
 def about_file(store: Store, name: str, question: str) -> str:

@@ -14,7 +14,6 @@ from deniable.collector import exports, results
 from deniable.collector.monitoring import log_event
 from deniable.collector.refusals import Refused
 from deniable.collector.routes.table import Call, Endpoint
-from deniable.collector.small_cells import counts_shown
 from deniable.collector.store import ShownQuestion, ShownReader
 from deniable.errors import NotAllowed, NotEstimable
 
@@ -23,7 +22,7 @@ async def get_tallies(call: Call) -> dict[str, Any]:
     """Return the counts of every question as they are written to a file; null for those that are not shown."""
     return await _by_question(
         call,
-        lambda shown, group: json.loads(counts_shown(shown, group).tally.to_json()),
+        lambda shown, group: json.loads(shown.counts(group).tally.to_json()),
     )
 
 

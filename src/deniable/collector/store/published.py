@@ -24,6 +24,7 @@ from deniable.collector.store.base import Entry, Invitations, StoredQuestion
 from deniable.collector.store.counts import RAISED, SEEN, SIZE, Counter, Stages, Vector
 from deniable.collector.store.surveys import Column, KnownSurvey
 from deniable.db import Tables
+from deniable.errors import NotAllowed, quoted
 from deniable.survey import Question
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
@@ -133,6 +134,25 @@ class ShownQuestion:
     is_over: bool
     complete_stages: int
     complete_groups: frozenset[int]
+
+    def counts(self, group: int | None = None) -> ShownCounts:
+        """Return the counts of everybody, or of a group that may be shown.
+
+        Raises:
+            NotAllowed: of fewer people than the survey's minimum, or of a group that is hidden.
+        """
+        survey = self.entry.survey
+        if group is not None and group not in self.large_groups:
+            raise NotAllowed(
+                f"the group {quoted(survey.groups[group], 50)} is not shown; expected one with at least "
+                f"{survey.minimum:,} respondents, and no smaller one that could be told from the rest.",
+                "Read the counts of everybody instead, or wait for more responses.",
+            )
+        counts = self.everybody if group is None else self.groups[group]
+        if counts.tally.respondents < self.fewest:
+            next_step = 0 if self.is_over else self.next_steps[group]
+            raise too_few(self.entry, self.number, max(self.fewest, next_step))
+        return counts
 
 
 class ShownReader:
@@ -429,6 +449,15 @@ def _complete_groups(sizes: CellSizes) -> frozenset[int]:
 def fewest_shown(entry: Entry) -> int:
     """Return the smallest number of respondents whose counts are shown."""
     return max(entry.survey.minimum, _MIN_RESPONSES)
+
+
+def too_few(entry: Entry, question: int, needed: int) -> NotAllowed:
+    """Return the refusal to show a question that fewer people have responded to than are needed."""
+    return NotAllowed(
+        f"there are too few responses to {entry.survey.questions[question].name!r}; expected at least {needed:,} "
+        "before anything is shown.",
+        f"Wait for more responses, or for the end of the survey: then {fewest_shown(entry):,} are enough.",
+    )
 
 
 def _ended_before(published: Sizes) -> bool:
