@@ -41,7 +41,7 @@ from deniable.types.key_value.design import (
     pckv_ue,
 )
 from deniable.types.key_value.draw import collect
-from deniable.types.key_value.estimate import KeyValueEstimate, _triples
+from deniable.types.key_value.estimate import ItemEstimate
 from deniable.types.key_value.estimate import estimate as estimate_items
 from deniable.types.numbers.count import NumberTally
 from deniable.types.numbers.estimate import estimate as estimate_mean
@@ -168,7 +168,7 @@ def items(repetitions: int) -> Iterator[str]:
         empty = estimate_items(
             KeyValueTally(design, counts, n * (ITEMS if one_each else 1))
         )
-        triples, has, weight = _triples(empty)
+        triples, has, weight = empty.numbers.triples()
         shares = [
             (
                 np.array([1 - f, f * (mean - 1) / 4, f * (5 - mean) / 4]),
@@ -229,9 +229,9 @@ def surveys(repetitions: int) -> Iterator[str]:
 
 
 def ends_hold(
-    made: KeyValueEstimate, quantity: str, method: str | None, truth: Vector
+    made: ItemEstimate, quantity: str, method: str | None, truth: Vector
 ) -> Vector:
-    low, high = made.ends(quantity, 0.95, method)
+    low, high = made.about(quantity)._bounds(method, 0.95)
     return np.asarray((low - 1e-6 <= truth) & (truth <= high + 1e-6))
 
 
@@ -263,7 +263,7 @@ def edges(_: int) -> Iterator[str]:
         design = one_edge(["a", "b"], epsilon)
         triples, weight = estimate_edges(
             EdgeTally(design, np.array([[n, 0, 0], [n, 0, 0]]))
-        )._triples()
+        ).numbers._triples()
         enumerated(triples, weight, None, named, n, f"ε = {epsilon}", both)
     yield both.line("mean weight of edges, exact")
 

@@ -109,7 +109,6 @@ from deniable.types.drawn.estimate import DrawnEstimate as DrawnEstimate
 from deniable.types.edges.count import EdgeTally as EdgeTally
 from deniable.types.edges.design import EdgeDesign as EdgeDesign
 from deniable.types.edges.design import one_edge as one_edge
-from deniable.types.edges.estimate import EdgeEstimate as EdgeEstimate
 from deniable.types.key_value.count import KeyValueTally as KeyValueTally
 from deniable.types.key_value.design import KeyValueDesign as KeyValueDesign
 from deniable.types.key_value.design import lpp as lpp
@@ -118,7 +117,7 @@ from deniable.types.key_value.design import lpp_ddagger as lpp_ddagger
 from deniable.types.key_value.design import pckv_grr as pckv_grr
 from deniable.types.key_value.design import pckv_ue as pckv_ue
 from deniable.types.key_value.design import vpp as vpp
-from deniable.types.key_value.estimate import KeyValueEstimate as KeyValueEstimate
+from deniable.types.key_value.estimate import ItemEstimate as ItemEstimate
 from deniable.types.ladder.respond import degrade as degrade
 from deniable.types.ladder.respond import upgrade as upgrade
 from deniable.types.numbers.count import NumberTally as NumberTally

@@ -13,12 +13,8 @@ from deniable.types.key_value.design import (
     lpp_ddagger,
     pckv_ue,
 )
-from deniable.types.key_value.variances import (
-    ItemMoments,
-    conditional_moments,
-    moments,
-    scores,
-)
+from deniable.types.key_value.variances import scores
+from tests.support.item_moments import ItemMoments, conditional_moments, moments
 from tests.support.keyvalue import Row, designs, rows
 
 HALF = Fraction(1, 2)

@@ -294,6 +294,17 @@ def read_type(name: str, result: type[Result]) -> Callable[[Construct], Construc
     return register
 
 
+def construct_result(name: str, source: Mapping[str, Any], design: object) -> Result:
+    """Construct a result of a type that is loaded from its source.
+
+    Args:
+        name: the type's name in JSON.
+        source: what the constructor needs besides the design.
+        design: what the responses were drawn with.
+    """
+    return _CONSTRUCTORS[name].construct(source, design)
+
+
 def result_types() -> frozenset[str]:
     """Return the names in JSON of all types of results that are loaded."""
     return frozenset(_CONSTRUCTORS)

@@ -25,7 +25,7 @@ from deniable.rendering.pictures import (
     shorten,
     start_picture,
 )
-from deniable.types.key_value.estimate import KeyValueEstimate
+from deniable.types.key_value.estimate import ItemEstimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,7 +45,7 @@ _BAND, _UNKNOWN = "#dfe5ec", "#8a94a0"
 
 
 def against_truth(
-    estimate: KeyValueEstimate,
+    estimate: ItemEstimate,
     *,
     degree: Mapping[str, float],
     mean: Mapping[str, float] | None = None,
@@ -71,15 +71,14 @@ def against_truth(
     for axes in second:
         _scatter(axes, estimate, "mean", mean or {}, level, ~estimate.within_noise)
     epsilon = formats.epsilon(estimate.design.epsilon)
-    default = (
-        f"{estimate.design.name}, ε = {epsilon}, {estimate.respondents:,} respondents"
-    )
+    name = getattr(estimate.design, "name", "one edge each")
+    default = f"{name}, ε = {epsilon}, {estimate.respondents:,} respondents"
     set_main_title(figure, title or default)
     return figure
 
 
 def weighted_graph(
-    estimate: KeyValueEstimate, *, count: int = 20, level: float = 0.95, title: str = ""
+    estimate: ItemEstimate, *, count: int = 20, level: float = 0.95, title: str = ""
 ) -> Figure:
     """Draw the graph as it is known: an edge from all respondents to each of the most frequent items.
 
@@ -109,12 +108,12 @@ def weighted_graph(
     figure, axes = start_picture(1.8 + 0.4 * len(items), title or default, width=9.6)
     axes.axis("off")
     _draw_edges(axes, estimate, items, level)
-    if estimate.linear.weight is not None:
+    if estimate.tells("weight"):
         _draw_color_scale(figure, axes, estimate)
     return figure
 
 
-def _intervals(estimate: KeyValueEstimate, quantity: str, level: float) -> Matrix:
+def _intervals(estimate: ItemEstimate, quantity: str, level: float) -> Matrix:
     """Return the low and the high end of each item's interval."""
     intervals = estimate.about(quantity).conf_int(level=level)
     return np.array(list(intervals.values())).reshape(-1, 2)
@@ -122,7 +121,7 @@ def _intervals(estimate: KeyValueEstimate, quantity: str, level: float) -> Matri
 
 def _scatter(
     axes: Axes,
-    estimate: KeyValueEstimate,
+    estimate: ItemEstimate,
     quantity: str,
     truth: Mapping[str, float],
     level: float,
@@ -169,7 +168,7 @@ def _scatter(
 
 
 def _draw_edges(
-    axes: Axes, estimate: KeyValueEstimate, items: list[int], level: float
+    axes: Axes, estimate: ItemEstimate, items: list[int], level: float
 ) -> None:
     degrees = np.maximum(estimate.degree[items], 0.0)
     bounds = np.maximum(_intervals(estimate, "degree", level)[items], 0.0)
@@ -221,17 +220,17 @@ def _curve(start: float, end: float) -> tuple[Vector, Vector]:
     return x, start + (end - start) * (3 * x**2 - 2 * x**3)
 
 
-def _has_mean(estimate: KeyValueEstimate, item: int) -> bool:
-    return estimate.linear.weight is not None and not estimate.within_noise[item]
+def _has_mean(estimate: ItemEstimate, item: int) -> bool:
+    return estimate.tells("weight") and not estimate.within_noise[item]
 
 
-def _color(estimate: KeyValueEstimate, item: int) -> ColorType:
+def _color(estimate: ItemEstimate, item: int) -> ColorType:
     if not _has_mean(estimate, item):
         return _UNKNOWN
     return _COLORS(float(_scale(estimate)(float(estimate.mean[item]))))
 
 
-def _cells(estimate: KeyValueEstimate, item: int) -> tuple[str, str, str]:
+def _cells(estimate: ItemEstimate, item: int) -> tuple[str, str, str]:
     name = shorten(estimate.design.items[item], _NAME_LETTERS)
     people = f"{estimate.degree[item]:,.0f} ± {estimate.errors('degree')[item]:,.0f}"
     if not _has_mean(estimate, item):
@@ -240,12 +239,12 @@ def _cells(estimate: KeyValueEstimate, item: int) -> tuple[str, str, str]:
     return name, people, mean
 
 
-def _scale(estimate: KeyValueEstimate) -> Normalize:
+def _scale(estimate: ItemEstimate) -> Normalize:
     """Return the scale of mean weights."""
     return Normalize(float(estimate.design.low), float(estimate.design.high), clip=True)
 
 
-def _draw_color_scale(figure: Figure, axes: Axes, estimate: KeyValueEstimate) -> None:
+def _draw_color_scale(figure: Figure, axes: Axes, estimate: ItemEstimate) -> None:
     bar = figure.colorbar(
         ScalarMappable(_scale(estimate), _COLORS),
         ax=axes,

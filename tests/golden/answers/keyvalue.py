@@ -9,8 +9,8 @@ from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.design import lpp, lpp_ddagger, pckv_ue
 from deniable.types.key_value.estimate import estimate
 from deniable.types.key_value.respond import symbol_design
-from deniable.types.key_value.variances import moments
 from tests.golden.runner import document, fractions, quantity
+from tests.support.item_moments import moments
 
 NAMES = ("degree", "weight", "var_degree", "var_weight", "cov")
 

@@ -17,12 +17,12 @@ from deniable.types.edges.design import one_edge
 from deniable.types.edges.estimate import estimate as estimate_edges
 from deniable.types.key_value.count import KeyValueTally, tally
 from deniable.types.key_value.design import lpp_club, vpp
-from deniable.types.key_value.estimate import KeyValueEstimate, estimate
+from deniable.types.key_value.estimate import ItemEstimate, estimate
 
 ITEMS = ["tea", "coffee with a name that is far too long for a line", "milk"]
 
 
-def made(**options: object) -> KeyValueEstimate:
+def made(**options: object) -> ItemEstimate:
     design = lpp_club(ITEMS, 2, **options)  # type: ignore[arg-type]
     counts = np.array([[2000, 1800, 500], [3000, 900, 600], [3300, 440, 450]])
     return estimate(KeyValueTally(design, counts, int(counts.sum())))

@@ -39,6 +39,7 @@ from deniable.estimates.results import (
     Result,
     Row,
     Summary,
+    construct_result,
     words_of,
 )
 from deniable.estimates.sampling.intervals import (
@@ -814,22 +815,21 @@ def _default_of(evidence: Any) -> str:
 
 def _remade_evidence(body: Mapping[str, Any], design: Any) -> Any:
     """Make the estimate from counts again."""
-    module, _, name = _EVIDENCE[documents.field(body, "type", str)].rpartition(".")
-    return getattr(import_module(f"deniable.{module}"), name)._remade(
-        documents.field(body, "source", dict), design
-    )
+    name = documents.field(body, "type", str)
+    import_module(f"deniable.{_EVIDENCE[name]}")
+    return construct_result(name, documents.field(body, "source", dict), design)
 
 
-_EVIDENCE = {  # by the type of a result: its class, below `deniable`
-    "shares": "estimates.shares.Estimate",
-    "stages": "estimates.stages.Combined",
-    "devices": "estimates.stages.Mixed",
-    "deck": "estimates.decks.DeckEstimate",
-    "drawn-items": "types.drawn.estimate.DrawnEstimate",
-    "numbers": "types.numbers.estimate.NumberEstimate",
-    "key-value": "types.key_value.estimate.KeyValueEstimate",
-    "edges": "types.edges.estimate.EdgeEstimate",
-    "strings": "types.strings.estimate.StringEstimate",
+_EVIDENCE = {  # by the type of a result: its module, below `deniable`
+    "shares": "estimates.shares",
+    "stages": "estimates.stages",
+    "devices": "estimates.stages",
+    "deck": "estimates.decks",
+    "drawn-items": "types.drawn.estimate",
+    "numbers": "types.numbers.estimate",
+    "key-value": "types.key_value.estimate",
+    "edges": "types.edges.estimate",
+    "strings": "types.strings.estimate",
 }
 _OF_ROWS = ("korn-graubard", "logit", "fieller")  # methods that counts have none of
 _TOLD = (

@@ -18,7 +18,8 @@ from deniable.estimates.sampling import (
 from deniable.tallies.responses import Responses
 from deniable.types.edges.count import tally
 from deniable.types.edges.design import WEIGHTS, EdgeDesign
-from deniable.types.edges.estimate import EdgeEstimate, estimate, response_scores
+from deniable.types.edges.estimate import estimate, response_scores
+from deniable.types.key_value.estimate import ItemEstimate
 from deniable.types.key_value.sampling import by_quantity, item_block
 
 __all__ = ["estimate_numbers", "estimate_sampled"]
@@ -104,7 +105,7 @@ def estimate_numbers(
         )
         return OneResponse(vector(curve), low, high)
 
-    def count(part: Any, population: int | None) -> EdgeEstimate:
+    def count(part: Any, population: int | None) -> ItemEstimate:
         return estimate(
             tally(design, responses[part].present()["response"]), population=population
         )

@@ -243,6 +243,11 @@ class KeyValueDesign(ItemDesign):
         """How much of the ε that sequential composition charges is never spent."""
         return self.sequential - self.epsilon
 
+    @property
+    def scale(self) -> tuple[float, float]:
+        """The middle of the weights there can be, and half of their range."""
+        return float(self.low + self.high) / 2, float(self.high - self.low) / 2
+
     def row(self, answer: Mapping[str, Weight]) -> Row:
         """Return somebody's row by number, with weights between −1 and 1.
 

@@ -1,14 +1,14 @@
-"""Step 4: counts → degrees, weights and mean values of items, with all that is needed to say how sure we are."""
+"""Step 4: counts → degrees, weights and mean values of items, with their variances and intervals."""
 
 from __future__ import annotations
 
 import json
 import math
-from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,33 +17,56 @@ from deniable import documents
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.backing import LEAST_EXPECTED, clopper_pearson
 from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.intervals import (
-    Ends,
-    Interval,
-    one_of,
-    quantile,
-    scored,
-    wilson,
+from deniable.estimates.intervals import Interval, one_of, scored, wilson
+from deniable.estimates.results import (
+    Bounds,
+    Caution,
+    Columns,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+    Result,
+    Row,
+    RowType,
+    Summary,
+    bounds_around,
+    read_type,
 )
-from deniable.estimates.results import Caution, Columns, Result, Row, Summary, around
 from deniable.estimates.shares import sampled_fraction
 from deniable.estimates.triples import Scored, Triples
 from deniable.rendering import formats
-from deniable.types.key_value.count import ItemTally, KeyValueTally
+from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.design import KeyValueDesign
-from deniable.types.key_value.items import CROWDED, crowding
+from deniable.types.key_value.items import (
+    CROWDED,
+    DegreeDistribution,
+    Ranked,
+    Shrunk,
+    check_number,
+    crowding,
+    degree_distribution,
+    kept_share,
+    shrunk,
+    top,
+)
 from deniable.types.key_value.linear import CONDITIONAL, NOISE, ItemLinear, read_scaling
 from deniable.types.key_value.schemes import NONE
-from deniable.types.key_value.variances import check_told, scores
+from deniable.types.key_value.variances import scores
 
 if TYPE_CHECKING:
-    from deniable.types.key_value.items import DegreeDistribution, Ranked, Shrunk
+    from deniable.types.edges.count import EdgeTally
+    from deniable.types.edges.design import EdgeDesign
+    from deniable.types.edges.estimate import EdgeNumbers
 
-__all__ = ["KeyValueEstimate", "Quantity", "estimate"]
+__all__ = ["ItemEstimate", "Quantity", "estimate"]
+
+ItemNumbers: TypeAlias = "KeyValueNumbers | EdgeNumbers"
+"""The frequency, the weight per respondent and the mean weight of each item, with variances and intervals."""
 
 
-OVER = ("items", "all")
-Counted = TypeVar("Counted", bound=ItemTally[Any])
+QUANTITIES = ("frequency", "degree", "weight", "mean")
+_SUMS = {"degree": "frequency", "weight": "weight"}  # of what each respondent has
+_OVER = ("items", "all")
 
 
 @dataclass(frozen=True)
@@ -68,22 +91,27 @@ class Quantity:
         Raises:
             InvalidRequest: a method besides "normal" and "chebyshev", or a level outside (0, 1).
         """
+        confidence = one_of(1, level)
         if method is None and self.tested is not None:
-            return self.tested(one_of(1, level))
-        return around({"": self.value}, {"": self.error}, level=level, method=method)[
-            ""
-        ]
+            return self.tested(confidence)
+        value, error = np.array([[self.value], [self.error]])
+        return _interval(bounds_around(value, error, method or "normal", confidence))
 
     def times(self, factor: float) -> Quantity:
         """Return the quantity in another unit."""
         tested = self.tested
+        scaled = replace(self, value=self.value * factor, error=self.error * factor)
         if tested is None:
-            return Quantity(self.value * factor, self.error * factor)
-        return Quantity(
-            self.value * factor,
-            self.error * factor,
-            lambda confidence: Interval(*(end * factor for end in tested(confidence))),
+            return scaled
+        return replace(
+            scaled,
+            tested=lambda level: Interval(*(end * factor for end in tested(level))),
         )
+
+
+def _interval(bounds: Bounds) -> Interval:
+    (low,), (high,) = bounds
+    return Interval(float(low), float(high))
 
 
 def per_vertex(people: int, items: int, over: str) -> float:
@@ -99,184 +127,97 @@ def per_vertex(people: int, items: int, over: str) -> float:
         >>> 4 * per_vertex(2, 2, "all")
         2.0
     """
-    if over not in OVER:
+    if over not in _OVER:
         raise InvalidRequest(
             f"the average is over {quoted(over)}; expected 'items' or 'all' vertices."
         )
     return 1 / items if over == "items" else 2 / (people + items)
 
 
-METHODS = {
-    "degree": ("score", "normal", "exact", "chebyshev"),
-    "frequency": ("score", "normal", "exact", "chebyshev"),
-    "weight": ("wide", "score", "normal", "chebyshev"),
-    "mean": ("wide", "score", "delta", "chebyshev"),
-}
-
-
-def edges_within_noise(estimate: KeyValueEstimate) -> bool:
-    """Tell whether the number of all edges is within noise of 0: then nothing is known about their average weight."""
-    total, _w, variance, *_ = estimate.linear.totals()
-    return not total > NOISE * variance**0.5
-
-
-def _score(estimate: KeyValueEstimate, confidence: float) -> Ends:
-    """Return all frequencies whose own variance explains the distance from the estimate."""
-    linear = estimate.linear
-    assert linear.frequency is not None
-    f, w = linear.plausible
-    others, plus, minus = linear.second[0]
-    tilt = np.divide(w, f, out=np.zeros_like(f), where=f > 0)
-    own = plus * (1 + tilt) / 2 + minus * (1 - tilt) / 2
-    n = estimate.respondents
-    share: Any = (
-        1 - (linear.asked / n) * (1 - linear.f)
-        if linear.scaling == CONDITIONAL
-        else linear.f
-    )
-    asked: Any = linear.asked
-    return wilson(linear.frequency, own, others, asked, share, confidence)
-
-
-@dataclass(frozen=True)
-class EdgeRates:
-    """How often a symbol that says "has it" is sent about an item: by those who have it, and by those who do not.
-
-    Why: where "+" and "−" say the same about having an item, their number is binomial among those who were asked.
-    """
-
-    none: float
-    slope: float
-    trials: Vector
-    hits: Vector
-    most: float
-
-    @classmethod
-    def of(cls, estimate: KeyValueEstimate) -> EdgeRates | None:
-        """Return the rates; None where one count does not tell the frequency, or the population is finite."""
-        scheme, tally = estimate.design.scheme, estimate.tally
-        score = scores(scheme.symbol).degree
-        if score is None or len(set(score[1:])) > 1 or estimate.linear.f != 1:
-            return None
-        factor = 1 if scheme.one_each else scheme.multiplier
-        none, slope = (
-            float(factor * score[NONE]),
-            float(factor * (score[1] - score[NONE])),
-        )
-        counts = tally.counts.astype(np.float64)
-        return cls(
-            none,
-            slope,
-            counts.sum(axis=1),
-            counts.sum(axis=1) - counts[:, NONE],
-            (1 - none) / slope,
-        )
-
-    @property
-    def few(self) -> bool:
-        """Whether so few symbols of some sort are expected about an item that only their number can be relied on."""
-        least = -self.none / self.slope
-        rarest = min(least, 1 - least, self.most, 1 - self.most)
-        return bool(self.trials.min() * rarest < LEAST_EXPECTED)
-
-    def together(self) -> EdgeRates:
-        """Return the rates of all items together, of the mean frequency.
-
-        Why: what is sent about them is a sum of independent ones with different rates, or of such of which no two come
-        together; a binomial one of the same mean has larger tails [Hoe56].
-        """
-        return replace(
-            self,
-            trials=self.trials.sum(keepdims=True),
-            hits=self.hits.sum(keepdims=True),
-        )
-
-    def ends(self, confidence: float) -> Ends:
-        """Return the Clopper–Pearson intervals of the rates, as frequencies."""
-        low, high = clopper_pearson(self.hits, self.trials, confidence)
-        return self.none + self.slope * low, self.none + self.slope * high
-
-
-def _triples(estimate: KeyValueEstimate) -> tuple[Triples, Scored | None, Scored]:
-    """Return what was sent about each item as tallies of none, + and −, whether one has it, and with which weight.
-
-    With one item each, they are of those who were asked about it, whichever the scaling is; with padding, of everybody,
-    and an edge whose place was not drawn sends what none sends.
-    """
-    design, linear, counts = (
-        estimate.design,
-        estimate.linear,
-        estimate.tally.counts.astype(np.float64),
-    )
-    told, sent, places = (
-        scores(design.scheme.symbol),
-        design.scheme.symbol.floats(),
-        design.scheme.multiplier,
-    )
-    if design.scheme.one_each:
-        places = 1
-    sent = sent / places + (1 - 1 / places) * sent[:, [NONE]]
-    middle, half = estimate._scale
-    has = (
-        None
-        if told.degree is None
-        else Scored(np.array([0.0, 1.0, 1.0]), _floats(told.degree, places))
-    )
-    values = np.array([0.0, float(design.high), float(design.low)])
-    weight = half * (
-        np.zeros(len(sent)) if told.weight is None else _floats(told.weight, places)
-    )
-    weight += middle * has.responses if has is not None else 0.0
-    known = (1 - linear.f) * counts.sum(axis=1) / estimate.respondents
-    return (
-        Triples(sent, counts, known, None if linear.f == 1 else _alike),
-        has,
-        Scored(values, weight),
-    )
-
-
-def _only(ends: Ends) -> Interval:
-    (low,), (high,) = ends
-    return Interval(float(low), float(high))
-
-
-def _floats(score: tuple[Fraction, ...], factor: int) -> Vector:
-    return factor * np.array([float(each) for each in score])
-
-
-def _alike(values: Matrix, shares: Matrix) -> Vector:
-    """Return how much people differ at least: all who have an item may have the same weight."""
-    have = shares[:, 1:].sum(axis=1)
-    mean = np.divide(
-        (shares * values)[:, 1:].sum(axis=1),
-        have,
-        out=np.zeros_like(have),
-        where=have > 0,
-    )
-    return np.asarray(have * mean**2 + (1 - have) * values[:, 0] ** 2, np.float64)
-
-
-class ItemEstimate(Result, Generic[Counted]):
-    """Numbers about each item, and about the bipartite graph of respondents and items as a whole.
+@dataclass(frozen=True, slots=True)
+class GraphSummary(Summary[Row]):
+    """A table of the items with the most edges.
 
     Attributes:
-        tally: the counts it was made from.
-        quantity: what `params` and all that belongs to them tell of each item; another one by `about`.
+        graph: numbers of the whole graph.
     """
 
-    QUANTITIES: ClassVar[tuple[str, ...]]
-    tally: Counted
-    quantity: str
+    graph: dict[str, Row] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class ItemEstimate(Result[Row]):
+    """The numbers of each item, and of the bipartite graph of respondents and items as a whole.
+
+    All values are unbiased (the mean is a ratio of two that are, and consistent), so they may leave their range.
+    Weights and means are on the scale of the design.
+
+    Attributes:
+        numbers: what the counts tell.
+        quantity: what `params` and all that belongs to them tell of each item: "frequency", "degree", "weight" or
+            "mean"; another one by `about`.
+    """
+
+    numbers: ItemNumbers = field(repr=False)
+    quantity: str = "frequency"
+
+    @property
+    def type(self) -> str:  # type: ignore[override]  # which the numbers have
+        """The type's name in JSON."""
+        return self.numbers.type
+
+    @property
+    def tally(self) -> KeyValueTally | EdgeTally:
+        """The counts it was made from."""
+        return self.numbers.tally
+
+    @property
+    def design(self) -> KeyValueDesign | EdgeDesign:
+        """The design the responses were drawn with."""
+        return self.tally.design
 
     @property
     def respondents(self) -> int:
         """How many responses were counted."""
-        return self.tally.respondents
+        return int(self.tally.respondents)
 
     @property
     def df(self) -> float:
-        """The degrees of freedom of the variances: of people who were drawn one by one."""
+        """The degrees of freedom of the variances: of a simple random sample."""
         return max(self.respondents - 1, 1)
+
+    @property
+    def frequency(self) -> Vector:
+        """The share of respondents who have each item.
+
+        Raises:
+            NotEstimable: the design does not tell edges from none.
+        """
+        return self.numbers.frequency
+
+    @property
+    def degree(self) -> Vector:
+        """How many respondents have each item."""
+        return self.frequency * self.respondents
+
+    @property
+    def weight(self) -> Vector:
+        """The sum of the weights of each item.
+
+        Raises:
+            NotEstimable: the design does not tell weights.
+        """
+        return self.numbers.weight * self.respondents
+
+    @property
+    def mean(self) -> Vector:
+        """The mean weight of those who have an item: a ratio, to be read together with `within_noise`."""
+        return self.numbers.mean
+
+    @property
+    def within_noise(self) -> NDArray[np.bool_]:
+        """Whether so little is known about the edges of each item that nothing is known about their mean weight."""
+        return self.numbers.within_noise
 
     def value(self, what: str | None = None) -> Vector:
         """Return the quantity that the estimate is about, or another one, of each item.
@@ -286,18 +227,24 @@ class ItemEstimate(Result, Generic[Counted]):
             NotEstimable: the design does not tell it.
         """
         name = what or self.quantity
-        if name not in self.QUANTITIES:
+        if name not in QUANTITIES:
             raise InvalidRequest(
-                f"{quoted(name)} is not estimated; expected one of {', '.join(self.QUANTITIES)}."
+                f"{quoted(name)} is not estimated; expected one of {', '.join(QUANTITIES)}."
             )
         return np.asarray(getattr(self, name), np.float64)
 
-    @property
-    @abstractmethod
-    def within_noise(self) -> NDArray[np.bool_]:
-        """Whether so little is known about the edges of each item that nothing is known about their mean weight."""
+    def tells(self, what: str) -> bool:
+        """Tell whether the design tells a quantity."""
+        try:
+            self.value(what)
+        except NotEstimable:
+            return False
+        return True
 
-    @abstractmethod
+    def _scale(self, what: str) -> int:
+        """Return what a number per respondent is multiplied by."""
+        return self.respondents if what in _SUMS else 1
+
     def variance(self, what: str | None = None) -> Vector:
         """Return the variance of the quantity that the estimate is about, or of another one, of each item.
 
@@ -305,20 +252,15 @@ class ItemEstimate(Result, Generic[Counted]):
             InvalidRequest: something that is not estimated.
             NotEstimable: the design does not tell it.
         """
+        name = what or self.quantity
+        self.value(name)  # refuses what is not told
+        return self.numbers.variance(_SUMS.get(name, name)) * self._scale(name) ** 2
 
     def errors(self, what: str | None = None) -> Vector:
         """Return the standard error of the quantity that the estimate is about, or of another one, of each item."""
         return np.sqrt(np.maximum(self.variance(what), 0.0))
 
-    @abstractmethod
-    def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
-        """Return the two ends of the interval of each item.
-
-        Raises:
-            InvalidRequest: something that is not estimated, or a method that does not exist or does not fit.
-        """
-
-    def about(self, quantity: str) -> Self:
+    def about(self, quantity: str) -> ItemEstimate:
         """Return the same estimate with another quantity of each item as its numbers.
 
         Raises:
@@ -326,48 +268,68 @@ class ItemEstimate(Result, Generic[Counted]):
             NotEstimable: the design does not tell it.
         """
         self.value(quantity)
-        return replace(self, quantity=quantity)  # type: ignore[type-var]  # each is a dataclass
+        return replace(self, quantity=quantity)
 
     @property
     def params(self) -> dict[str, float]:
-        return self._by_item(self.value(self.quantity))
+        return dict(zip(self.design.items, self.value().tolist(), strict=True))
 
     @property
     def bse(self) -> dict[str, float]:
-        return self._by_item(self.errors(self.quantity))
+        return dict(zip(self.design.items, self.errors().tolist(), strict=True))
 
-    def _by_item(self, values: Vector) -> dict[str, float]:
-        return dict(zip(self.tally.design.items, values.tolist(), strict=True))
+    def cov_params(self) -> Matrix:
+        """Return the covariance of the numbers of all items, for independent respondents.
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        items = self.tally.design.items
-        low, high = self.ends(
-            self.quantity, one_of(len(items) if simultaneous else 1, level), method
-        )
-        return dict(zip(items, map(Interval, low.tolist(), high.tolist()), strict=True))
+        In a census the covariance is smaller in every direction. That of means is by the delta method.
 
-    def _own_numbers(
-        self, level: float, method: str | None, *, simultaneous: bool
-    ) -> list[tuple[str, float, float, float, float]]:
-        """Return for each item its name, the number in question, its error and the two ends of its interval."""
-        intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        rows = zip(
-            intervals.items(), self.params.values(), self.bse.values(), strict=True
-        )
-        return [
-            (name, value, error, low, high)
-            for (name, (low, high)), value, error in rows
-        ]
+        Raises:
+            NotEstimable: the design does not tell edges from none, or not the weights.
+        """
+        self.value()  # refuses what the design does not tell
+        if self.quantity == "mean":
+            return self.numbers.covariance_of_means()
+        size = len(self.design.items)
+        half = slice(size, None) if self.quantity == "weight" else slice(size)
+        joint = self.numbers.joint(range(size))
+        return joint[half, half] * self._scale(self.quantity) ** 2
 
-    @abstractmethod
+    def joint_covariance(self, items: Sequence[str]) -> Matrix:
+        """Return the covariance of the degrees and then the weights of some items, for independent respondents.
+
+        Raises:
+            InvalidAnswer: an item that the design does not know.
+            NotEstimable: the design does not tell edges from none, or not the weights.
+        """
+        _ = self.frequency, self.weight  # refuses what is not told
+        numbers = [self.design.item_number(item) for item in items]
+        return self.numbers.joint(numbers) * self.respondents**2
+
+    def _interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return the interval methods of the quantity.
+
+        For frequencies and degrees they are "score", "exact" and "normal"; for weights and means "wide", "score" and
+        "normal" ("delta" for a ratio). "wide" is all values that the score or the likelihood does not
+        reject, which is the whole scale for the mean of an item that perhaps nobody has.
+        """
+        name, scale = self.quantity, self._scale(self.quantity)
+        around = super()._interval_methods()
+        methods = self.numbers.intervals(_SUMS.get(name, name))
+        own = {method: _scaled(methods[method], scale) for method in methods}
+        by_error = self.numbers.mean_by_error if name == "mean" else "normal"
+        return {
+            **own,
+            by_error: around["normal"],
+            "chebyshev": around["chebyshev"],
+        }
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        return self.numbers.warnings
+
     def edges(self) -> Quantity:
         """Return the number of all edges."""
+        return self.numbers.edges().times(self.respondents)
 
     def average_degree(self, over: str = "items") -> Quantity:
         """Return the average degree: of the items, or over "all" vertices, respondents too.
@@ -384,14 +346,20 @@ class ItemEstimate(Result, Generic[Counted]):
 
     def density(self) -> Quantity:
         """Return the share of all possible edges that are there."""
-        return self.edges().times(1 / (self.respondents * len(self.tally.design.items)))
+        return self.edges().times(1 / (self.respondents * len(self.design.items)))
 
-    @abstractmethod
     def average_weight(self, over: str = "edges") -> Quantity:
-        """Return the average weight of an edge; or the average sum of weights of an item, or of "all" vertices."""
+        """Return the average weight of an edge; or the average sum of weights of an item, or of "all" vertices.
+
+        Of an edge it is a ratio, and says nothing where the number of edges is within noise of 0.
+        """
+        if over == "edges":
+            return self.numbers.edge_weight()
+        total = self.numbers.total_weight().times(self.respondents)
+        return total.times(self._per_vertex(over))
 
     def _per_vertex(self, over: str) -> float:
-        return per_vertex(self.respondents, len(self.tally.design.items), over)
+        return per_vertex(self.respondents, len(self.design.items), over)
 
     def top(
         self, count: int = 10, by: str | None = None, *, level: float = 0.95
@@ -406,13 +374,175 @@ class ItemEstimate(Result, Generic[Counted]):
         Raises:
             InvalidRequest: fewer than one item, or something that is not estimated.
         """
-        from deniable.types.key_value.items import top
-
         return top(self, count, by or self.quantity, level)
+
+    def degree_distribution(self, points: int = 60) -> DegreeDistribution:
+        """Return how the degrees of the items are distributed, the noise of their estimates taken out."""
+        return degree_distribution(self, points)
+
+    def shrunk(self) -> Shrunk:
+        """Return frequencies and means drawn towards those of all items, for the least error on the whole; biased.
+
+        Raises:
+            NotEstimable: the design does not tell edges from none, or not the weights; or which is known.
+        """
+        return shrunk(self._key_values)
+
+    def corrected(self, sizes: Mapping[int, float]) -> ItemEstimate:
+        """Return the estimate with what padding cut off put back, given the shares of people by number of items."""
+        numbers = self._key_values
+        kept = kept_share(numbers.tally.design, sizes)
+        return replace(self, numbers=replace(numbers, kept=kept, corrected=True))
+
+    @property
+    def _key_values(self) -> KeyValueNumbers:
+        if not isinstance(self.numbers, KeyValueNumbers):
+            raise NotEstimable(
+                "everybody has one edge, and which is known; expected responses about several items."
+            )
+        return self.numbers
+
+    def summary(
+        self,
+        *,
+        level: float = 0.95,
+        method: str | None = None,
+        simultaneous: bool = False,
+        count: int = 20,
+    ) -> GraphSummary:
+        """Return a table of the items with the most edges, with the numbers of the whole graph and warnings.
+
+        Raises:
+            InvalidRequest: fewer than one item.
+        """
+        check_number("count", count)
+        full = self._summarize(IntervalRequest(level, method, simultaneous))
+        largest = self.value("frequency" if self.tells("frequency") else "weight")
+        order = np.argsort(-np.nan_to_num(largest), kind="stable")[:count]
+        rows = tuple(full.rows[number] for number in order)
+        return replace(full, rows=rows, left_out=len(full.rows) - len(rows))
+
+    def _whole(
+        self, *, level: float, method: str | None, simultaneous: bool
+    ) -> GraphSummary:
+        return self._summarize(IntervalRequest(level, method, simultaneous))
+
+    def _summarize(self, request: IntervalRequest) -> GraphSummary:
+        full = super()._summarize(request)
+        parts = {part.name: getattr(full, part.name) for part in fields(full)}
+        graph = {
+            name: Row(name, total.value, total.error, *total.interval(level=full.level))
+            for name, total in self.numbers.graph(self).items()
+        }
+        return GraphSummary(**parts, graph=graph)
+
+    def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the same for all
+        title, method, notes = self.numbers.describe()
+        totals = (
+            f"{name}: {total.value:.4g} ± {total.error:.2g}"
+            for name, total in self.numbers.graph(self).items()
+        )
+        return Description(
+            title,
+            self.quantity,
+            method,
+            self.respondents,
+            self.design.epsilon,
+            self.tally.missing,
+            (*totals, *notes),
+        )
+
+    @property
+    def _row_type(self) -> RowType:
+        return self.numbers.row_type
+
+    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[Any]]:
+        return self.numbers.columns(self, request.level)
 
     @property
     def _design_hash(self) -> str:
-        return str(self.tally.design.hash)
+        return str(self.design.hash)
+
+    def _source(self) -> dict[str, Any]:
+        return {
+            "tally": json.loads(self.tally.to_json()),
+            **self.numbers.to_source(),
+            "quantity": self.quantity,
+        }
+
+
+def _scaled(bounds: IntervalMethod, scale: float) -> IntervalMethod:
+    def scaled(level: float) -> Bounds:
+        low, high = bounds(level)
+        return low * scale, high * scale
+
+    return scaled
+
+
+def tested_intervals(
+    bounds: Callable[..., Bounds], *, finite: bool
+) -> dict[str, IntervalMethod]:
+    """Return the intervals "wide" and "score", the default first: in a finite population the second.
+
+    Args:
+        bounds: a function of the level and of `likelihood`, whether the test of the likelihood may reject, too.
+        finite: whether the population is finite.
+    """
+    methods: dict[str, IntervalMethod] = {
+        "wide": partial(bounds, likelihood=True),
+        "score": partial(bounds, likelihood=False),
+    }
+    return dict(reversed(methods.items())) if finite else methods
+
+
+@dataclass(frozen=True)
+class EdgeRates:
+    """How often a symbol that says "has it" is sent about an item: by those who have it, and by those who do not.
+
+    Why: where "+" and "−" say the same about having an item, their number is binomial among those who were asked.
+    """
+
+    none: float
+    slope: float
+    trials: Vector
+    hits: Vector
+
+    @classmethod
+    def of(cls, numbers: KeyValueNumbers) -> EdgeRates | None:
+        """Return the rates; None where one count does not tell the frequency, or the population is finite."""
+        scheme = numbers.tally.design.scheme
+        score = scores(scheme.symbol).degree
+        if score is None or len(set(score[1:])) > 1 or numbers.linear.f != 1:
+            return None
+        factor = 1 if scheme.one_each else scheme.multiplier
+        none, slope = factor * score[NONE], factor * (score[1] - score[NONE])
+        counts = numbers.tally.counts.astype(np.float64)
+        trials = counts.sum(axis=1)
+        return cls(float(none), float(slope), trials, trials - counts[:, NONE])
+
+    @property
+    def few(self) -> bool:
+        """Whether so few symbols of some sort are expected about an item that only their number can be relied on."""
+        least, most = -self.none / self.slope, (1 - self.none) / self.slope
+        rarest = min(least, 1 - least, most, 1 - most)
+        return bool(self.trials.min() * rarest < LEAST_EXPECTED)
+
+    def together(self) -> EdgeRates:
+        """Return the rates of all items together, of the mean frequency.
+
+        Why: what is sent about them is a sum of independent ones with different rates, or of such of which no two come
+        together; a binomial one of the same mean has larger tails [Hoe56].
+        """
+        return replace(
+            self,
+            trials=self.trials.sum(keepdims=True),
+            hits=self.hits.sum(keepdims=True),
+        )
+
+    def bounds(self, level: float) -> Bounds:
+        """Return the Clopper–Pearson intervals of the rates, as frequencies."""
+        low, high = clopper_pearson(self.hits, self.trials, level)
+        return self.none + self.slope * low, self.none + self.slope * high
 
 
 @dataclass(frozen=True, slots=True)
@@ -454,42 +584,27 @@ class WeightRow(ItemRow):
     COLUMNS: ClassVar[Columns] = (("weight",), ("weight_error",))
 
 
-@dataclass(frozen=True, slots=True)
-class KeyValueSummary(Summary[ItemRow]):
-    """A table of the most frequent items.
-
-    Attributes:
-        graph: numbers of the whole graph.
-    """
-
-    graph: dict[str, Row] = field(default_factory=dict)
-
-
 @dataclass(frozen=True, eq=False)
-class KeyValueEstimate(ItemEstimate[KeyValueTally]):
-    """What is known about each item: how many have it, with how much weight, and the mean value of those who have it.
-
-    All values are unbiased (the mean is a ratio of two that are, and consistent), so they may leave their range.
-    Weights and means are on the scale of the design, from `low` to `high`.
+class KeyValueNumbers:
+    """The numbers of items of which people have several, by the inverse of the channel of one item.
 
     Attributes:
-        tally: the counts it was made from.
+        tally: the counts.
         linear: the estimates per respondent, on the scale from −1 to 1.
         population: how many people there are, "census" if all of them responded, None if respondents are independent.
         kept: the share of edges that padding let through; 1 unless a correction was made.
-        quantity: what `params` and all that belongs to them tell of each item; another one by `about`.
-        warnings: what calls for care.
+        corrected: whether it was made.
     """
 
-    type: ClassVar = "key-value"
-    QUANTITIES: ClassVar[tuple[str, ...]] = ("degree", "frequency", "weight", "mean")
+    type: ClassVar[str] = "key-value"
+    mean_by_error: ClassVar[str] = "delta"
+    """The name of the interval of a mean that is value ± a multiple of the error."""
 
     tally: KeyValueTally
-    linear: ItemLinear = field(repr=False)
+    linear: ItemLinear
     population: int | str | None = None
     kept: float = 1.0
-    quantity: str = "frequency"
-    warnings: tuple[Caution, ...] = ()
+    corrected: bool = False
 
     @property
     def design(self) -> KeyValueDesign:
@@ -497,17 +612,7 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         return self.tally.design
 
     @property
-    def scaling(self) -> str:
-        """Whether counts are divided by how many were asked ("conditional"), or multiplied by what is expected."""
-        return self.linear.scaling
-
-    @property
     def frequency(self) -> Vector:
-        """The share of respondents who have each item.
-
-        Raises:
-            NotEstimable: the design does not tell edges from none.
-        """
         if self.linear.frequency is None:
             raise NotEstimable(
                 f"{self.design.name} does not tell who has an item; expected a design such as lpp_club() or pckv_ue()."
@@ -515,26 +620,13 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
         return self.linear.frequency / self.kept
 
     @property
-    def degree(self) -> Vector:
-        """How many respondents have each item."""
-        return self.frequency * self.respondents
-
-    @property
     def weight(self) -> Vector:
-        """The sum of the weights of each item.
-
-        Raises:
-            NotEstimable: the design does not tell weights.
-        """
-        return self._weight * self.respondents
+        middle, half = self.design.scale
+        return (middle * self.frequency if middle else 0.0) + half * self.centred
 
     @property
-    def _weight(self) -> Vector:
-        middle, half = self._scale
-        return (middle * self.frequency if middle else 0.0) + half * self._centred
-
-    @property
-    def _centred(self) -> Vector:
+    def centred(self) -> Vector:
+        """The weight per respondent on the scale from −1 to 1."""
         if self.linear.weight is None:
             raise NotEstimable(
                 f"{self.design.name} was built for frequencies alone and does not tell weights.",
@@ -544,397 +636,293 @@ class KeyValueEstimate(ItemEstimate[KeyValueTally]):
 
     @property
     def mean(self) -> Vector:
-        """The mean weight of those who have an item: a ratio, to be read together with `within_noise`."""
-        middle, half = self._scale
+        middle, half = self.design.scale
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.asarray(
-                middle + half * self._centred / self.frequency, np.float64
-            )
+            return np.asarray(middle + half * self.centred / self.frequency, np.float64)
 
     @property
     def within_noise(self) -> NDArray[np.bool_]:
         """Whether the degree of each item is within noise of 0, so that nothing is known about its mean."""
-        variance = self.linear.variances[0] / self.kept**2
-        return np.asarray(~(self.frequency > NOISE * np.sqrt(variance)), np.bool_)
+        errors = np.sqrt(self.variances[0])
+        return np.asarray(~(self.frequency > NOISE * errors), np.bool_)
 
     @property
-    def _scale(self) -> tuple[float, float]:
-        return float(self.design.low + self.design.high) / 2, float(
-            self.design.high - self.design.low
-        ) / 2
+    def variances(self) -> tuple[Vector, Vector, Vector]:
+        """The variances of frequency and centred weight, and their covariance, for each item."""
+        var_f, var_w, cov = (part / self.kept**2 for part in self.linear.variances)
+        return var_f, var_w, cov
 
-    def variance(self, what: str | None = None) -> Vector:
-        """Return the variance of the degree, frequency, weight or mean of each item; the mean's by the delta method."""
-        what = what or self.quantity
-        self.value(what)  # refuses what is not told
-        var_f, var_w, cov = (each / self.kept**2 for each in self.linear.variances)
-        if what in ("degree", "frequency"):
-            return var_f * (self.respondents**2 if what == "degree" else 1)
-        middle, half = self._scale
+    def variance(self, what: str) -> Vector:
+        """Return the variance of the frequency, weight or mean of each item; the mean's by the delta method."""
+        (var_f, var_w, cov), (middle, half) = self.variances, self.design.scale
+        if what == "frequency":
+            return var_f
         if what == "weight":
             total = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
-            return np.maximum(total, 0.0) * self.respondents**2
+            return np.maximum(total, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratio = self._centred / self.frequency
-            return np.asarray(
-                half**2
-                * (var_w - 2 * ratio * cov + ratio**2 * var_f)
-                / self.frequency**2,
-                np.float64,
-            )
+            ratio = self.centred / self.frequency
+            centred = var_w - 2 * ratio * cov + ratio**2 * var_f
+            return np.asarray(half**2 * centred / self.frequency**2, np.float64)
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        """Return an interval for each item by name.
+    def joint(self, items: Sequence[int]) -> Matrix:
+        (middle, half), eye = self.design.scale, np.eye(len(items))
+        turn = np.block([[eye, 0 * eye], [middle * eye, half * eye]])
+        matrix = self.linear.matrix(list(items)) / self.kept**2
+        return np.asarray(turn @ matrix @ turn.T, np.float64)
 
-        Args:
-            level: how often such an interval holds the truth.
-            method: for degree and frequency "score" (the default), "exact" (the default where some symbols are hardly
-                ever sent about an item) or "normal"; for the weight "wide", "score" or "normal", for the mean "wide",
-                "score" or "delta". "wide" is the default: all values that the score or the likelihood does not reject,
-                which is the whole scale for the mean of an item that perhaps nobody has. In a finite population it is
-                "score".
-            simultaneous: let all intervals together hold with this level (Bonferroni).
+    def covariance_of_means(self) -> Matrix:
+        f = self.frequency
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turn = np.hstack([np.diag(-self.mean / f), np.diag(1 / f)])
+            return np.asarray(turn @ self.joint(range(len(f))) @ turn.T, np.float64)
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
+    def intervals(self, what: str) -> dict[str, IntervalMethod]:
+        """Return the interval methods of a frequency, weight or mean, the default first.
+
+        That is "exact" where some symbols are hardly ever sent about an item, else "score"; for weights and means
+        "wide", and "score" in a finite population.
         """
-        return super().conf_int(level=level, method=method, simultaneous=simultaneous)
-
-    def ends(self, what: str, confidence: float, method: str | None = None) -> Ends:
-        value = self.value(what)
-        if method is not None and method not in METHODS[what]:
-            raise InvalidRequest(
-                f"the method is {quoted(method)}; expected {' or '.join(METHODS[what])} for the {what}."
-            )
-        if method == "chebyshev":
-            width = (1 - confidence) ** -0.5 * self.errors(what)
-            return value - width, value + width
-        if what in ("degree", "frequency") and method != "normal":
-            factor = (self.respondents if what == "degree" else 1) / self.kept
-            low, high = self._counted(confidence, method or self.default_interval(what))
-            return low * factor, high * factor
-        if method in ("normal", "delta"):
-            width = quantile(confidence, self.df) * self.errors(what)
-            return value - width, value + width
-        low, high = self._tested(
-            what,
-            confidence,
-            likelihood=(method or self.default_interval(what)) == "wide",
-        )
-        factor = 1 if what == "mean" else self.respondents / self.kept
-        return low * factor, high * factor
-
-    def _tested(self, what: str, confidence: float, *, likelihood: bool) -> Ends:
-        """Return the ends of the weight per respondent, or of the mean of those who have an item."""
-        triples, has, weight = _triples(self)
-        if what == "weight":
-            return triples.mean(weight, confidence, likelihood=likelihood)
-        assert has is not None  # `value` has refused what is not told
-        return triples.ratio(weight, has, confidence, likelihood=likelihood)
-
-    def default_interval(self, what: str | None = None) -> str:
-        """Return the interval method that is used when none is named."""
-        name = what or self.quantity
-        if name in ("degree", "frequency"):
-            rates = EdgeRates.of(self)
-            return "exact" if rates is not None and rates.few else "score"
-        return "wide" if self.linear.f == 1 else "score"
-
-    def _counted(self, confidence: float, method: str) -> Ends:
-        if method == "score":
-            return _score(self, confidence)
+        if what != "frequency":
+            bounds = partial(self._test, what)
+            return tested_intervals(bounds, finite=self.linear.f != 1)
         rates = EdgeRates.of(self)
+        methods: dict[str, IntervalMethod] = {
+            "score": self._score,
+            "exact": partial(self._exact, rates),
+        }
+        if rates is not None and rates.few:
+            methods = dict(reversed(methods.items()))
+        return {name: _scaled(methods[name], 1 / self.kept) for name in methods}
+
+    def _score(self, level: float) -> Bounds:
+        """Return all frequencies whose own variance explains the distance from the estimate."""
+        linear = self.linear
+        assert linear.frequency is not None
+        f, w = linear.plausible
+        others, plus, minus = linear.second[0]
+        tilt = np.divide(w, f, out=np.zeros_like(f), where=f > 0)
+        own = plus * (1 + tilt) / 2 + minus * (1 - tilt) / 2
+        sampled: Any = linear.f
+        if linear.scaling == CONDITIONAL:
+            sampled = 1 - (linear.asked / self.tally.respondents) * (1 - linear.f)
+        asked: Any = linear.asked
+        return wilson(linear.frequency, own, others, asked, sampled, level)
+
+    @staticmethod
+    def _exact(rates: EdgeRates | None, level: float) -> Bounds:
         if rates is None:
             raise InvalidRequest(
                 "the exact interval needs independent respondents and one count that tells who has an item.",
                 "Use the score interval.",
             )
-        return rates.ends(confidence)
+        return rates.bounds(level)
 
-    def cov_params(self) -> Matrix:
-        """Return the covariance of the numbers of all items, for independent respondents.
+    def _test(self, what: str, level: float, *, likelihood: bool) -> Bounds:
+        """Return the bounds of the weight per respondent, or of the mean of those who have an item."""
+        triples, has, weight = self.triples()
+        if what == "weight":
+            low, high = triples.mean(weight, level, likelihood=likelihood)
+            return low / self.kept, high / self.kept
+        assert has is not None  # `value` has refused what is not told
+        return triples.ratio(weight, has, level, likelihood=likelihood)
 
-        In a census the covariance is smaller in every direction. That of means is by the delta method.
+    def triples(self) -> tuple[Triples, Scored | None, Scored]:
+        """Return what was sent about each item as tallies of none, + and −, whether one has it, and with which weight.
 
-        Raises:
-            NotEstimable: the design does not tell edges from none, or not the weights.
+        With one item each, they are of those who were asked about it, whichever the scaling is; with padding, of
+        everybody, and an edge whose place was not drawn sends what none sends.
         """
-        self.value(self.quantity)  # refuses what the design does not tell
-        size, both = (
-            len(self.design.items),
-            self._covariance(list(range(len(self.design.items)))),
-        )
-        if self.quantity in ("degree", "frequency"):
-            return both[:size, :size] / (
-                self.respondents**2 if self.quantity == "frequency" else 1
-            )
-        if self.quantity == "weight":
-            return both[size:, size:]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            turn = np.hstack(
-                [np.diag(-self.mean / self.degree), np.diag(1 / self.degree)]
-            )
-            return np.asarray(turn @ both @ turn.T, np.float64)
-
-    def joint_covariance(self, items: Sequence[str]) -> Matrix:
-        """Return the covariance of the degrees and then the weights of some items, for independent respondents.
-
-        Raises:
-            InvalidAnswer: an item that the design does not know.
-            NotEstimable: the design does not tell edges from none, or not the weights.
-        """
-        check_told(self.design)
-        return self._covariance([self.design.item_number(item) for item in items])
-
-    def _covariance(self, numbers: list[int]) -> Matrix:
-        matrix = self.linear.matrix(numbers) * (self.respondents / self.kept) ** 2
-        middle, half = self._scale
-        eye = np.eye(len(numbers))
-        turn = np.block([[eye, 0 * eye], [middle * eye, half * eye]])
-        return np.asarray(turn @ matrix @ turn.T, np.float64)
-
-    def average_weight(self, over: str = "edges") -> Quantity:
-        """Return the average weight of an edge; or the average sum of weights of an item, or of "all" vertices.
-
-        Of an edge it is a ratio, and says nothing where the number of edges is within noise of 0.
-        """
-        _ = self._centred  # refuses where weights are not told
-        f, w, var_f, var_w, cov = self.linear.totals()
-        middle, half = self._scale
-        if over == "edges":
-            _ = self.frequency  # refuses where edges are not told
-            ratio = w / f if f else math.nan
-            variance = (
-                (var_w - 2 * ratio * cov + ratio**2 * var_f) / f**2 if f else math.inf
-            )
-            return Quantity(
-                middle + half * ratio,
-                half * max(variance, 0.0) ** 0.5,
-                self._edge_weight,
-            )
-        variance = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
-        total = Quantity(
-            middle * f + half * w, max(variance, 0.0) ** 0.5, self._total_weight
-        )
-        return total.times(self.respondents / self.kept * self._per_vertex(over))
-
-    def _edge_weight(self, confidence: float) -> Interval:
-        triples, has, weight = _triples(self)
-        assert has is not None  # `frequency` has refused what is not told
-        return _only(triples.together().ratio(weight, has, confidence))
-
-    def _total_weight(self, confidence: float) -> Interval:
-        """Return the ends of the weights of all items of a respondent."""
-        triples, _, weight = _triples(self)
-        low, high = _only(triples.together().mean(weight, confidence))
-        return Interval(low * len(self.design.items), high * len(self.design.items))
+        scheme, linear = self.design.scheme, self.linear
+        counts = self.tally.counts.astype(np.float64)
+        symbol_scores, sent = scores(scheme.symbol), scheme.symbol.floats()
+        slots = 1 if scheme.one_each else scheme.multiplier
+        sent = sent / slots + (1 - 1 / slots) * sent[:, [NONE]]
+        middle, half = self.design.scale
+        degree, sign = symbol_scores.degree, symbol_scores.weight
+        has, weight = None, np.zeros(len(sent))
+        if sign is not None:
+            weight = half * _floats(sign, slots)
+        if degree is not None:
+            has = Scored(np.array([0.0, 1.0, 1.0]), _floats(degree, slots))
+            weight = weight + middle * has.responses
+        values = np.array([0.0, float(self.design.high), float(self.design.low)])
+        known = (1 - linear.f) * counts.sum(axis=1) / self.tally.respondents
+        among = None if linear.f == 1 else _least_variance
+        return Triples(sent, counts, known, among), has, Scored(values, weight)
 
     def edges(self) -> Quantity:
         _ = self.frequency  # refuses where edges are not told
         f, _w, var_f, *_ = self.linear.totals()
-        return Quantity(f, var_f**0.5, self._all_edges).times(
-            self.respondents / self.kept
-        )
+        return Quantity(f, var_f**0.5, self._test_edges).times(1 / self.kept)
 
-    def _all_edges(self, confidence: float) -> Interval:
+    def _test_edges(self, level: float) -> Interval:
         """Return the ends of the number of edges of a respondent: exact where some symbols are hardly ever sent."""
         total, rates = self.linear.values[0].sum(keepdims=True), EdgeRates.of(self)
-        if rates is not None and rates.together().few:
-            low, high = (
-                len(self.design.items) * each
-                for each in rates.together().ends(confidence)
+        if rates is None or not rates.together().few:
+            return _interval(scored(total, self.linear.total_curve()[:, None], level))
+        low, high = rates.together().bounds(level)
+        size = len(self.design.items)
+        return _interval(
+            (np.minimum(size * low, total), np.maximum(size * high, total))
+        )
+
+    def edge_weight(self) -> Quantity:
+        _ = self.centred, self.frequency  # refuses what is not told
+        f, w, var_f, var_w, cov = self.linear.totals()
+        middle, half = self.design.scale
+        if not f:
+            return Quantity(math.nan, math.inf, self._test_edge_weight)
+        ratio = w / f
+        variance = max((var_w - 2 * ratio * cov + ratio**2 * var_f) / f**2, 0.0)
+        return Quantity(
+            middle + half * ratio, half * variance**0.5, self._test_edge_weight
+        )
+
+    def _test_edge_weight(self, level: float) -> Interval:
+        triples, has, weight = self.triples()
+        assert has is not None  # `frequency` has refused what is not told
+        return _interval(triples.together().ratio(weight, has, level))
+
+    def total_weight(self) -> Quantity:
+        _ = self.centred  # refuses where weights are not told
+        f, w, var_f, var_w, cov = self.linear.totals()
+        middle, half = self.design.scale
+        variance = middle**2 * var_f + 2 * middle * half * cov + half**2 * var_w
+        total = middle * f + half * w
+        error = max(variance, 0.0) ** 0.5
+        return Quantity(total, error, self._test_total_weight).times(1 / self.kept)
+
+    def _test_total_weight(self, level: float) -> Interval:
+        """Return the ends of the weights of all items of a respondent."""
+        triples, _, weight = self.triples()
+        low, high = _interval(triples.together().mean(weight, level))
+        return Interval(low * len(self.design.items), high * len(self.design.items))
+
+    @property
+    def _tells_means(self) -> bool:
+        return self.linear.frequency is not None and self.linear.weight is not None
+
+    def _edges_within_noise(self) -> bool:
+        """Tell whether the number of all edges is within noise of 0: nothing is known about their average weight."""
+        total, _w, variance, *_ = self.linear.totals()
+        return not total > NOISE * variance**0.5
+
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        cautions = []
+        if self._tells_means and self.within_noise.any():
+            count, items = int(self.within_noise.sum()), len(self.design.items)
+            text = (
+                f"the degree of {count:,} of {items:,} items is within noise of 0: nothing is known about the mean "
+                "value of those who have them."
             )
-            return _only((np.minimum(low, total), np.maximum(high, total)))
-        return _only(scored(total, self.linear.total_curve()[:, None], confidence))
+            cautions.append(Caution("within-noise", text))
+        if self._tells_means and self._edges_within_noise():
+            text = "the number of all edges is within noise of 0: nothing is known about their average weight."
+            cautions.append(Caution("edges-within-noise", text))
+        unseen = int((self.tally.asked == 0).sum())
+        if unseen:
+            text = f"nobody was asked about {unseen:,} items: their estimates are those of the design alone."
+            cautions.append(Caution("not-asked", text))
+        return (*cautions, *(() if self.corrected else crowding(self)))
 
-    def degree_distribution(self, points: int = 60) -> DegreeDistribution:
-        """Return how the degrees of the items are distributed, the noise of their estimates taken out."""
-        from deniable.types.key_value.items import degree_distribution
+    def describe(self) -> tuple[str, str, tuple[str, ...]]:
+        design, tally, scaling = self.design, self.tally, self.linear.scaling
+        epsilon = formats.epsilon(design.epsilon)
+        title = (
+            f"{design.name}, ε = {epsilon}, {tally.respondents:,} respondents, "
+            f"{len(design.items):,} items, {scaling} scaling"
+        )
+        notes = (
+            f"ε = {epsilon} protects all items and weights of a respondent together; two "
+            f"devices one after the other would be charged {formats.epsilon(design.sequential)}, "
+            f"{formats.number(design.saving, 3)} more."
+        )
+        if not tally.missing:
+            return title, scaling, (notes,)
+        silent = f"{tally.missing:,} sent no response and take no part in the estimate."
+        return title, scaling, (notes, silent)
 
-        return degree_distribution(self, points)
+    def graph(self, estimate: ItemEstimate) -> dict[str, Quantity]:
+        if self.linear.frequency is None:
+            if self.linear.weight is None:
+                return {}
+            return {
+                "average sum of weights of an item": estimate.average_weight("items")
+            }
+        totals = {
+            "average degree of an item": estimate.average_degree("items"),
+            "average degree of all vertices": estimate.average_degree("all"),
+            "density": estimate.density(),
+        }
+        if self._tells_means and not self._edges_within_noise():
+            totals["average weight of an edge"] = estimate.average_weight("edges")
+        return totals
 
-    def corrected(self, sizes: Mapping[int, float]) -> KeyValueEstimate:
-        """Return the estimate with what padding cut off put back, given the shares of people by number of items."""
-        from deniable.types.key_value.items import kept_share
+    @property
+    def row_type(self) -> RowType:
+        return WeightRow if self.linear.frequency is None else ItemRow
 
-        warnings = tuple(each for each in self.warnings if each.code != CROWDED)
-        return replace(self, kept=kept_share(self, sizes), warnings=warnings)
+    def columns(
+        self, estimate: ItemEstimate, level: float
+    ) -> dict[str, Sequence[float | None]]:
+        unknown = [None] * len(self.design.items)
+        columns: dict[str, Sequence[float | None]] = {
+            part.name: unknown for part in fields(ItemRow)[len(fields(Row)) :]
+        }
+        if estimate.tells("weight"):
+            columns["weight"] = estimate.weight.tolist()
+            columns["weight_error"] = estimate.errors("weight").tolist()
+        for what in filter(estimate.tells, ("frequency", "mean")):
+            low, high = estimate.about(what)._bounds(None, one_of(1, level))
+            hidden = what == "mean" and self.within_noise
+            for name, values in (
+                ("", estimate.value(what)),
+                ("_low", low),
+                ("_high", high),
+            ):
+                shown = np.where(hidden, None, values)  # type: ignore[call-overload]  # an array of objects
+                columns[what + name] = shown.tolist()
+        return columns
 
-    def shrunk(self) -> Shrunk:
-        """Return frequencies and means drawn towards those of all items, for the least error on the whole; biased."""
-        from deniable.types.key_value.items import shrunk
-
-        return shrunk(self)
-
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-        count: int = 20,
-    ) -> KeyValueSummary:
-        """Return a table of the most frequent items, with the numbers of the whole graph and warnings."""
-        return summarize(self, level, method, count, simultaneous=simultaneous)
-
-    def _whole(
-        self, *, level: float, method: str | None, simultaneous: bool
-    ) -> KeyValueSummary:
-        return summarize(self, level, method, None, simultaneous=simultaneous)
-
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
         return {
-            "tally": json.loads(self.tally.to_json()),
-            "scaling": self.scaling,
+            "scaling": self.linear.scaling,
             "population": self.population,
             "kept": self.kept,
-            "corrected": not any(each.code == CROWDED for each in self.warnings),
-            "quantity": self.quantity,
+            "corrected": not any(one.code == CROWDED for one in self.warnings),
         }
 
-    @classmethod
-    def _remade(
-        cls, source: Mapping[str, Any], design: KeyValueDesign
-    ) -> KeyValueEstimate:
-        tally = KeyValueTally.from_json(
-            json.dumps(documents.field(source, "tally", dict)), design
-        )
-        made = estimate(
-            tally,
-            scaling=documents.field(source, "scaling", str),
-            population=source.get("population"),
-        )
-        made = replace(made, kept=documents.field(source, "kept", float, int))
-        if source.get("corrected") is True:
-            made = replace(
-                made,
-                warnings=tuple(each for each in made.warnings if each.code != CROWDED),
-            )
-        return made.about(documents.field(source, "quantity", str))
 
-
-def summarize(
-    estimate: KeyValueEstimate,
-    level: float,
-    method: str | None,
-    count: int | None,
-    *,
-    simultaneous: bool,
-) -> KeyValueSummary:
-    """Return the summary of an estimate; of all items in their order, if no count is given.
-
-    Raises:
-        InvalidRequest: fewer than one item.
-    """
-    if count is not None and (
-        isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1
-    ):
-        raise InvalidRequest(
-            f"count is {quoted(count)}; expected a whole number of at least 1."
-        )
-    columns = {
-        what: _column(estimate, what, level) for what in ("frequency", "mean", "weight")
-    }
-    told = "weight" if columns["frequency"] is None else "frequency"
-    everything = np.argsort(-np.nan_to_num(estimate.value(told)), kind="stable")
-    order = everything[:count].tolist() if count is not None else range(len(everything))
-    own = estimate._own_numbers(level, method, simultaneous=simultaneous)
-    design, graph = estimate.design, _graph(estimate)
-    whole = {
-        name: Row(name, each.value, each.error, *each.interval(level=level))
-        for name, each in graph.items()
-    }
-    return KeyValueSummary(
-        title=f"{design.name}, ε = {formats.epsilon(design.epsilon)}, {estimate.respondents:,} respondents, "
-        f"{len(design.items):,} items, {estimate.scaling} scaling",
-        quantity=estimate.quantity,
-        rows=tuple(_row(estimate, own[number], columns, number) for number in order),
-        notes=(
-            *(
-                f"{name}: {each.value:.4g} ± {each.error:.2g}"
-                for name, each in graph.items()
-            ),
-            *_notes(estimate),
-        ),
-        warnings=estimate.warnings,
-        level=level,
-        interval=method or estimate.default_interval(),
-        method=estimate.scaling,
-        respondents=estimate.respondents,
-        missing=estimate.tally.missing,
-        epsilon=design.epsilon,
-        simultaneous=simultaneous,
-        graph=whole,
-        left_out=len(design.items) - len(order),
+@read_type(KeyValueNumbers.type, ItemEstimate)
+def _read(source: Mapping[str, Any], design: KeyValueDesign) -> ItemEstimate:
+    tally = KeyValueTally.from_json(
+        json.dumps(documents.field(source, "tally", dict)), design
     )
-
-
-def _notes(estimate: KeyValueEstimate) -> list[str]:
-    design = estimate.design
-    saved = formats.number(design.saving, 3)
-    notes = [
-        f"ε = {formats.epsilon(design.epsilon)} protects all items and weights of a respondent together; two "
-        f"devices one after the other would be charged {formats.epsilon(design.sequential)}, {saved} more."
-    ]
-    if estimate.tally.missing:
-        notes.append(
-            f"{estimate.tally.missing:,} sent no response and take no part in the estimate."
-        )
-    return notes
-
-
-Column = tuple[list[float], list[float], list[float]]
-
-
-def _column(estimate: KeyValueEstimate, what: str, level: float) -> Column | None:
-    try:
-        value = estimate.value(what)
-        if what == "weight":
-            return value.tolist(), estimate.errors(what).tolist(), []
-        low, high = estimate.ends(what, one_of(1, level))
-    except NotEstimable:
-        return None
-    return value.tolist(), low.tolist(), high.tolist()
-
-
-def _row(
-    estimate: KeyValueEstimate,
-    own: tuple[str, float, float, float, float],
-    columns: dict[str, Column | None],
-    number: int,
-) -> ItemRow:
-    frequency, mean, weight = columns["frequency"], columns["mean"], columns["weight"]
-    clear = mean is not None and not estimate.within_noise[number]
-    kind = WeightRow if frequency is None else ItemRow
-    return kind(
-        *own,
-        *((None,) * 3 if frequency is None else (each[number] for each in frequency)),
-        *(
-            (None,) * 3
-            if mean is None or not clear
-            else (each[number] for each in mean)
-        ),
-        *((None,) * 2 if weight is None else (weight[0][number], weight[1][number])),
+    result = estimate(
+        tally,
+        scaling=documents.field(source, "scaling", str),
+        population=source.get("population"),
     )
+    numbers = replace(
+        result._key_values,
+        kept=documents.field(source, "kept", float, int),
+        corrected=source.get("corrected") is True,
+    )
+    return ItemEstimate(numbers).about(documents.field(source, "quantity", str))
 
 
-def _graph(estimate: KeyValueEstimate) -> dict[str, Quantity]:
-    told: dict[str, Quantity] = {}
-    if estimate.linear.frequency is not None:
-        told["average degree of an item"] = estimate.average_degree("items")
-        told["average degree of all vertices"] = estimate.average_degree("all")
-        told["density"] = estimate.density()
-        if estimate.linear.weight is not None and not edges_within_noise(estimate):
-            told["average weight of an edge"] = estimate.average_weight("edges")
-    elif estimate.linear.weight is not None:
-        told["average sum of weights of an item"] = estimate.average_weight("items")
-    return told
+def _floats(score: tuple[Fraction, ...], factor: int) -> Vector:
+    return factor * np.array(score, np.float64)
+
+
+def _least_variance(values: Matrix, shares: Matrix) -> Vector:
+    """Return how much people differ at least: all who have an item may have the same weight."""
+    have = shares[:, 1:].sum(axis=1)
+    sums = (shares * values)[:, 1:].sum(axis=1)
+    mean = np.divide(sums, have, out=np.zeros_like(have), where=have > 0)
+    return np.asarray(have * mean**2 + (1 - have) * values[:, 0] ** 2, np.float64)
 
 
 def estimate(
@@ -942,7 +930,7 @@ def estimate(
     *,
     scaling: str | None = None,
     population: int | str | None = None,
-) -> KeyValueEstimate:
+) -> ItemEstimate:
     """Estimate how many people have each item, with how much weight, and the mean value of those who have it.
 
     Implements: the estimates of F15, from the inverse of the channel of one item. For designs that look at one item of
@@ -969,16 +957,10 @@ def estimate(
     """
     if tally.respondents == 0:
         raise NotEstimable("there are no responses; expected at least one.")
-    linear = ItemLinear(
-        tally, read_scaling(tally, scaling), _fraction(tally.respondents, population)
-    )
-    made = KeyValueEstimate(
-        tally,
-        linear,
-        population,
-        quantity="weight" if linear.frequency is None else "frequency",
-    )
-    return replace(made, warnings=_warnings(made))
+    fraction = _fraction(tally.respondents, population)
+    linear = ItemLinear(tally, read_scaling(tally, scaling), fraction)
+    quantity = "weight" if linear.frequency is None else "frequency"
+    return ItemEstimate(KeyValueNumbers(tally, linear, population), quantity)
 
 
 def _fraction(n: int, population: int | str | None) -> float:
@@ -989,30 +971,3 @@ def _fraction(n: int, population: int | str | None) -> float:
             f'the population is {quoted(population)}; expected a whole number, "census" or None.'
         )
     return sampled_fraction(n, population)
-
-
-def _warnings(made: KeyValueEstimate) -> tuple[Caution, ...]:
-    doubts = []
-    if (
-        made.linear.frequency is not None
-        and made.linear.weight is not None
-        and made.within_noise.any()
-    ):
-        count, items = int(made.within_noise.sum()), len(made.design.items)
-        text = (
-            f"the degree of {count:,} of {items:,} items is within noise of 0: nothing is known about the mean value "
-            "of those who have them."
-        )
-        doubts.append(Caution("within-noise", text))
-    if (
-        made.linear.frequency is not None
-        and made.linear.weight is not None
-        and edges_within_noise(made)
-    ):
-        text = "the number of all edges is within noise of 0: nothing is known about their average weight."
-        doubts.append(Caution("edges-within-noise", text))
-    unseen = int((made.tally.asked == 0).sum())
-    if unseen:
-        text = f"nobody was asked about {unseen:,} items: their estimates are those of the design alone."
-        doubts.append(Caution("not-asked", text))
-    return (*doubts, *crowding(made))

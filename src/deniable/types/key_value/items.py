@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,7 +16,8 @@ from deniable.rendering import formats
 from deniable.types.key_value.linear import NOISE
 
 if TYPE_CHECKING:
-    from deniable.types.key_value.estimate import ItemEstimate, KeyValueEstimate
+    from deniable.types.key_value.design import KeyValueDesign
+    from deniable.types.key_value.estimate import ItemEstimate, KeyValueNumbers
 
 CROWDED = "crowded"
 """The code of the doubt that places are full."""
@@ -26,7 +27,7 @@ _MANY_FULL = (
 )
 
 
-def kept_share(estimate: KeyValueEstimate, sizes: Mapping[int, float]) -> float:
+def kept_share(design: KeyValueDesign, sizes: Mapping[int, float]) -> float:
     """Return the share of edges that padding lets through, given the share of people with each number of items.
 
     Why: of somebody's s items each is drawn with probability 1/max(s, ℓ) where the estimate counts with 1/ℓ, so that
@@ -36,10 +37,10 @@ def kept_share(estimate: KeyValueEstimate, sizes: Mapping[int, float]) -> float:
     Raises:
         InvalidRequest: the design does not pad, or the shares do not sum to 1.
     """
-    scheme = estimate.design.scheme
+    scheme = design.scheme
     if scheme.one_each:
         raise InvalidRequest(
-            f"{estimate.design.name} looks at any item alike; expected a design with padding."
+            f"{design.name} looks at any item alike; expected a design with padding."
         )
     if (
         not isinstance(sizes, Mapping)
@@ -61,12 +62,12 @@ def _fits(size: object, share: object) -> bool:
     return whole and size >= 0 and isinstance(share, Real) and 0 <= share <= 1  # type: ignore[operator]
 
 
-def crowding(estimate: KeyValueEstimate) -> tuple[Caution, ...]:
+def crowding(numbers: KeyValueNumbers) -> tuple[Caution, ...]:
     """Return a doubt where so many places are full that some people may well have more items than there are places."""
-    scheme = estimate.design.scheme
-    if scheme.one_each or estimate.linear.frequency is None:
+    scheme = numbers.design.scheme
+    if scheme.one_each or numbers.linear.frequency is None:
         return ()
-    total, *_ = estimate.linear.totals()
+    total, *_ = numbers.linear.totals()
     full = total / scheme.multiplier
     if full < _MANY_FULL:
         return ()
@@ -77,6 +78,19 @@ def crowding(estimate: KeyValueEstimate) -> tuple[Caution, ...]:
         "people have, or a larger padding."
     )
     return (Caution(CROWDED, text),)
+
+
+def check_number(name: str, number: object, *, least: int = 1) -> None:
+    """Refuse what is no number of so many.
+
+    Raises:
+        InvalidRequest: not a whole number, or too small.
+    """
+    whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    if not whole or number < least:  # type: ignore[operator]  # a whole number
+        raise InvalidRequest(
+            f"{name} is {quoted(number)}; expected a whole number of at least {least}."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +106,7 @@ class Shrunk:
     mean: Vector
 
 
-def shrunk(estimate: KeyValueEstimate) -> Shrunk:
+def shrunk(numbers: KeyValueNumbers) -> Shrunk:
     """Return the best linear predictions of all items' frequencies and means, their spread told from the data.
 
     Implements: empirical Bayes with normal priors [EM73]. With average f̄ and spread τ² (what the variance of the
@@ -103,48 +117,46 @@ def shrunk(estimate: KeyValueEstimate) -> Shrunk:
     Raises:
         NotEstimable: the design does not tell edges from none, or not the weights.
     """
-    f, w = estimate.frequency, estimate._centred
-    var_f, var_w, cov = (each / estimate.kept**2 for each in estimate.linear.variances)
-    frequency = np.clip(estimate.linear.plausible[0] / estimate.kept, 0.0, 1.0)
-    common = _common(estimate)
+    f, w = numbers.frequency, numbers.centred
+    var_f, var_w, cov = numbers.variances
+    frequency = np.clip(numbers.linear.plausible[0] / numbers.kept, 0.0, 1.0)
+    common = _common(numbers)
     excess = w - common * f
     noise = np.maximum(var_w - 2 * common * cov + common**2 * var_f, 0.0)
-    between = _between(excess, noise) / max(float((frequency**2).sum()), 1e-300)
+    between = _excess_variance(excess, noise) / max(float((frequency**2).sum()), 1e-300)
     between = min(between, 1.0)
     weight = frequency**2 * between + noise
     shift = np.divide(
         frequency * between * excess, weight, out=np.zeros_like(f), where=weight > 0
     )
-    low, high = float(estimate.design.low), float(estimate.design.high)
-    middle, half = (low + high) / 2, (high - low) / 2
+    middle, half = numbers.design.scale
     return Shrunk(
         frequency,
         np.asarray(middle + half * np.clip(common + shift, -1.0, 1.0), np.float64),
     )
 
 
-def _between(excess: Vector, noise: Vector) -> float:
+def _excess_variance(excess: Vector, noise: Vector) -> float:
     """Return by how much squares exceed their noise, drawn towards 0 by as much as noise explains that.
 
     Why: the sum of so many squares of pure noise has the variance 2·Σ noise². Half of all such sums are positive, and
     would make differences between means out of nothing.
     """
-    found = float((excess**2 - noise).sum())
-    return (
-        max(1 - NOISE**2 * 2 * float((noise**2).sum()) / found**2, 0.0) * found
-        if found > 0
-        else 0.0
-    )
+    between = float((excess**2 - noise).sum())
+    if between <= 0:
+        return 0.0
+    by_noise = NOISE**2 * 2 * float((noise**2).sum()) / between**2
+    return max(1 - by_noise, 0.0) * between
 
 
-def _common(estimate: KeyValueEstimate) -> float:
+def _common(numbers: KeyValueNumbers) -> float:
     """Return the mean weight of all edges, drawn towards the middle of the scale by as much as noise explains it.
 
     Two things can be unsure. Whether there are edges at all: a total within `NOISE` standard errors of 0 says nothing
     about a mean, as for a single item, and one farther away counts by as much as it is. And the ratio itself: 3 is one
     over the variance of a mean of which nothing is known but that it is between −1 and 1.
     """
-    f, w, var_f, var_w, cov = estimate.linear.totals()
+    f, w, var_f, var_w, cov = numbers.linear.totals()
     if f <= 0:
         return 0.0
     sure = max(1 - NOISE**2 * var_f / f**2, 0.0)
@@ -173,7 +185,7 @@ class Ranked:
 
 
 def top(
-    estimate: ItemEstimate[Any], count: int, by: str, level: float
+    estimate: ItemEstimate, count: int, by: str, level: float
 ) -> tuple[Ranked, ...]:
     """Return the items with the largest values.
 
@@ -189,10 +201,7 @@ def top(
     Raises:
         InvalidRequest: fewer than one.
     """
-    if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-        raise InvalidRequest(
-            f"count is {quoted(count)}; expected a whole number of at least 1."
-        )
+    check_number("count", count)
     values = estimate.value(by)
     intervals = np.array(
         list(estimate.about(by).conf_int(level=level, simultaneous=True).values())
@@ -248,7 +257,7 @@ class DegreeDistribution:
         return float(self.shares[self.degrees >= degree].sum())
 
 
-def degree_distribution(estimate: KeyValueEstimate, points: int) -> DegreeDistribution:
+def degree_distribution(estimate: ItemEstimate, points: int) -> DegreeDistribution:
     """Return the most likely distribution of degrees, given that each estimate is normal around its own degree.
 
     Implements: the maximum likelihood estimate of a mixing distribution on a grid [Lai78], by expectation and
@@ -262,14 +271,7 @@ def degree_distribution(estimate: KeyValueEstimate, points: int) -> DegreeDistri
         InvalidRequest: fewer than two points.
         NotEstimable: the design does not tell degrees.
     """
-    if (
-        isinstance(points, bool)
-        or not isinstance(points, int | np.integer)
-        or points < 2
-    ):
-        raise InvalidRequest(
-            f"points is {quoted(points)}; expected a whole number of at least 2."
-        )
+    check_number("points", points, least=2)
     values, errors = estimate.degree, np.maximum(estimate.errors("degree"), 1e-9)
     top = min(float(estimate.respondents), max(float((values + 2 * errors).max()), 1.0))
     grid = np.linspace(0.0, top, int(points))

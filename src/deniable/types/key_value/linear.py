@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
@@ -49,27 +50,20 @@ class ItemLinear:
         """The sum of weights over the number of respondents, for each item; None where symbols do not tell."""
         return self._mean(scores(self.tally.design.scheme.symbol).weight)
 
-    def _mean(self, score: tuple[object, ...] | None) -> Vector | None:
+    def _mean(self, score: tuple[Fraction, ...] | None) -> Vector | None:
         if score is None:
             return None
-        each = np.array([float(value) for value in score])  # type: ignore[arg-type]  # Fractions
-        factor = (
-            1 if self.scaling == CONDITIONAL else self.tally.design.scheme.multiplier
-        )
-        return np.asarray(factor * (self.tally.counts @ each) / self.asked, np.float64)
+        sums = self.tally.counts @ np.array(score, np.float64)
+        scheme = self.tally.design.scheme
+        factor = 1 if self.scaling == CONDITIONAL else scheme.multiplier
+        return np.asarray(factor * sums / self.asked, np.float64)
 
     @cached_property
     def second(self) -> Matrix:
         """Second moments of what a respondent adds: rows degree, weight and both; columns none, + and −."""
-        told = second_moments(
-            self.tally.design.scheme, conditional=self.scaling == CONDITIONAL
-        )
-        return np.array(
-            [
-                [float(each) for each in row]
-                for row in (told.degree, told.weight, told.both)
-            ]
-        )
+        conditional = self.scaling == CONDITIONAL
+        moments = second_moments(self.tally.design.scheme, conditional=conditional)
+        return np.array(moments, np.float64)
 
     @cached_property
     def values(self) -> tuple[Vector, Vector]:

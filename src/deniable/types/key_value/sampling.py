@@ -22,7 +22,7 @@ from deniable.estimates.sampling import (
 from deniable.tallies.responses import Responses
 from deniable.types.key_value.count import tally
 from deniable.types.key_value.design import KeyValueDesign
-from deniable.types.key_value.estimate import KeyValueEstimate, estimate
+from deniable.types.key_value.estimate import ItemEstimate, estimate
 from deniable.types.key_value.linear import CONDITIONAL, read_scaling
 from deniable.types.key_value.schemes import NONE, PLUS
 from deniable.types.key_value.variances import scores, second_moments
@@ -96,7 +96,7 @@ def estimate_numbers(
     chosen = read_scaling(counted, scaling)
     rows = _ItemRows.of(responses, conditional=chosen == CONDITIONAL)
 
-    def count(part: Any, population: int | None) -> KeyValueEstimate | None:
+    def count(part: Any, population: int | None) -> ItemEstimate | None:
         counts = tally(design, responses[part].present()["response"])
         return estimate(counts, scaling=chosen) if population is None else None
 
@@ -251,7 +251,7 @@ class _ItemRows:
                 else factor * vector([*map(float, score), 0.0])[symbols]
             )
 
-        middle, half = _scale(design)
+        middle, half = design.scale
         has, centred = read(told.degree), read(told.weight)
         weight = None if centred is None else half * centred
         if weight is not None and middle:
@@ -337,7 +337,7 @@ class _ItemRows:
         none = np.zeros(len(self.design.items))
         F = none if self.has is None else factors @ self.has / self._part
         W = none if self.weight is None else factors @ self.weight / self._part
-        middle, _ = _scale(self.design)
+        middle, _ = self.design.scale
         return F, W, 2 * middle * W - middle**2 * F  # w² ≥ 2mw − m² whatever w is
 
     def spread(self, _: Vector, means: Vector) -> OneResponse:
@@ -356,7 +356,7 @@ class _ItemRows:
         )
         tilt = np.zeros(items)
         if self.weight is not None:
-            middle, half = _scale(self.design)
+            middle, half = self.design.scale
             tilt = np.clip(
                 (np.nan_to_num(means[2 * items :], nan=middle) - middle) / half,
                 -1.0,
@@ -380,10 +380,6 @@ class _ItemRows:
                 float(factor * score[at]) for at in (NONE, PLUS)
             )
         return OneResponse(vector(curve), low, high)
-
-
-def _scale(design: KeyValueDesign) -> tuple[float, float]:
-    return float(design.low + design.high) / 2, float(design.high - design.low) / 2
 
 
 def _symbols(design: KeyValueDesign, rows: Any) -> Any:

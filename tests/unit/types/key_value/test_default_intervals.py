@@ -12,14 +12,12 @@ from deniable.errors import InvalidRequest
 from deniable.estimates.intervals import Ends
 from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.design import lpp_club, pckv_grr, pckv_ue
-from deniable.types.key_value.estimate import KeyValueEstimate, estimate
+from deniable.types.key_value.estimate import ItemEstimate, estimate
 
 ASKED = 20
 
 
-def with_hits(
-    epsilon: float, hits: int, population: int | None = None
-) -> KeyValueEstimate:
+def with_hits(epsilon: float, hits: int, population: int | None = None) -> ItemEstimate:
     """Twenty were asked about each of two items, and so many said "+" about the first."""
     counts = np.array([[ASKED - hits, hits, 0], [ASKED, 0, 0]])
     counted = KeyValueTally(lpp_club(2, epsilon), counts, 2 * ASKED)
@@ -58,7 +56,7 @@ def test_which_interval_it_is_is_told() -> None:
     assert degrees.conf_int()["0"].high == pytest.approx(
         2 * ASKED * with_hits(8, 3).conf_int()["0"].high
     )
-    assert with_hits(8, 3).about("mean").default_interval() == "wide"
+    assert with_hits(8, 3).about("mean")._default_interval == "wide"
 
 
 def test_padding_is_put_back_into_the_exact_interval() -> None:
@@ -68,7 +66,7 @@ def test_padding_is_put_back_into_the_exact_interval() -> None:
         design, np.array([[ASKED - hits, hits, 0] for hits in (0, 5, 10)]), ASKED
     )
     found = estimate(counted).about("frequency")
-    assert found.default_interval() == "exact"
+    assert found._default_interval == "exact"
     for value, (low, high) in zip(
         found.params.values(), found.conf_int().values(), strict=True
     ):
@@ -77,12 +75,12 @@ def test_padding_is_put_back_into_the_exact_interval() -> None:
 
 def test_what_one_count_does_not_tell_keeps_the_score_interval() -> None:
     census = with_hits(8, 3, population=2 * ASKED)
-    assert census.default_interval() == "score"
+    assert census._default_interval == "score"
     with pytest.raises(InvalidRequest, match="independent respondents"):
         census.conf_int(method="exact")
     assert (
-        census.about("mean").default_interval()
-        == census.about("weight").default_interval()
+        census.about("mean")._default_interval
+        == census.about("weight")._default_interval
         == "score"
     )
     direct = estimate(
@@ -90,7 +88,7 @@ def test_what_one_count_does_not_tell_keeps_the_score_interval() -> None:
             pckv_grr(2, 8, padding=1), np.array([[17, 3, 0], [19, 0, 1]]), ASKED
         )
     )
-    assert direct.default_interval() == "exact"
+    assert direct._default_interval == "exact"
 
 
 SENT = np.array(
@@ -106,13 +104,13 @@ SENT = np.array(
 @cache
 def all_ends(
     epsilon: float, quantity: str, method: str | None
-) -> tuple[KeyValueEstimate, Ends]:
+) -> tuple[ItemEstimate, Ends]:
     """The intervals on a scale from 1 to 5 of all tallies: each is an item of one large tally."""
     design = lpp_club(len(SENT), epsilon, low=1, high=5)
     found = estimate(
         KeyValueTally(design, SENT, int(SENT.sum())), scaling="conditional"
     )
-    return found, found.ends(quantity, 0.95, method)
+    return found, found.about(quantity)._bounds(method, 0.95)
 
 
 def held(

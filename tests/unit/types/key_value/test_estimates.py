@@ -16,7 +16,7 @@ from deniable.types.key_value.design import (
     pckv_ue,
     vpp,
 )
-from deniable.types.key_value.estimate import KeyValueEstimate, Quantity, estimate
+from deniable.types.key_value.estimate import ItemEstimate, Quantity, estimate
 
 ITEMS = ["tea", "coffee", "milk"]
 COUNTS = np.array([[420, 500, 80], [700, 150, 150], [880, 60, 60]])
@@ -86,21 +86,23 @@ def test_the_better_scaling_is_the_default() -> None:
     frequent = counted(
         lpp_club(ITEMS, 4), np.array([[20, 900, 80], [30, 900, 70], [40, 900, 60]])
     )
-    assert estimate(frequent).scaling == "conditional"
+    assert estimate(frequent).numbers.linear.scaling == "conditional"
     fixed, conditional = (
         estimate(frequent, scaling=each) for each in ("fixed", "conditional")
     )
     assert (conditional.errors("degree") < fixed.errors("degree")).all()
     few = counted(lpp_club(ITEMS, 1), np.array([[1, 0, 0], [30, 5, 5], [20, 3, 4]]))
-    assert estimate(few).scaling == "fixed"  # one response about an item is no mean
+    assert (
+        estimate(few).numbers.linear.scaling == "fixed"
+    )  # one response about an item is no mean
     nobody = counted(lpp_club(ITEMS, 1), np.array([[0, 0, 0], [30, 5, 5], [20, 3, 4]]))
-    assert estimate(nobody).scaling == "fixed"
+    assert estimate(nobody).numbers.linear.scaling == "fixed"
     assert any(
         "nobody was asked about 1 items" in each.text
         for each in estimate(nobody).warnings
     )
     assert np.isfinite(estimate(nobody).degree).all()
-    assert estimate(counted(pckv_ue(ITEMS, 1))).scaling == "fixed"
+    assert estimate(counted(pckv_ue(ITEMS, 1))).numbers.linear.scaling == "fixed"
 
 
 def test_a_known_fake_weight_is_taken_out() -> None:
@@ -230,7 +232,7 @@ def test_populations_make_intervals_narrower() -> None:
 
 
 def test_the_census_variance_is_that_of_the_exact_moments() -> None:
-    from deniable.types.key_value.variances import moments
+    from tests.support.item_moments import moments
 
     design, n = lpp_ddagger(4, epsilon1=1, epsilon2=1.5), 400_000
     edges = [1, -1, None, None, None]
@@ -421,7 +423,7 @@ def test_what_padding_cut_off_is_put_back(design: KeyValueDesign) -> None:
     )
     sizes = {0: 0.1, 2: 0.5, 4: 0.4}  # of 2.6 items on average 1.8 are let through
     corrected = found.corrected(sizes)
-    assert corrected.kept == pytest.approx(1.8 / 2.6)
+    assert corrected.numbers.kept == pytest.approx(1.8 / 2.6)
     assert corrected.degree == pytest.approx(found.degree * 2.6 / 1.8)
     assert corrected.mean == pytest.approx(found.mean)
     assert corrected.errors("weight") == pytest.approx(
@@ -432,8 +434,8 @@ def test_what_padding_cut_off_is_put_back(design: KeyValueDesign) -> None:
     assert np.array(list(corrected.conf_int().values())) == pytest.approx(
         np.array(list(found.conf_int().values())) * 2.6 / 1.8
     )
-    assert found.corrected({1: 1.0}).kept == 1
-    assert found.corrected({0: 1.0}).kept == 1
+    assert found.corrected({1: 1.0}).numbers.kept == 1
+    assert found.corrected({0: 1.0}).numbers.kept == 1
     for wrong in ({1: 0.5}, {1: 2.0, 2: -1.0}):
         with pytest.raises(InvalidRequest, match="do not fit"):
             found.corrected(wrong)
@@ -459,7 +461,7 @@ def test_only_padding_needs_a_correction_and_full_places_are_told() -> None:
     assert not any("places" in each.text for each in empty.warnings)
 
 
-def _many(spread: float) -> tuple[KeyValueEstimate, np.ndarray]:
+def _many(spread: float) -> tuple[ItemEstimate, np.ndarray]:
     """Two hundred items whose frequencies are 0.1 or 0.1 + spread, counted with noise."""
     design, rng = lpp_club(200, 2), np.random.default_rng(7)
     symbol = design.scheme.symbol

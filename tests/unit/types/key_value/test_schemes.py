@@ -39,7 +39,7 @@ from deniable.types.key_value.schemes import (
     read_weight,
     round_weight,
 )
-from deniable.types.key_value.variances import conditional_moments, moments
+from tests.support.item_moments import conditional_moments, moments
 from tests.support.positions import script
 
 EVEN = Dense(((3, 1, 1), (1, 3, 1), (1, 1, 3)), 5)

@@ -15,7 +15,7 @@ from deniable.types.edges.count import EdgeTally
 from deniable.types.edges.estimate import estimate as estimate_edges
 from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.design import KeyValueDesign
-from deniable.types.key_value.estimate import KeyValueEstimate, Quantity, estimate
+from deniable.types.key_value.estimate import ItemEstimate, Quantity, estimate
 
 N, ITEMS = 4, 2
 DESIGN = dn.lpp_club(ITEMS, 8, low=1, high=5)
@@ -31,7 +31,7 @@ def tallies(n: int, cells: int) -> np.ndarray:
 
 
 @cache
-def made() -> list[KeyValueEstimate]:
+def made() -> list[ItemEstimate]:
     counts = tallies(N, 2 * DESIGN.width)
     return [
         estimate(KeyValueTally(DESIGN, each.reshape(ITEMS, -1), N)) for each in counts
