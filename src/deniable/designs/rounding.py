@@ -70,12 +70,16 @@ def _read(columns: Sequence[Column]) -> list[list[Fraction]]:
         raise InvalidDesign(
             "the target is not a table of at least 2 answers and 2 responses."
         )
-    for j, column in enumerate(target):
-        if min(column) < 0 or abs(float(sum(column)) - 1) > 1e-9:
+    totals = [sum(column) for column in target]
+    for j, (column, total) in enumerate(zip(target, totals, strict=True)):
+        if min(column) < 0 or abs(float(total) - 1) > 1e-9:
             raise InvalidDesign(
-                f"column {j} of the target sums to {float(sum(column))}; expected probabilities that sum to 1."
+                f"column {j} of the target sums to {float(total)}; expected probabilities that sum to 1."
             )
-    return [[cell / sum(column) for cell in column] for column in target]
+    return [
+        [cell / total for cell in column]
+        for column, total in zip(target, totals, strict=True)
+    ]
 
 
 def _constant_share(target: list[list[Fraction]], gamma: Fraction) -> Fraction:

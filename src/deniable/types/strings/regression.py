@@ -198,6 +198,7 @@ def _inverse(gram: Floats) -> Floats:
 _STEPS = 16  # of the grid on which pulls are added up, in the spread of one cell
 _MOST_STEPS = 1 << 16
 _SURE = 37.0  # e^-37 is about what doubles do not tell from 0
+_BLOCK = np.arange(1, 33)  # frequencies that are computed at once
 _FAINT = 1e-11  # chances below it are bounded in place of added up: rounding errors come near
 _TILTS = np.geomspace(
     0.1, 400.0, 40
@@ -278,22 +279,22 @@ class Chance:
         sizes = _distinct(self.pulls.shape[1], self._hashes)
         whole = np.floor(self.pulls / step)
         part = self.pulls / step - whole
-        turn, spin = (
-            np.exp(-2j * np.pi * whole / size),
-            np.ones(whole.shape, np.complex128),
-        )
-        found = np.zeros(size // 2 + 1, np.complex128)
-        found[0] = 1
-        for number in range(1, found.size):
-            spin *= turn
-            one = np.exp(-2j * np.pi * number / size) - 1
-            found[number] = np.prod(_drawn(spin * (1 + part * one), sizes))
-            if (
-                number % 32 == 0
-                and np.abs(found[number - 31 : number + 1]).max() < 1e-17
-            ):
+        # A block of frequencies at a time: each is the one before the block, turned once to 32 times further.
+        turn = np.exp(-2j * np.pi * whole / size)
+        turns = np.cumprod(np.broadcast_to(turn, (_BLOCK.size, *turn.shape)), axis=0)
+        spin = np.ones(whole.shape, np.complex128)
+        spectrum = np.zeros(size // 2 + 1, np.complex128)
+        spectrum[0] = 1
+        for start in range(0, spectrum.size - 1, _BLOCK.size):
+            frequencies = (start + _BLOCK)[: spectrum.size - 1 - start]
+            next_cell = np.exp(-2j * np.pi * frequencies / size) - 1
+            shared = 1 + part * next_cell[:, None, None]
+            values = _mean_products(spin * turns[: frequencies.size] * shared, sizes)
+            spectrum[frequencies] = np.prod(values, axis=-1)
+            if np.abs(spectrum[frequencies]).max() < 1e-17:
                 break
-        return found
+            spin *= turns[-1]
+        return spectrum
 
 
 def _distinct(bits: int, hashes: int) -> Floats:
@@ -307,23 +308,21 @@ def _distinct(bits: int, hashes: int) -> Floats:
     return found
 
 
-def _drawn(values: NDArray[np.complex128], sizes: Floats) -> NDArray[np.complex128]:
-    """Return for each row the mean product of values at places drawn without repetition, as many as `sizes` tells.
+def _mean_products(
+    values: NDArray[np.complex128], sizes: Floats
+) -> NDArray[np.complex128]:
+    """Return the mean product of values (last axis) at places drawn without repetition, as many as `sizes` tells.
 
     Implements: Newton's identities: products of so many different values, from sums of powers.
     """
     if sizes.size == 2:
-        return np.asarray(values.mean(axis=1))
-    powers = [np.sum(values**number, axis=1) for number in range(1, sizes.size)]
-    products: list[Any] = [np.ones(len(values), np.complex128)]
+        return np.asarray(values.mean(axis=-1))
+    powers = [np.sum(values**number, axis=-1) for number in range(1, sizes.size)]
+    products = [np.ones(values.shape[:-1], np.complex128)]
     for count in range(1, sizes.size):
-        parts = [
-            (-1) ** at * products[count - 1 - at] * powers[at] for at in range(count)
-        ]
-        products.append(sum(parts) / count)
-    ways = [math.comb(values.shape[1], count) for count in range(sizes.size)]
-    found: NDArray[np.complex128] = sum(
-        size / way * product
-        for size, way, product in zip(sizes, ways, products, strict=True)
-    )
-    return found
+        terms = [(-1) ** k * products[count - 1 - k] * powers[k] for k in range(count)]
+        products.append(np.sum(terms, axis=0) / count)
+    weights = [
+        size / math.comb(values.shape[-1], count) for count, size in enumerate(sizes)
+    ]
+    return np.asarray(np.tensordot(weights, products, axes=1))
