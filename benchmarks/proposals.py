@@ -14,7 +14,8 @@ import numpy as np
 
 import deniable as dn
 from deniable.estimates.linear import floats
-from deniable.estimates.stages import Combined, combine
+from deniable.estimates.shares import Estimate
+from deniable.estimates.stages import StageEvidence, combine
 from deniable.order.ladders import Ladder
 from deniable.plan.stages import Proposal, propose
 from deniable.tallies import Tally
@@ -31,7 +32,7 @@ class Raised(NamedTuple):
     """A survey whose people were raised as proposed."""
 
     promise: Proposal
-    found: Combined
+    found: Estimate[StageEvidence]
 
 
 def counted(stages: Ladder, counts: Sequence[Sequence[int]]) -> StageTallies:

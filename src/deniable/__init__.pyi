@@ -34,7 +34,6 @@ from deniable.documents import Response as Response
 from deniable.errors import DeniableError as DeniableError
 from deniable.estimates import Caution as Caution
 from deniable.estimates import CrossTable as CrossTable
-from deniable.estimates import DeckEstimate as DeckEstimate
 from deniable.estimates import Estimate as Estimate
 from deniable.estimates import Interval as Interval
 from deniable.estimates import Posterior as Posterior
@@ -55,8 +54,6 @@ from deniable.estimates.sampling import Sampling as Sampling
 from deniable.estimates.sampling.tables import SampledTable as SampledTable
 from deniable.estimates.scrambled.designs import Scrambling as Scrambling
 from deniable.estimates.scrambled.designs import scrambled as scrambled
-from deniable.estimates.stages import Combined as Combined
-from deniable.estimates.stages import Mixed as Mixed
 from deniable.estimates.statistics import Statistic as Statistic
 from deniable.estimates.testing import HypothesisTest as HypothesisTest
 from deniable.groups.collected import CollectedColumn as CollectedColumn

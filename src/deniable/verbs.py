@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from deniable.estimates import Estimate
     from deniable.estimates.covariances import Matrix
     from deniable.estimates.sampling import SampledEstimate, Sampling
-    from deniable.estimates.stages import Mixed
+    from deniable.estimates.stages import DeviceEvidence
     from deniable.groups.estimates import GroupedEstimate
     from deniable.groups.tallies import GroupedTally
     from deniable.tallies import Tally
@@ -362,7 +362,7 @@ def estimate(
     method: str = "information",
     guess: Mapping[str, float] | Sequence[float] | None = None,
     population: int | None = None,
-) -> Mixed: ...
+) -> Estimate[DeviceEvidence]: ...
 @overload
 def estimate(
     tally: Sequence[Responses[Any]],

@@ -47,7 +47,10 @@ def estimates(
     deck: Deck, answers: tuple[int, ...], weight: Fraction = Fraction(1)
 ) -> list[tuple[Fraction, Fraction]]:
     return [
-        (estimate_deck(tally_deck(deck, sent(deck, answers, hand))).exactly, weight * p)
+        (
+            estimate_deck(tally_deck(deck, sent(deck, answers, hand))).evidence.exactly,
+            weight * p,
+        )
         for hand, p in deals(deck, len(answers)).items()
     ]
 
@@ -134,7 +137,7 @@ def test_the_estimate_of_the_variance_is_unbiased(deck: Deck) -> None:
             (
                 estimate_deck(
                     tally_deck(deck, sent(deck, answers, hand)), population=n
-                ).variance,
+                ).evidence.share_variance,
                 p,
             )
             for hand, p in deals(deck).items()
@@ -151,7 +154,7 @@ def test_where_it_cannot_be_estimated_the_largest_variance_is_told() -> None:
     assert slope >= 6
     assert estimate_deck(
         tally_deck(deck, [1, 2, 2, 3, 3, 3]), population=6
-    ).variance == float((constant + slope / 4) / 6)
+    ).evidence.share_variance == float((constant + slope / 4) / 6)
 
 
 def collector(deck: Deck) -> list[tuple[Fraction, Fraction]]:

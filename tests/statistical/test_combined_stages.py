@@ -24,7 +24,8 @@ import deniable as dn
 from deniable.errors import NotEstimable
 from deniable.estimates import weighing
 from deniable.estimates.linear import floats
-from deniable.estimates.stages import Combined, combine
+from deniable.estimates.shares import Estimate
+from deniable.estimates.stages import StageEvidence, combine
 from deniable.estimates.weighing import expected_covariance
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
@@ -72,7 +73,7 @@ def test_a_rare_share_is_weighed_as_a_rare_share() -> None:
 
 def every_survey(
     stages: Ladder, people: tuple[int, int], share: float, method: str
-) -> list[tuple[float, Combined]]:
+) -> list[tuple[float, Estimate[StageEvidence]]]:
     """Every outcome with its probability, but for those that are rarer than 1e-5: they count as missed."""
     rates = [float(floats(each.channel)[1] @ [1 - share, share]) for each in stages]
     laws = [

@@ -14,7 +14,8 @@ from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.intervals import Ends, Interval
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.linear import Linear
-from deniable.estimates.stages import Combined
+from deniable.estimates.shares import Estimate
+from deniable.estimates.stages import StageEvidence
 from deniable.estimates.supported import BySize, Summing, Supported
 from deniable.tallies import Tally
 
@@ -79,7 +80,10 @@ def _cell_pulls(linear: Linear, tally: Tally) -> Pulls:
 
 
 def swing(
-    subject: Tally | Combined, share: float, *, linear: Linear | None = None
+    subject: Tally | Estimate[StageEvidence],
+    share: float,
+    *,
+    linear: Linear | None = None,
 ) -> tuple[Interval, ...]:
     """Return between which values each share lies if some responses were fabricated, whichever they are.
 
@@ -161,15 +165,15 @@ def _bounds_without_sizes(
     return np.minimum(*scaled), np.maximum(*scaled)
 
 
-def _stage_bounds(combined: Combined, share: float) -> Iterator[Ends]:
+def _stage_bounds(combined: Estimate[StageEvidence], share: float) -> Iterator[Ends]:
     """Yield the ends of what each stage adds to the whole."""
     if combined.method == "likelihood":
         raise NotEstimable(
             "the most likely shares are no mean of what responses add; expected an estimate that is.",
             'Combine the stages with method="information".',
         )
-    tallies = [tally for tally in combined.tallies.finest if tally.respondents]
-    for tally, component in zip(tallies, combined.parts, strict=True):
+    tallies = [tally for tally in combined.evidence.groups if tally.respondents]
+    for tally, component in zip(tallies, combined.evidence.parts, strict=True):
         size, weight = len(component.mixing), component.weight
         centering, all_alike = np.eye(size) - 1 / size, component.mixing.sum() / size
         if np.allclose(

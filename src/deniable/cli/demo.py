@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from deniable.designs import Design
     from deniable.estimates import Estimate
-    from deniable.estimates.stages import Combined
+    from deniable.estimates.stages import StageEvidence
     from deniable.survey import Question, Survey
 
 DATABASE = "collector.db"
@@ -63,7 +63,7 @@ class Shown:
 
     question: Question
     tally: str
-    estimate: Estimate | Combined
+    estimate: Estimate | Estimate[StageEvidence]
     truth: dict[str, float]
 
 
@@ -255,7 +255,7 @@ def _read(question: Question, people: int, address: str, token: str) -> Shown:
 
     text = download(f"{address}/tally.json", token)
     if question.ladder:
-        result: Estimate | Combined = combine(
+        result: Estimate | Estimate[StageEvidence] = combine(
             StageTallies.from_json(text, question.ladder)
         )
     else:

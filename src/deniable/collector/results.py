@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, repeat
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from deniable.estimates import (
 )
 from deniable.estimates.differences import REST
 from deniable.estimates.shares import fitted
-from deniable.estimates.stages import Combined
+from deniable.estimates.stages import StageEvidence
 from deniable.groups.estimates import GroupedEstimate
 from deniable.groups.tallies import GroupedTally
 from deniable.order.ladders import Ladder
@@ -227,7 +227,9 @@ def read(shown: ShownQuestion, group: int | None = None) -> Results:
         protection=sentences.protection,
         device=sentences.device,
         signals=(*_fabrication_signals(counts), *_compliance_signals(shares)),
-        stages=_stages(cast(Combined, shares)) if shown.is_staged else (),
+        stages=_stages(cast(Estimate[StageEvidence], shares))
+        if shown.is_staged
+        else (),
         numbers=numbers.rows if numbers else (),
         margins=() if joint is None else _margins(shown, joint),
         pairs=() if joint is None else _pairs(joint),
@@ -265,7 +267,7 @@ class _Estimated(NamedTuple):
         sentence: the result in a sentence.
     """
 
-    shares: Estimate | Combined
+    shares: Estimate[Any]
     summary: Summary[ShareRow]
     numbers: Summary[Row] | None
     categories: tuple[CategoryResult, ...]
@@ -355,19 +357,21 @@ def compare_arms(shown: ShownQuestion, compared: ShownQuestion) -> ArmResult:
     return ArmResult(question.name, name, respondents, tuple(differences))
 
 
-def _estimate(question: Question, tally: Tally | StageTallies) -> Estimate | Combined:
+def _estimate(question: Question, tally: Tally | StageTallies) -> Estimate[Any]:
     """Return the shares of the categories; doubts about the responses are among its warnings."""
-    shares: Estimate | Combined = operation(question.about, "fitted")(tally)
+    shares: Estimate[Any] = operation(question.about, "fitted")(tally)
     return shares
 
 
 def _share_results(
-    shown: ShownQuestion, summary: Summary[ShareRow], estimate: Estimate | Combined
+    shown: ShownQuestion, summary: Summary[ShareRow], estimate: Estimate[Any]
 ) -> tuple[CategoryResult, ...]:
     intervals: list[Sequence[Interval]] = []
     with suppress(NotEstimable):  # a design for which the bound is not known
         if shown.is_staged:
-            intervals = [swing(cast(Combined, estimate), share) for share in FAKES]
+            intervals = [
+                swing(cast(Estimate[StageEvidence], estimate), share) for share in FAKES
+            ]
         else:
             single = cast(Estimate, estimate)
             intervals = [
@@ -460,7 +464,7 @@ def _design_sentences(about: Design | Ladder) -> _DesignSentences:
     return _DesignSentences((*promises, together, *caveat), device)
 
 
-def _compliance_signals(estimate: Estimate | Combined) -> tuple[Signal, ...]:
+def _compliance_signals(estimate: Estimate[Any]) -> tuple[Signal, ...]:
     rates = {diagnostics.IMPLAUSIBLE: diagnostics.RATE, stages.DIFFER: stages.RATE}
     return tuple(
         Signal("compliance", capital(caution.text), rates[caution.code])
@@ -469,13 +473,13 @@ def _compliance_signals(estimate: Estimate | Combined) -> tuple[Signal, ...]:
     )
 
 
-def _stages(estimate: Combined) -> tuple[StageResult, ...]:
-    counts = estimate.tallies
+def _stages(estimate: Estimate[StageEvidence]) -> tuple[StageResult, ...]:
+    counts = estimate.evidence.tallies
     rows = zip(
         counts.design.epsilons,
         counts.seen,
         counts.finest,
-        estimate.weights,
+        estimate.evidence.weights,
         strict=True,
     )
     return tuple(

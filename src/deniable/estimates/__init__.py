@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from deniable.estimates import compliance
 from deniable.estimates.cross_tables import CrossTable, cross_table
-from deniable.estimates.decks import DeckEstimate, deck_variance, estimate_deck
+from deniable.estimates.decks import deck_variance, estimate_deck
 from deniable.estimates.intervals import Interval, coverage
 from deniable.estimates.inverses import left_inverse, mean_inverse
 from deniable.estimates.largest_risk import Minimax, minimax
@@ -19,7 +19,6 @@ __all__ = [
     "Caution",
     "Convergence",
     "CrossTable",
-    "DeckEstimate",
     "Estimate",
     "Interval",
     "Minimax",

@@ -28,7 +28,7 @@ from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.independence import highest, response_scores, score_test
 from deniable.estimates.intervals import Interval, one_of, quantile
 from deniable.estimates.results import Caution, Columns, Result, Row, Summary
-from deniable.estimates.shares import Estimate, ShareRow, fitted, remake
+from deniable.estimates.shares import Estimate, ShareRow, TallyEvidence, fitted
 from deniable.estimates.testing import HypothesisTest, likelihood_ratio
 from deniable.files.row_names import check_same_people
 from deniable.rendering import Sheet
@@ -592,7 +592,7 @@ class CrossTable(AnswerTable):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Design) -> CrossTable:
-        return _table_of(remake(design, source))
+        return _table_of(TallyEvidence.read(source, design))
 
     def covariance(self, one: tuple[str, str], two: tuple[str, str]) -> float:
         """Return the covariance of two cells, each named by its row and its column."""

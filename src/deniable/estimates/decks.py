@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar, Self
 
 from deniable import documents, exact
 from deniable.designs.cards import Deck
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates import members
-from deniable.estimates.covariances import Matrix, vector
-from deniable.estimates.intervals import Interval, one_of, quantile, wilson
-from deniable.estimates.results import Caution, Result, Summary
-from deniable.estimates.shares import ShareRow, sampled_fraction
-from deniable.estimates.summary import cost, reference, worth
+from deniable.estimates.covariances import Covariance, Full, Vector, vector
+from deniable.estimates.intervals import wilson
+from deniable.estimates.results import (
+    Bounds,
+    Caution,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+)
+from deniable.estimates.shares import CountEvidence, Estimate, sampled_fraction
+from deniable.estimates.summary import silent_note
 from deniable.tallies.decks import DeckTally
-
-METHODS = ("exact", "score", "normal", "chebyshev")
 
 
 def parts(
@@ -66,7 +70,9 @@ def deck_variance(
     return float((constant + slope * pi * (1 - pi)) / n)
 
 
-def estimate_deck(tally: DeckTally, *, population: int | None = None) -> DeckEstimate:
+def estimate_deck(
+    tally: DeckTally, *, population: int | None = None
+) -> Estimate[DeckEvidence]:
     """Estimate the share of members from the numbers that were sent.
 
     Args:
@@ -78,7 +84,7 @@ def estimate_deck(tally: DeckTally, *, population: int | None = None) -> DeckEst
         NotEstimable: fewer than two responses, or responses that these cards cannot give.
 
     Example:
-        >>> estimate_deck(DeckTally(Deck((1, 2, 3), people=6), [1, 2, 3])).share
+        >>> estimate_deck(DeckTally(Deck((1, 2, 3), people=6), [1, 2, 3])).params["yes"]
         0.0
     """
     deck, counts, n = tally.design, tuple(tally.counts.tolist()), tally.respondents
@@ -89,32 +95,38 @@ def estimate_deck(tally: DeckTally, *, population: int | None = None) -> DeckEst
     check_possible(deck, counts, n)
     mean = Fraction(sum(k * count for k, count in enumerate(counts, 1)), n)
     share = (mean - deck.mean) / (deck.numbers + 1 - 2 * deck.mean)
-    return DeckEstimate(deck, counts, tally.missing, share, population)
+    evidence = DeckEvidence(deck, counts, tally.missing, share, population)
+    return Estimate("deck", vector([1 - evidence.share, evidence.share]), evidence)
 
 
 @dataclass(frozen=True, eq=False)
-class DeckEstimate(Result):
-    """The share of members in a group to which a deck was dealt.
+class DeckEvidence(CountEvidence):
+    """Responses of a group of people to whom a deck was dealt.
 
     Attributes:
-        deck: what was dealt.
+        design: what was dealt.
         counts: how often each number was sent.
         missing: how many people sent nothing.
-        exactly: the unbiased share as a fraction; it may leave [0, 1].
+        exactly: the unbiased share of members as a fraction; it may leave [0, 1].
         population: how many people there are altogether, as in `estimate_deck`.
     """
 
     type: ClassVar = "deck"
 
-    deck: Deck
+    design: Deck
     counts: tuple[int, ...]
     missing: int
     exactly: Fraction
     population: int | None = None
 
     @property
+    def categories(self) -> Sequence[str]:
+        """The names of the shares."""
+        return self.design.categories
+
+    @property
     def respondents(self) -> int:
-        """How many responses were counted."""
+        """The number of responses."""
         return sum(self.counts)
 
     @property
@@ -123,13 +135,7 @@ class DeckEstimate(Result):
         return float(self.exactly)
 
     @property
-    def params(self) -> dict[str, float]:
-        return dict(
-            zip(self.deck.categories, (1 - self.share, self.share), strict=True)
-        )
-
-    @property
-    def variance(self) -> float:
+    def share_variance(self) -> float:
         """The unbiased estimate of the variance; where there is none, the largest variance that is possible.
 
         Why: n·Var = α + β·q with q = π(1 − π), and q̂ = π̂(1 − π̂) has the mean q − Var, so that (α + β·q̂)/(n − β) is
@@ -145,135 +151,73 @@ class DeckEstimate(Result):
         )
 
     @property
-    def error(self) -> float:
-        """The standard error of the share of members, and of the others."""
-        return math.sqrt(max(self.variance, 0.0))
+    def covariance(self) -> Covariance:
+        """The covariance of the shares."""
+        return Full(self.share_variance * vector([[1, -1], [-1, 1]]))
 
-    @property
-    def bse(self) -> dict[str, float]:
-        return dict.fromkeys(self.deck.categories, self.error)
-
-    def cov_params(self) -> Matrix:
-        return self.variance * vector([[1, -1], [-1, 1]])
-
-    @property
-    def default_interval(self) -> str:
-        """The interval method that is used when none is named."""
-        _, *dealt = self._telling
+    def default_interval(self, method: str) -> str:  # noqa: ARG002 - there is one method
+        """Return "exact", but for very large groups with spare cards."""
+        _, *dealt = self._informative
         return "exact" if members.dealt_terms(*dealt) <= members.MOST_TERMS else "score"
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,  # noqa: ARG002 - the shares move together
-    ) -> dict[str, Interval]:
-        """Return an interval for each category by name.
+    def intervals(self, estimate: Estimate[Self]) -> Mapping[str, IntervalMethod]:
+        return {
+            "exact": self._exact,
+            "score": self._score,
+            "normal": partial(estimate._bounds_around, "normal"),
+            "chebyshev": partial(estimate._bounds_around, "chebyshev"),
+        }
 
-        Args:
-            level: how often such an interval holds the true share.
-            method: "exact" (all numbers of members that the responses allow; the default but for very large groups with
-                spare cards), "score" (all π whose own variance explains the distance), "normal" or "chebyshev".
-            simultaneous: changes nothing: the two shares move together, and one interval holds when the other does.
-
-        Raises:
-            InvalidRequest: a level outside (0, 1), or another method.
-        """
-        if method is not None and method not in METHODS:
-            raise InvalidRequest(
-                f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}."
-            )
-        each, chosen = one_of(1, level), method or self.default_interval
-        if chosen in ("normal", "chebyshev"):
-            low, high = self._around(each, chosen)
-        else:
-            low, high = self._exact(each) if chosen == "exact" else self._score(each)
-        return dict(
-            zip(
-                self.deck.categories,
-                (Interval(1 - high, 1 - low), Interval(low, high)),
-                strict=True,
-            )
-        )
-
-    @property
-    def warnings(self) -> tuple[Caution, ...]:
-        doubts = []
-        if self.variance <= 0:
+    def warnings(self, estimate: Estimate[Self]) -> tuple[Caution, ...]:  # noqa: ARG002 - of every estimate
+        cautions = []
+        if self.share_variance <= 0:
             text = "the variance is estimated at 0 or below, which says nothing: go by the interval."
-            doubts.append(Caution("no-variance", text))
-        low, high = self._score(0.95)
-        if low <= 0 and high >= 1:
+            cautions.append(Caution("no-variance", text))
+        lows, highs = self._score(0.95)
+        if lows[1] <= 0 and highs[1] >= 1:
             text = "responses are too few to tell anything: the interval holds everything from 0 to 100%."
-            doubts.append(Caution("few", f"{self.respondents:,} {text}"))
-        return tuple(doubts)
+            cautions.append(Caution("few", f"{self.respondents:,} {text}"))
+        return tuple(cautions)
 
-    def summary(
+    def single_variances(self, value: Vector, shares: Vector) -> Vector:  # noqa: ARG002 - they depend on shares alone
+        """Return the variances of independent respondents."""
+        constant, slope = map(float, self._parts(Fraction(1)))
+        return vector(slope * shares * (1 - shares) + constant)
+
+    def describe(
         self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[ShareRow]:
-        """Return a table of both shares, with what privacy cost and what is promised against whom."""
-        n = self.respondents
-        intervals = self.conf_int(level=level, method=method)
-        direct = wilson(
-            vector(list(self.params.values())).clip(0.0, 1.0), 1.0, 0.0, n, 1.0, level
-        )
-        at = float(reference(vector([self.share]), vector([self.error]))[0])
-        constant, slope = map(
-            float, self._parts(Fraction(1))
-        )  # for independent respondents
-        _, direct_answers = worth(
-            n, vector([at]), vector([slope * at * (1 - at) + constant])
-        )
-        rows = [
-            ShareRow(
-                name, share, self.error, *intervals[name], low, high, direct_answers
-            )
-            for (name, share), low, high in zip(
-                self.params.items(), *(ends.tolist() for ends in direct), strict=True
-            )
-        ]
-        notes = [cost(n, direct_answers, moved=at != self.share)]
+        estimate: Estimate[Self],
+        request: IntervalRequest,  # noqa: ARG002 - nothing is said about intervals
+    ) -> Description:
+        deck, n = self.design, self.respondents
+        notes = []
         if not 0 <= self.exactly <= 1:
             notes.append(
                 "A share outside 0 … 1 is the price of an estimate without bias."
             )
         if self.missing:
-            notes.append(
-                f"{self.missing:,} sent no response and take no part in the estimate."
-            )
-        return Summary(
-            title=f"deck of {self.deck.cards:,} cards {self.deck.counts}, {n:,} respondents",
+            notes.append(silent_note(self.missing))
+        return Description(
+            title=f"deck of {deck.cards:,} cards {deck.counts}, {n:,} respondents",
             quantity="share",
-            rows=tuple(rows),
-            notes=(*notes, self.deck.guarantee),
-            warnings=self.warnings,
-            level=level,
-            interval=method or self.default_interval,
-            method="deck",
+            method=estimate.method,
             respondents=n,
+            epsilon=deck.epsilon_collector,
             missing=self.missing,
-            epsilon=self.deck.epsilon_collector,
-            simultaneous=simultaneous,
+            notes=(*notes, deck.guarantee),
         )
 
-    @property
-    def _design_hash(self) -> str:
-        return self.deck.hash
-
-    def _source(self) -> dict[str, Any]:
+    def source(self, estimate: Estimate[Self]) -> dict[str, Any]:
+        method = {} if estimate.method == "deck" else {"method": estimate.method}
         return {
             "counts": self.counts,
             "missing": self.missing,
             "population": self.population,
+            **method,
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Deck) -> DeckEstimate:
+    def read(cls, source: Mapping[str, Any], design: Deck) -> Estimate[DeckEvidence]:
         counted = DeckTally(
             design,
             documents.field(source, "counts", list),
@@ -283,44 +227,41 @@ class DeckEstimate(Result):
 
     def _parts(self, f: Fraction | None = None) -> tuple[Fraction, Fraction]:
         n = self.respondents
-        return parts(self.deck, n, _fraction(n, self.population) if f is None else f)
-
-    def _around(self, level: float, method: str) -> tuple[float, float]:
-        factor = (
-            quantile(level, self.respondents - 1)
-            if method == "normal"
-            else (1 - level) ** -0.5
-        )
-        return self.share - factor * self.error, self.share + factor * self.error
+        return parts(self.design, n, _fraction(n, self.population) if f is None else f)
 
     @property
-    def _telling(self) -> tuple[int, int, int, int]:
+    def _informative(self) -> tuple[int, int, int, int]:
         """How many responses point to members, and to anybody; how many cards do, and how many of them are plain."""
-        sorts = list(
-            zip(self.counts, self.deck.counts, reversed(self.deck.counts), strict=True)
-        )
+        cards = self.design.counts
+        numbers = list(zip(self.counts, cards, reversed(cards), strict=True))
         return (
-            sum(sent for sent, own, other in sorts if own < other),
-            sum(sent for sent, own, other in sorts if own != other),
-            sum(own for _, own, other in sorts if own != other),
-            sum(own for _, own, other in sorts if own > other),
+            sum(sent for sent, plain, mirrored in numbers if plain < mirrored),
+            sum(sent for sent, plain, mirrored in numbers if plain != mirrored),
+            sum(plain for _, plain, mirrored in numbers if plain != mirrored),
+            sum(plain for _, plain, mirrored in numbers if plain > mirrored),
         )
 
-    def _exact(self, level: float) -> tuple[float, float]:
+    def _exact(self, level: float) -> Bounds:
         """Return the smallest and the largest share of members that the responses allow; the unbiased one among them.
 
         Members send more often what the others send less often. Numbers that both send equally often tell nothing: the
         respondents who sent another one are a random part of the people, to whom a deck of the other cards was dealt.
         """
-        low, high = members.dealt(*self._telling).shares(self.population, level)
-        return min(low, self.share), max(high, self.share)
+        low, high = members.dealt(*self._informative).shares(self.population, level)
+        return _both_shares(min(low, self.share), max(high, self.share))
 
-    def _score(self, level: float, f: Fraction | None = None) -> tuple[float, float]:
-        constant, slope = map(float, self._parts(f))
+    def _score(self, level: float) -> Bounds:
+        """Return all shares whose own variance explains the distance."""
+        constant, slope = map(float, self._parts())
         low, high = wilson(
             vector(self.share), 1 + constant, constant, self.respondents, slope, level
         )
-        return float(low), float(high)
+        return _both_shares(float(low), float(high))
+
+
+def _both_shares(low: float, high: float) -> Bounds:
+    """Return the bounds of the share of the others and of that of members."""
+    return vector([1 - high, low]), vector([1 - low, high])
 
 
 def _fraction(respondents: int, population: int | None) -> Fraction:

@@ -10,7 +10,6 @@ from deniable.designs import Design
 from deniable.errors import quoted
 from deniable.estimates.intervals import METHODS, Basis, quantile
 from deniable.estimates.results import Caution
-from deniable.estimates.simplex import projection
 from deniable.rendering import formats
 
 RATE = 0.01
@@ -110,7 +109,7 @@ def few(design: Design, basis: Basis, *, is_exact: bool) -> tuple[Caution, ...]:
         empty = np.flatnonzero((low <= 0) & (high >= 1))
     else:
         # An interval of scores holds 0 and 1 where both lie within z standard errors, each taken as if it were true.
-        own, others = basis.linear.spread(projection(basis.unbiased))
+        own, others = basis.spread
         reach = quantile(0.95) ** 2 / basis.respondents
         from_none, from_all = (
             basis.unbiased**2 <= reach * others,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+import math
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from deniable.errors import InvalidRequest, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.independence import holm
 from deniable.estimates.results import (
+    AnyRow_co,
     Bounds,
     Caution,
     Columns,
@@ -22,11 +25,11 @@ from deniable.estimates.results import (
     IntervalRequest,
     Result,
     Row,
-    RowType,
-    Summary,
+    construct_result,
+    result_types,
 )
 
-__all__ = ["ALIKE", "REST", "Compared", "DifferenceRow", "Differences"]
+__all__ = ["ALIKE", "REST", "Compared", "DifferenceRow", "Differences", "Groups"]
 
 REST = "the rest"
 """What all other groups together are called."""
@@ -34,9 +37,8 @@ REST = "the rest"
 ALIKE = "Test that all groups are alike"
 """The hypothesis that is tested of groups."""
 
-_MOST_COMPARISONS = 5_000  # in a table; more of them tell nobody anything
-OWNERS: dict[str, Any] = {}
-"""Type of a result (`Result.type`) → the class whose groups are compared; each class enters itself."""
+MAX_COMPARISONS = 5_000
+"""Comparisons in a table; more of them tell nobody anything."""
 
 
 class Compared(NamedTuple):
@@ -49,65 +51,101 @@ class Compared(NamedTuple):
     apart: Any
 
 
-class Groups(Protocol):
-    """Estimates of groups that can be compared."""
+class Groups(Result[AnyRow_co]):
+    """Estimates of groups that can be compared, in pairs or each with the rest."""
 
-    type: ClassVar[str]
+    if TYPE_CHECKING:  # fields of one class, properties of another
+
+        @property
+        def groups(self) -> Collection[Any]:
+            """The groups, one after the other."""
+
+        @property
+        def respondents(self) -> int:
+            """How many responses there are to all of them."""
 
     @property
-    def groups(self) -> Any:
-        """The groups, one after the other."""
+    @abstractmethod
+    def names_in_group(self) -> tuple[str, ...]:
+        """What is estimated in each group."""
 
     @property
-    def respondents(self) -> int:
-        """How many responses there are to all of them."""
-
-    @property
-    def warnings(self) -> tuple[Caution, ...]:
-        """What calls for care."""
+    @abstractmethod
+    def _have_all_shares(self) -> bool:
+        """Whether the numbers of a group are the shares of all categories."""
 
     @property
     def compared_names(self) -> tuple[str, ...]:
-        """What is compared between groups."""
+        """What is compared: each number; of two categories, whose shares move together, the second alone."""
+        names = self.names_in_group
+        return names[-1:] if self._have_all_shares and len(names) == 2 else names
 
     @property
+    @abstractmethod
     def comparison_notes(self) -> tuple[str, ...]:
-        """What has to be known to read differences between them."""
+        """What has to be known to read the groups, and the differences between them."""
 
-    @property
-    def df(self) -> float:
-        """The degrees of freedom of the covariance."""
+    def pairwise(self) -> Differences:
+        """Return by how much each group differs from each other one, with p-values adjusted for their number.
 
-    def cov_params(self) -> Matrix:
-        """Return the covariance of all numbers of all groups."""
+        Raises:
+            InvalidRequest: fewer than two groups, or more pairs than a table holds.
+        """
+        return self.compared("pairs")
+
+    def against_rest(self) -> Differences:
+        """Return by how much each group differs from all others together.
+
+        A group differs from everybody, itself included, by the share of the others times as much: the test is the same.
+
+        Raises:
+            InvalidRequest: one group, more groups than a table holds, or a sample, whose other groups together were
+                not estimated.
+        """
+        return self.compared("rest")
 
     def compared(self, against: str) -> Differences:
-        """Return by how much they differ."""
+        """Return by how much groups differ, in "pairs" or each from the "rest".
+
+        Raises:
+            InvalidRequest: fewer than two groups, or more comparisons than a table holds.
+        """
+        self._check_groups()
+        n_groups = len(self.groups)
+        n_pairs = math.comb(n_groups, 2) if against == "pairs" else n_groups
+        comparisons = n_pairs * len(self.compared_names)
+        if comparisons > MAX_COMPARISONS:
+            raise InvalidRequest(
+                f"there are {comparisons:,} comparisons; expected at most {MAX_COMPARISONS:,}.",
+                "Take fewer groups; of a tally against_rest() does, too.",
+            )
+        return Differences(self, against, tuple(self._comparisons(against)))
+
+    def _check_name(self, name: str | None) -> None:
+        """Refuse the name of a number that the groups do not have."""
+        if name is not None and name not in self.names_in_group:
+            some = ", ".join(map(repr, self.names_in_group[:5]))
+            raise InvalidRequest(
+                f"{quoted(name)} was not estimated; expected a name such as {some:.200}."
+            )
+
+    @abstractmethod
+    def _check_groups(self) -> None:
+        """Refuse fewer than two groups."""
+
+    @abstractmethod
+    def _comparisons(self, against: str) -> Iterable[Compared]:
+        """Return each comparison, in the order of `comparison_weights`."""
 
     def comparison_weights(self, against: str) -> Matrix:
-        """Return what each comparison adds up, a row each."""
-
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[Any]:
-        """Return a table of the groups."""
-
-
-def check_number(comparisons: int) -> None:
-    """Refuse more comparisons than a table holds.
-
-    Raises:
-        InvalidRequest: too many.
-    """
-    if comparisons > _MOST_COMPARISONS:
-        raise InvalidRequest(
-            f"there are {comparisons:,} comparisons; expected at most {_MOST_COMPARISONS:,}.",
-            "Take fewer groups; of a tally against_rest() does, too.",
+        """Return what each comparison adds up, a row each, in the order of `Differences.params`."""
+        return weigh_names(
+            self._group_signs(against), self.names_in_group, self.compared_names
         )
+
+    def _group_signs(self, against: str) -> Matrix:  # noqa: ARG002 - by default there are pairs alone
+        """Return for each pair of groups 1 for the first, −1 for the second, 0 for all others."""
+        return pair_signs(len(self.groups))
 
 
 def nameless(responses: int) -> tuple[Caution, ...]:
@@ -118,16 +156,11 @@ def nameless(responses: int) -> tuple[Caution, ...]:
 
 def pair_signs(groups: int) -> Matrix:
     """Return for each pair of groups 1 for the first, −1 for the second, 0 for all others."""
-    found = [
-        np.eye(groups)[one] - np.eye(groups)[two]
-        for one, two in itertools.combinations(range(groups), 2)
-    ]
-    return vector(found)
+    pairs = itertools.combinations(np.eye(groups), 2)
+    return vector([first - second for first, second in pairs])
 
 
-def comparison_weights(
-    signs: Matrix, names: Sequence[str], compared: Sequence[str]
-) -> Matrix:
+def weigh_names(signs: Matrix, names: Sequence[str], compared: Sequence[str]) -> Matrix:
     """Return the sums of numbers that comparisons are, where each group has the same names in the same order."""
     chosen = np.eye(len(names))[[list(names).index(name) for name in compared]]
     return vector(np.kron(signs, chosen))
@@ -161,7 +194,7 @@ class Differences(Result[DifferenceRow]):
 
     type: ClassVar = "differences"
 
-    of: Groups
+    of: Groups[Any]
     against: str
     compared: tuple[Compared, ...] = field(repr=False)
 
@@ -224,9 +257,7 @@ class Differences(Result[DifferenceRow]):
     def warnings(self) -> tuple[Caution, ...]:
         return self.of.warnings
 
-    @property
-    def _row_type(self) -> RowType:
-        return DifferenceRow
+    _row_type = DifferenceRow
 
     def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:  # noqa: ARG002 - p has no level
         return {
@@ -259,25 +290,27 @@ class Differences(Result[DifferenceRow]):
 
     @property
     def _design_hash(self) -> str:
-        return str(self.of._design_hash)  # type: ignore[attr-defined]  # which every result has
+        return self.of._design_hash
 
     def _source(self) -> dict[str, Any]:
-        source: Mapping[str, Any] = self.of._source()  # type: ignore[attr-defined]  # which every result has
-        return {"of": self.of.type, "groups": source, "against": self.against}
+        return {
+            "of": self.of.type,
+            "groups": self.of._source(),
+            "against": self.against,
+        }
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Any) -> Differences:
-        kind, against = (
+        owner, against = (
             documents.field(source, name, str) for name in ("of", "against")
         )
-        if kind not in OWNERS or against not in ("pairs", "rest"):
+        owners = result_types(Groups)
+        if owner not in owners or against not in ("pairs", "rest"):
             raise UnreadableFile(
-                f"the comparison is {quoted(against)} of {quoted(kind)}; expected pairs or rest of "
-                f"{' or '.join(sorted(OWNERS))}."
+                f"the comparison is {quoted(against)} of {quoted(owner)}; expected pairs or rest of "
+                f"{' or '.join(sorted(owners))}."
             )
-        made: Differences = (
-            OWNERS[kind]
-            ._remade(documents.field(source, "groups", dict), design)
-            .compared(against)
+        groups = construct_result(
+            owner, documents.field(source, "groups", dict), design
         )
-        return made
+        return cast("Groups[Any]", groups).compared(against)

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from numbers import Real
 from statistics import NormalDist
 from typing import NamedTuple, TypeAlias
@@ -102,6 +102,11 @@ class Basis:
     def df(self) -> float:
         """The degrees of freedom of the variance: of people who were drawn one by one."""
         return self.respondents - 1
+
+    @cached_property
+    def spread(self) -> tuple[Vector, Vector]:
+        """What a response adds for those who hold each answer and for others, as `Linear.spread` has it."""
+        return self.linear.spread(projection(self.unbiased))
 
     def likely(self) -> tuple[Vector, Convergence]:
         """Return the most likely shares: from the sets that were sent where they are at hand, else from the tally."""
@@ -228,7 +233,7 @@ def score(basis: Basis, confidence: float) -> Ends:
     For two answers and for diagonal channels this is Wilson's interval, carried through the channel. For others, V
     takes the other answers in the proportions in which they are estimated.
     """
-    own, others = basis.linear.spread(projection(basis.unbiased))
+    own, others = basis.spread
     return wilson(basis.unbiased, own, others, basis.respondents, basis.f, confidence)
 
 
@@ -259,7 +264,7 @@ def scored(value: Vector, curve: Matrix, confidence: float) -> Ends:
     a, half = 1 - z2 * square, value + z2 * slope / 2
     # Below 0 only where no t explains a value; then the nearest t is the whole interval.
     root = np.sqrt(np.maximum(half**2 - a * (value**2 - z2 * constant), 0.0))
-    return vector((half - root) / a), vector((half + root) / a)
+    return (half - root) / a, (half + root) / a
 
 
 def exact(basis: Basis, confidence: float) -> Ends:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, wraps
 from numbers import Real
@@ -238,7 +238,7 @@ class IntervalRequest(NamedTuple):
     simultaneous: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Description:
     """The text and the counts of a summary, without its rows.
 
@@ -294,20 +294,18 @@ def read_type(name: str, result: type[Result]) -> Callable[[Construct], Construc
     return register
 
 
-def construct_result(name: str, source: Mapping[str, Any], design: object) -> Result:
-    """Construct a result of a type that is loaded from its source.
-
-    Args:
-        name: the type's name in JSON.
-        source: what the constructor needs besides the design.
-        design: what the responses were drawn with.
-    """
+def construct_result(name: str, source: Mapping[str, Any], design: Any) -> Result:
+    """Construct a result of one type from its source in JSON."""
     return _CONSTRUCTORS[name].construct(source, design)
 
 
-def result_types() -> frozenset[str]:
-    """Return the names in JSON of all types of results that are loaded."""
-    return frozenset(_CONSTRUCTORS)
+def result_types(result: type | None = None) -> list[str]:
+    """Return the names in JSON of the types of results that are loaded; of one class and its subclasses."""
+    return [
+        name
+        for name, constructor in _CONSTRUCTORS.items()
+        if issubclass(constructor.result, result or Result)
+    ]
 
 
 Construct = TypeVar("Construct", bound=Callable[[Mapping[str, Any], Any], Any])
@@ -448,20 +446,23 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         Raises:
             InvalidRequest: a level outside (0, 1), or a method that this result does not have.
         """
-        confidence = one_of(self._n_intervals() if simultaneous else 1, level)
-        lows, highs = self._bounds(method, confidence)
+        request = IntervalRequest(level, method, simultaneous)
+        lows, highs = self._requested_bounds(request)
         return dict(
             zip(self.params, map(Interval, lows.tolist(), highs.tolist()), strict=True)
         )
+
+    def _requested_bounds(self, request: IntervalRequest) -> Bounds:
+        """Return the bounds of all intervals; simultaneous ones are adjusted for their number."""
+        n_intervals = self._n_intervals() if request.simultaneous else 1
+        return self._bounds(request.method, one_of(n_intervals, request.level))
 
     def _bounds(self, method: str | None, confidence: float) -> Bounds:
         """Return the bounds of all intervals, each with this confidence level."""
         methods = self._interval_methods()
         chosen = self._default_interval if method is None else method
         if chosen not in methods:
-            raise InvalidRequest(
-                f"the interval method is {quoted(chosen)}; expected one of {', '.join(methods)}."
-            )
+            raise unknown_method(chosen, methods)
         return methods[chosen](confidence)
 
     def _bounds_around(self, method: str, confidence: float) -> Bounds:
@@ -595,13 +596,9 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
         level, method, simultaneous = request
         intervals = self.conf_int(level=level, method=method, simultaneous=simultaneous)
         description = self._describe(request)
-        facts = {
-            field.name: getattr(description, field.name)
-            for field in dataclasses.fields(description)
-        }
-        facts["interval"] = description.interval or method or self._default_interval
+        interval = description.interval or method or self._default_interval
         return Summary(
-            **facts,
+            **{**vars(description), "interval": interval},
             rows=self._summary_rows(intervals, self._row_columns(request)),
             warnings=self.warnings,
             level=level,
@@ -687,11 +684,7 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
             Incompatible: it belongs to another design.
         """
         body = documents.unseal(SCHEMA, text)
-        names = [
-            name
-            for name, constructor in _CONSTRUCTORS.items()
-            if issubclass(constructor.result, cls)
-        ]
+        names = result_types(cls)
         name = body.get("type")
         if name not in names:
             expected = ", ".join(map(repr, names))
@@ -713,9 +706,7 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
             )
         return cast(
             "Self",
-            _CONSTRUCTORS[name].construct(
-                documents.field(body, "source", dict), design
-            ),
+            construct_result(name, documents.field(body, "source", dict), design),
         )
 
     @_checked
@@ -850,6 +841,26 @@ AROUND = ("normal", "chebyshev")
 """The interval methods that every number with a standard error has."""
 
 
+def unknown_method(method: str, methods: Iterable[str]) -> InvalidRequest:
+    """Return the error about an interval method that a result does not have."""
+    return InvalidRequest(
+        f"the interval method is {quoted(method)}; expected one of {', '.join(methods)}."
+    )
+
+
+def join_bounds(results: Collection[Result[Any]], request: IntervalRequest) -> Bounds:
+    """Return the intervals of several results, one after the other; simultaneous ones adjusted for all results."""
+    level = one_of(len(results) if request.simultaneous else 1, request.level)
+    options = request._replace(level=level)._asdict()
+    intervals = [
+        interval
+        for result in results
+        for interval in result.conf_int(**options).values()
+    ]
+    lows, highs = vector(intervals).T
+    return lows, highs
+
+
 def bounds_around(
     values: Vector, errors: Vector, method: str, confidence: float, df: float = math.inf
 ) -> Bounds:
@@ -866,9 +877,7 @@ def bounds_around(
         InvalidRequest: another method.
     """
     if method not in AROUND:
-        raise InvalidRequest(
-            f"the interval method is {quoted(method)}; expected one of {', '.join(AROUND)}."
-        )
+        raise unknown_method(method, AROUND)
     factor = (
         quantile(confidence, df) if method == "normal" else (1 - confidence) ** -0.5
     )

@@ -5,43 +5,49 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from numbers import Real
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self
 
 import numpy as np
 
 from deniable import documents
-from deniable.designs import Design
+from deniable.designs import AnyDesign, Design
 from deniable.errors import (
     ImplausibleResponses,
     InvalidRequest,
     NotEstimable,
     UnreadableFile,
     quoted,
-    require,
 )
 from deniable.estimates import simplex
-from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.covariances import Covariance, Matrix, Vector, vector
 from deniable.estimates.diagnostics import few, implausible
 from deniable.estimates.intervals import METHODS as INTERVALS
-from deniable.estimates.intervals import (
-    Basis,
-    Ends,
-    Interval,
-    default,
-    one_of,
-    recovered,
-    sampled,
-)
+from deniable.estimates.intervals import Basis, Interval, default, sampled, wilson
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.linear import Linear
-from deniable.estimates.results import Caution, Columns, Contrast, Result, Row, Summary
+from deniable.estimates.results import (
+    Bounds,
+    Caution,
+    Columns,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+    Result,
+    Row,
+    read_type,
+)
 from deniable.estimates.rows import SentSets
-from deniable.estimates.sensitivity import SHARES, Sensitivity, sensitivity
+from deniable.estimates.sensitivity import (
+    SHARES,
+    Sensitivity,
+    sensitivity,
+)
+from deniable.estimates.summary import PrivacyCost, describe_tally, privacy_cost
 from deniable.estimates.supported import customary
 from deniable.tallies import Tally
 from deniable.tallies.responses import Responses
@@ -74,29 +80,149 @@ class ShareRow(Row):
     effective: float
 
 
+class CountEvidence(ABC):
+    """The responses behind shares: what they say about covariance, intervals and the words of a summary."""
+
+    type: ClassVar[str]
+    """The name in JSON of an estimate from such responses."""
+
+    if TYPE_CHECKING:  # fields of some classes, properties of others
+
+        @property
+        def covariance(self) -> Covariance:
+            """The covariance of the shares."""
+
+        @property
+        def population(self) -> int | None:
+            """The number of people, if the respondents are not a sample of very many."""
+
+        @property
+        def design(self) -> AnyDesign | None:
+            """The design of all responses, if there is one."""
+
+        @property
+        def categories(self) -> Sequence[str]:
+            """The names of the shares."""
+
+        @property
+        def respondents(self) -> int:
+            """The number of responses."""
+
+    def __init_subclass__(cls, **options: object) -> None:
+        super().__init_subclass__(**options)
+        if "type" in vars(cls):
+            read_type(cls.type, Estimate)(cls._read_with_steps)
+
+    @classmethod
+    @abstractmethod
+    def read(cls, source: Mapping[str, Any], design: Any) -> Estimate[Self]:
+        """Construct the estimate from its source in JSON."""
+
+    @classmethod
+    def _read_with_steps(cls, source: Mapping[str, Any], design: Any) -> Estimate[Self]:
+        """Construct the estimate, then bring it into the simplex as its method says."""
+        method, *steps = str(source.get("method", "")).split(", ")
+        estimate = cls.read({**source, "method": method}, design)
+        for step in steps:
+            if step not in ("projection", "normalization"):
+                raise UnreadableFile(
+                    f"the method has a step {quoted(step)}; expected projection or normalization."
+                )
+            is_projection = step == "projection"
+            estimate = estimate.projected() if is_projection else estimate.normalized()
+        return estimate
+
+    @abstractmethod
+    def source(self, estimate: Estimate[Self]) -> dict[str, Any]:
+        """Return the contents of the estimate for JSON."""
+
+    @property
+    def df(self) -> float:
+        """The degrees of freedom of the variance: of a simple random sample."""
+        return max(self.respondents - 1, 1)
+
+    @property
+    def variances(self) -> Vector:
+        """The variance of each share, never negative."""
+        return np.maximum(self.covariance.variances, 0.0)
+
+    def variance(self, combination: Vector) -> float:
+        """Return the variance of a linear combination of the shares, never negative."""
+        return max(self.covariance.between(combination, combination), 0.0)
+
+    def possible(self) -> Covariance:
+        """Return the covariance from which intervals of contrasts are recovered."""
+        return self.covariance
+
+    @abstractmethod
+    def intervals(self, estimate: Estimate[Self]) -> Mapping[str, IntervalMethod]:
+        """Return the interval methods by name."""
+
+    @abstractmethod
+    def default_interval(self, method: str) -> str:
+        """Return the name of the default interval method, for the method of estimation."""
+
+    def contrast_bounds(
+        self,
+        estimate: Estimate[Self],  # noqa: ARG002 - some evidence widens the interval by it
+        combination: Vector,  # noqa: ARG002
+        level: float,  # noqa: ARG002
+        recovered: Interval,
+    ) -> Interval:
+        """Return the interval of a contrast, given the one recovered from the shares' intervals."""
+        return recovered
+
+    @property
+    def direct_fraction(self) -> float:
+        """The factor f of the sampling variance, with which a direct question is compared."""
+        return 1.0
+
+    def single_variances(self, value: Vector, shares: Vector) -> Vector:  # noqa: ARG002 - by default those estimated
+        """Return the variance of one response about each share, if these were true, the estimate in this value."""
+        return self.respondents * self.variances
+
+    @abstractmethod
+    def warnings(self, estimate: Estimate[Self]) -> tuple[Caution, ...]:
+        """Return what calls for care about the responses."""
+
+    @abstractmethod
+    def describe(
+        self, estimate: Estimate[Self], request: IntervalRequest
+    ) -> Description:
+        """Return the title, the counts and the notes of the summary; the cost of privacy is added to the notes."""
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    Evidence_co = TypeVar(
+        "Evidence_co", bound=CountEvidence, covariant=True, default="TallyEvidence"
+    )
+else:
+    from typing import TypeVar
+
+    Evidence_co = TypeVar("Evidence_co", bound=CountEvidence, covariant=True)
+
+
 @dataclass(frozen=True, eq=False)
-class Estimate(Result):
+class Estimate(Result[ShareRow], Generic[Evidence_co]):
     """Shares of each category, with all that is needed to say how sure we are.
 
     Attributes:
-        tally: the counts it was made from.
-        method: "inversion", "likelihood", and what was done after it.
+        method: "inversion", "likelihood", and what was done after it; of several stages or devices also "information",
+            "linear" and "strata".
         value: the shares in the order of the categories; unbiased for "inversion", so it may leave [0, 1].
-        population: how many people there are, if they are not a sample of very many.
-        guess: the shares at which the design was inverted, if they were given.
+        evidence: the responses it was made from.
+        guess: the shares at which the design was inverted, or weights are best, if they were given.
         inverse: the left inverse, if it was given.
         convergence: how the maximum of the likelihood was found.
         doubts: what looks wrong about the responses.
         bounded: whether the value was brought into the simplex; then intervals are cut to [0, 1] too.
     """
 
-    type: ClassVar = "shares"
-
-    tally: Tally
     method: str
     value: Vector
-    basis: Basis = field(repr=False)
-    population: int | None = None
+    evidence: Evidence_co = field(repr=False)
     guess: Vector | None = None
     inverse: Matrix | None = None
     convergence: Convergence | None = None
@@ -108,39 +234,63 @@ class Estimate(Result):
         value.flags.writeable = False
         object.__setattr__(self, "value", value)
 
+    @property
+    def type(self) -> str:  # type: ignore[override]  # one class has several types
+        """The type's name in JSON."""
+        return self.evidence.type
+
     @cached_property
     def warnings(self) -> tuple[Caution, ...]:
         """What looks wrong about the responses, and what they cannot tell."""
         unfinished = self.convergence is not None and not self.convergence.converged
         more = (Caution("unfinished", str(self.convergence)),) if unfinished else ()
-        return (
-            *self.doubts,
-            *few(self.design, self.basis, is_exact=self.default_interval == "exact"),
-            *more,
-        )
+        return (*self.doubts, *self.evidence.warnings(self), *more)
 
     @property
-    def design(self) -> Design:
+    def tally(self: Estimate) -> Tally:
+        """The counts it was made from.
+
+        Raises:
+            InvalidRequest: it was made from several tallies, or from cards.
+        """
+        if self.type != TallyEvidence.type:
+            raise InvalidRequest(
+                "this estimate was not made from one tally; expected the estimate of one design for categories."
+            )
+        return self.evidence.tally
+
+    @property
+    def basis(self: Estimate) -> Basis:
+        """What intervals are computed from."""
+        return self.evidence.basis
+
+    @property
+    def design(self: Estimate) -> Design:
         """The design the responses were drawn with."""
-        return self.tally.design
+        return self.evidence.design
+
+    @property
+    def population(self) -> int | None:
+        """The number of people, if the respondents are not a sample of very many."""
+        return self.evidence.population
 
     @property
     def respondents(self) -> int:
         """How many responses were counted."""
-        return self.tally.respondents
+        return self.evidence.respondents
 
     @property
     def params(self) -> dict[str, float]:
-        return dict(zip(self.design.categories, self.value.tolist(), strict=True))
+        return dict(zip(self.evidence.categories, self.value.tolist(), strict=True))
 
-    @property
+    @cached_property
     def errors(self) -> Vector:
         """The standard error of each share, in the order of the categories."""
-        return np.sqrt(self.basis.variances)
+        return np.sqrt(self.evidence.variances)
 
     @property
     def bse(self) -> dict[str, float]:
-        return dict(zip(self.design.categories, self.errors.tolist(), strict=True))
+        return dict(zip(self.evidence.categories, self.errors.tolist(), strict=True))
 
     def cov_params(self) -> Matrix:
         """Return the covariance matrix of the estimate; of the unbiased one, where a step followed.
@@ -148,95 +298,67 @@ class Estimate(Result):
         It is estimated without bias, so that with few respondents or in a census a variance in it may be negative.
         Errors and contrasts then take the variance that belongs to the nearest shares in the simplex.
         """
-        return self.basis.covariance.matrix()
+        return self.evidence.covariance.matrix()
 
     @property
     def df(self) -> float:
         """The degrees of freedom of the variances."""
-        return self.basis.df
+        return self.evidence.df
 
     def variance(self, combination: Vector) -> float:
         """Return the variance of a linear combination of the shares, never a negative one."""
-        return self.basis.variance(combination)
+        return self.evidence.variance(combination)
 
     @cached_property
     def default_interval(self) -> str:
         """The interval method that is used when none is named."""
-        return default(
-            self.basis, "profile" if self.method.startswith("likelihood") else "score"
-        )
+        return self.evidence.default_interval(self.method)
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        """Return an interval for each category by name.
+    @property
+    def _default_interval(self) -> str:
+        return self.default_interval
 
-        Args:
-            level: how often such an interval holds the true share.
-            method: "score", "normal", "chebyshev", "exact", "profile" or "wide" (score and profile together); by
-                default "profile" for the likelihood and "score" else, or "exact" or "wide" where some responses are
-                hardly ever sent.
-            simultaneous: let all intervals together hold with this level (Bonferroni).
+    def _interval_methods(self) -> Mapping[str, IntervalMethod]:
+        methods = self.evidence.intervals(self)
+        if not self.bounded:
+            return methods
+        return {
+            name: partial(self._bounded_bounds, method)
+            for name, method in methods.items()
+        }
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
-        """
-        chosen = method or self.default_interval
-        if chosen not in INTERVALS:
-            raise InvalidRequest(
-                f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}."
-            )
+    def _bounded_bounds(self, method: IntervalMethod, level: float) -> Bounds:
+        """Return intervals cut to [0, 1], around the value."""
+        low, high = method(level)
+        return np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0)
+
+    def _n_intervals(self) -> int:
         # The shares of two categories move together: one interval holds exactly when the other does.
-        events = len(self.value) if simultaneous and len(self.value) > 2 else 1
-        low, high = self._ends(chosen, one_of(events, level))
-        return dict(
-            zip(
-                self.design.categories,
-                map(Interval, low.tolist(), high.tolist()),
-                strict=True,
-            )
-        )
+        return len(self.value) if len(self.value) > 2 else 1
 
-    def _ends(self, method: str, confidence: float) -> Ends:
-        low, high = INTERVALS[method](self.basis, confidence)
-        return (
-            (np.clip(low, 0.0, self.value), np.clip(high, self.value, 1.0))
-            if self.bounded
-            else (low, high)
-        )
+    def _variance(self, combination: Vector) -> float:
+        return self.evidence.variance(combination)
 
-    def contrast(self, weights: Mapping[str, float]) -> Contrast:
-        """Return a weighted sum of shares, such as {"often": 1, "never": -1}, with its variance.
+    def _contrast_covariance(self) -> Covariance:
+        return self.evidence.possible()
 
-        Raises:
-            InvalidRequest: a weight that is no finite number.
-        """
-        combination = combined(weights, len(self.value), self.design.category_number)
-        error = self.basis.variance(combination) ** 0.5
-        ends = partial(self._contrast_ends, combination)
-        return Contrast(dict(weights), float(combination @ self.value), error, ends)
+    def _contrast_bounds(self, combination: Vector, level: float) -> Interval:
+        interval = super()._contrast_bounds(combination, level)
+        return self.evidence.contrast_bounds(self, combination, level, interval)
 
-    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
-        own = self._ends(self.default_interval, confidence)
-        return recovered(self.value, self.basis.possible(), combination, own)
-
-    def projected(self) -> Estimate:
+    def projected(self) -> Self:
         """Return the nearest shares in the simplex. They are biased; the covariance stays that of the unbiased ones."""
         return self._bounded(simplex.projection(self.value), "projection")
 
-    def normalized(self) -> Estimate:
+    def normalized(self) -> Self:
         """Return the shares with what is negative set to 0 and the rest scaled. Biased, as `projected`."""
         return self._bounded(simplex.normalization(self.value), "normalization")
 
-    def _bounded(self, value: Vector, step: str) -> Estimate:
+    def _bounded(self, value: Vector, step: str) -> Self:
         return replace(self, value=value, method=f"{self.method}, {step}", bounded=True)
 
     def sensitivity(
-        self,
+        self: Estimate,
         kind: str | None = None,
         *,
         category: str | None = None,
@@ -270,61 +392,142 @@ class Estimate(Result):
             self, kind, category=category, symbol=symbol, shares=shares, level=level
         )
 
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[ShareRow]:
-        """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
-        from deniable.estimates.summary import summarize
+    @cached_property
+    def _privacy_cost(self) -> PrivacyCost:
+        variances = partial(self.evidence.single_variances, self.value)
+        return privacy_cost(self.respondents, self.value, self.errors, variances)
 
-        return summarize(
-            self, level, method or self.default_interval, simultaneous=simultaneous
+    _row_type = ShareRow
+
+    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:
+        # Around the estimated share itself: one that was projected can lie far from the unprojected one.
+        low, high = wilson(
+            np.clip(self.value, 0.0, 1.0),
+            1.0,
+            0.0,
+            self.respondents,
+            self.evidence.direct_fraction,
+            request.level,
         )
+        return {
+            "direct_low": low.tolist(),
+            "direct_high": high.tolist(),
+            "effective": self._privacy_cost.sizes.tolist(),
+        }
+
+    def _describe(self, request: IntervalRequest) -> Description:
+        description = self.evidence.describe(self, request)
+        notes = (str(self._privacy_cost), *description.notes)
+        return replace(description, notes=notes)
 
     @property
     def _design_hash(self) -> str:
-        return self.design.hash
+        return "" if self.evidence.design is None else self.evidence.design.hash
 
     def _source(self) -> dict[str, Any]:
+        return self.evidence.source(self)
+
+
+@dataclass(frozen=True, eq=False)
+class TallyEvidence(CountEvidence):
+    """A tally of the responses to one design for categories.
+
+    Attributes:
+        tally: the counts.
+        basis: what intervals are computed from.
+    """
+
+    type: ClassVar = "shares"
+
+    tally: Tally
+    basis: Basis
+
+    @property
+    def covariance(self) -> Covariance:
+        """The covariance of the shares."""
+        return self.basis.covariance
+
+    @property
+    def population(self) -> int | None:
+        """The number of people, if the respondents are not a sample of very many."""
+        return self.basis.population
+
+    @property
+    def design(self) -> Design:
+        """The design of all responses."""
+        return self.tally.design
+
+    @property
+    def categories(self) -> Sequence[str]:
+        """The names of the shares."""
+        return self.tally.design.categories
+
+    @property
+    def respondents(self) -> int:
+        """The number of responses."""
+        return self.tally.respondents
+
+    @property
+    def variances(self) -> Vector:
+        return self.basis.variances
+
+    def variance(self, combination: Vector) -> float:
+        return self.basis.variance(combination)
+
+    def possible(self) -> Covariance:
+        return self.basis.possible()
+
+    def intervals(self, estimate: Estimate) -> Mapping[str, IntervalMethod]:  # noqa: ARG002 - they are those of counts
+        return {name: partial(method, self.basis) for name, method in INTERVALS.items()}
+
+    def default_interval(self, method: str) -> str:
+        return default(
+            self.basis, "profile" if method.startswith("likelihood") else "score"
+        )
+
+    @property
+    def direct_fraction(self) -> float:
+        return self.basis.f
+
+    def single_variances(self, value: Vector, shares: Vector) -> Vector:
+        """Return the variances of independent respondents, others in the proportions in which they are estimated.
+
+        Why: a census, where a direct question would leave no doubt at all, so has the same cost for each response.
+        """
+        own, others = self.basis.linear.spread(simplex.projection(value))
+        return shares * (1 - shares) + own * shares + others * (1 - shares) - shares
+
+    def warnings(self, estimate: Estimate) -> tuple[Caution, ...]:
+        is_exact = estimate.default_interval == "exact"
+        return few(self.design, self.basis, is_exact=is_exact)
+
+    def describe(self, estimate: Estimate, request: IntervalRequest) -> Description:
+        return describe_tally(self, estimate, estimate.warnings, request)
+
+    def source(self, estimate: Estimate) -> dict[str, Any]:
         return {
             "tally": json.loads(self.tally.to_json()),
-            "method": self.method,
+            "method": estimate.method,
             "population": self.population,
-            "guess": None if self.guess is None else self.guess.tolist(),
-            "inverse": None if self.inverse is None else self.inverse.tolist(),
+            "guess": None if estimate.guess is None else estimate.guess.tolist(),
+            "inverse": None if estimate.inverse is None else estimate.inverse.tolist(),
             "sent": None if self.basis.sent is None else self.basis.sent.to_body(),
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Design) -> Estimate:
-        return remake(design, source)
-
-
-def combined(
-    weights: Mapping[str, float], size: int, number: Callable[[str], int]
-) -> Vector:
-    """Return weights by name as a vector.
-
-    Raises:
-        InvalidRequest: a weight that is no finite number.
-    """
-    require(
-        isinstance(weights, Mapping),
-        weights,
-        "the contrast",
-        'weights by name, such as {"yes": 1, "no": -1}',
-    )
-    found = np.zeros(size)
-    for name, weight in weights.items():
-        if not isinstance(weight, Real) or not math.isfinite(weight):
-            raise InvalidRequest(
-                f"a weight is {quoted(weight)}; expected a finite number."
-            )
-        found[number(name)] = weight
-    return found
+    def read(cls, source: Mapping[str, Any], design: Design) -> Estimate:
+        """Estimate again from the tally and the choices in JSON."""
+        counts = Tally.from_json(
+            json.dumps(documents.field(source, "tally", dict)), design
+        )
+        return fitted(  # warnings were issued when it was made
+            counts,
+            method=documents.field(source, "method", str),
+            population=source.get("population"),
+            guess=source.get("guess"),
+            inverse=source.get("inverse"),
+            sent=_read_sets(design, source),
+        )
 
 
 METHODS = ("inversion", "likelihood", "customary")
@@ -415,11 +618,9 @@ def fitted(
     doubts = implausible(tally.design, basis)
     basis, convergence = _likelihood(basis) if method == "likelihood" else (basis, None)
     return Estimate(
-        tally,
         method,
         basis.center,
-        basis,
-        population=population,
+        TallyEvidence(tally, basis),
         guess=at,
         inverse=None if inverse is None else vector(inverse),
         convergence=convergence,
@@ -547,27 +748,6 @@ def _read_sets(design: Design, body: Mapping[str, Any]) -> SentSets | None:
             "the sets that were sent are not those of this design; expected none."
         )
     return SentSets.from_body(given, channel)
-
-
-def remake(design: Design, body: Mapping[str, Any]) -> Estimate:
-    """Make an estimate again from what its JSON holds."""
-    counts = Tally.from_json(json.dumps(documents.field(body, "tally", dict)), design)
-    method, *steps = documents.field(body, "method", str).split(", ")
-    made = fitted(  # doubts were told when it was made
-        counts,
-        method=method,
-        population=body.get("population"),
-        guess=body.get("guess"),
-        inverse=body.get("inverse"),
-        sent=_read_sets(design, body),
-    )
-    for step in steps:
-        if step not in ("projection", "normalization"):
-            raise UnreadableFile(
-                f"the method has a step {quoted(step)}; expected projection or normalization."
-            )
-        made = made.projected() if step == "projection" else made.normalized()
-    return made
 
 
 def _likelihood(basis: Basis) -> tuple[Basis, Convergence]:

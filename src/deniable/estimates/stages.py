@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -16,217 +16,182 @@ from deniable.designs import Design
 from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, quoted
 from deniable.estimates import weighing
-from deniable.estimates.covariances import Full, Matrix, Vector, vector
-from deniable.estimates.intervals import Interval, one_of, recovered, wilson
+from deniable.estimates.covariances import Covariance, Full, Vector
+from deniable.estimates.intervals import Interval
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
 from deniable.estimates.people import Counts
 from deniable.estimates.results import (
+    Bounds,
     Caution,
-    Contrast,
-    Result,
-    Summary,
-    around,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
     told_method,
 )
-from deniable.estimates.shares import ShareRow, combined, read_shares, sampled_fraction
+from deniable.estimates.shares import (
+    CountEvidence,
+    Estimate,
+    read_shares,
+    sampled_fraction,
+)
 from deniable.estimates.simplex import projection
-from deniable.estimates.summary import below_zero, cost, reference, rests_on, worth
+from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.weighing import Contribution
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 from deniable.tallies import Tally
 from deniable.tallies.stages import StageTallies
 
-__all__ = ["Afresh", "Combined", "Mixed", "Pooled", "afresh", "combine", "pool"]
+__all__ = [
+    "Afresh",
+    "DeviceEvidence",
+    "PooledEvidence",
+    "StageEvidence",
+    "afresh",
+    "combine",
+    "pool",
+]
 
 
 METHODS = ("information", "likelihood", "linear", "strata")
-INTERVALS = ("score", "wide", "normal", "chebyshev", "profile")
+MAX_CATEGORIES = 2_000
+"""Categories of which weights are held as dense matrices, of categories by categories."""
 
-_MOST_CATEGORIES = (
-    2_000  # matrices of weights are written out, of categories by categories
-)
+DIFFER = "stages-differ"
+RATE = 0.001
+"""How often stages that hold alike people are said to differ."""
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled(Result):
-    """Shares of each category, from groups of people who responded with different designs.
+class PooledEvidence(CountEvidence):
+    """Responses of groups of people, each with a design of its own.
 
     Attributes:
-        method: "information", "likelihood", "linear" or "strata".
-        value: the shares in the order of the categories. Those of "linear" and "strata" are unbiased, those of
-            "information" nearly, so that they may leave [0, 1]; the most likely ones do not.
-        covariance: its covariance; of the best weighting at the value, for the likelihood.
         parts: what the people of each group add, one for each group that somebody is in.
+        covariance: of the shares; of the best weighting at the value, for the likelihood.
         homogeneity: how probable it is that the groups' shares differ so much, or more, by chance alone. 1 with a
             single group.
-        guess: the shares at which the weights are best, if they were given.
         population: how many people there are, if they are not a sample of very many.
-        convergence: how the maximum of the likelihood was found.
     """
 
-    method: str
-    value: Vector
-    covariance: Matrix = field(repr=False)
-    parts: tuple[Contribution, ...] = field(repr=False)
+    parts: tuple[Contribution, ...]
+    covariance: Covariance
     homogeneity: float
-    guess: tuple[float, ...] | None
     population: int | None
-    convergence: Convergence | None
 
     @property
     @abstractmethod
+    def groups(self) -> Sequence[Tally]:
+        """The tally of each group."""
+
+    @property
     def categories(self) -> Sequence[str]:
-        """What the shares are of."""
+        """The names of the shares."""
+        return self.groups[0].design.categories
 
     @property
-    @abstractmethod
     def respondents(self) -> int:
-        """How many people responded."""
-
-    @property
-    def params(self) -> dict[str, float]:
-        return dict(zip(self.categories, self.value.tolist(), strict=True))
-
-    @property
-    def errors(self) -> Vector:
-        """The standard error of each share, in the order of the categories."""
-        return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
-
-    @property
-    def bse(self) -> dict[str, float]:
-        return dict(zip(self.categories, self.errors.tolist(), strict=True))
-
-    def cov_params(self) -> Matrix:
-        return self.covariance.copy()
-
-    @property
-    def df(self) -> float:
-        """The degrees of freedom of the variance: of people who were drawn one by one."""
-        return max(self.respondents - 1, 1)
-
-    def variance(self, combination: Vector) -> float:
-        """Return the variance of a linear combination of the shares, never a negative one."""
-        return max(float(combination @ self.covariance @ combination), 0.0)
-
-    @property
-    def default_interval(self) -> str:
-        """The interval method that is used when none is named."""
-        if self._f == 1 and weighing.rare([part.tally for part in self.parts]):
-            return "wide"
-        return "profile" if self.method == "likelihood" else "score"
-
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        """Return an interval for each category by name.
-
-        Args:
-            level: how often such an interval holds the true share.
-            method: "score", "wide", "normal", "chebyshev" or "profile"; by default "profile" for the likelihood, else
-                "score", or "wide" (score and likelihood together) where a stage sends some symbol hardly ever.
-            simultaneous: let all intervals together hold with this level (Bonferroni).
-
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist.
-            NotEstimable: a wide or profile interval where a tally keeps sums.
-        """
-        chosen = method or self.default_interval
-        if chosen not in INTERVALS:
-            raise InvalidRequest(
-                f"the interval method is {quoted(chosen)}; expected one of {', '.join(INTERVALS)}."
-            )
-        events = len(self.value) if simultaneous and len(self.value) > 2 else 1
-        if chosen in ("normal", "chebyshev"):
-            return around(
-                self.params,
-                self.bse,
-                level=level,
-                method=chosen,
-                events=events,
-                degrees=self.df,
-            )
-        confidence = one_of(events, level)
-        if chosen in ("score", "wide"):
-            ends = weighing.score if chosen == "score" else weighing.wide
-            low, high = ends(self.parts, self._f, confidence)
-        else:
-            tallies = [part.tally for part in self.parts]
-            best = (
-                self.value
-                if self.method == "likelihood"
-                else weighing.most_likely(tallies)[0]
-            )
-            low, high = weighing.profile(tallies, best, confidence)
-        return dict(
-            zip(
-                self.categories, map(Interval, low.tolist(), high.tolist()), strict=True
-            )
-        )
+        """The number of responses."""
+        return sum(tally.respondents for tally in self.groups)
 
     @property
     def _f(self) -> float:
         return sampled_fraction(self.respondents, self.population)
 
     @property
-    def warnings(self) -> tuple[Caution, ...]:
-        found = [Caution(DIFFER, self._differ)] if self.homogeneity < RATE else []
-        if self.convergence is not None and not self.convergence.converged:
-            found.append(Caution("unfinished", str(self.convergence)))
-        return tuple(found)
+    def _tallies(self) -> list[Counts]:
+        return [part.tally for part in self.parts]
 
-    @property
-    @abstractmethod
-    def _differ(self) -> str:
-        """What is said where the groups differ by more than chance."""
+    def default_interval(self, method: str) -> str:
+        """Return "profile" for the likelihood, else "score"; "wide" where a group sends some symbol hardly ever."""
+        if self._f == 1 and weighing.rare(self._tallies):
+            return "wide"
+        return "profile" if method.startswith("likelihood") else "score"
 
-    def contrast(self, weights: Mapping[str, float]) -> Contrast:
-        """Return a weighted sum of shares, with its standard error.
+    def intervals(self, estimate: Estimate[Self]) -> Mapping[str, IntervalMethod]:
+        """Return the interval methods; a wide or profile one is refused where a tally keeps sums."""
+        return {
+            "score": partial(weighing.score, self.parts, self._f),
+            "wide": partial(weighing.wide, self.parts, self._f),
+            "normal": partial(estimate._bounds_around, "normal"),
+            "chebyshev": partial(estimate._bounds_around, "chebyshev"),
+            "profile": partial(self._profile, estimate),
+        }
 
-        Its interval is recovered from those of the shares. Where a stage sends some symbol hardly ever, the profile of
-        the sum is added to it.
+    def _profile(self, estimate: Estimate[Self], level: float) -> Bounds:
+        best = estimate.value
+        if estimate.method != "likelihood":
+            best, _ = weighing.most_likely(self._tallies)
+        return weighing.profile(self._tallies, best, level)
+
+    def contrast_bounds(
+        self,
+        estimate: Estimate[Self],
+        combination: Vector,
+        level: float,
+        recovered: Interval,
+    ) -> Interval:
+        """Return the recovered interval; where a group sends some symbol hardly ever, with the profile of the sum.
 
         Why: how shares vary together is taken from those that are estimated. Where a few responses of a fine stage
         decide, these say that some answers are not there at all, and so not how they vary.
-
-        Raises:
-            InvalidRequest: a weight that is no finite number.
         """
-        combination = combined(
-            weights, len(self.value), self.parts[-1].tally.design.category_number
-        )
-        variance = float(combination @ self.covariance @ combination)
-
-        ends = partial(self._contrast_ends, combination)
-        return Contrast(
-            dict(weights),
-            float(combination @ self.value),
-            max(variance, 0.0) ** 0.5,
-            ends,
+        if estimate.default_interval != "wide" or np.count_nonzero(combination) < 2:
+            return recovered
+        profile = weighing.profile_of(self._tallies, estimate.value, combination, level)
+        if profile is None:
+            return recovered
+        return Interval(
+            min(recovered.low, profile.low), max(recovered.high, profile.high)
         )
 
-    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
-        own = vector(list(self.conf_int(level=confidence).values())).T
-        found = recovered(
-            self.value, Full(self.covariance), combination, (own[0], own[1])
+    def warnings(self, estimate: Estimate[Self]) -> tuple[Caution, ...]:  # noqa: ARG002 - of every estimate
+        p = formats.p_value(self.homogeneity)
+        text = self._differ.format(p=p)
+        return (Caution(DIFFER, text),) if self.homogeneity < RATE else ()
+
+    _differ: ClassVar[str]
+    """What is said where the groups differ by more than chance."""
+
+    def describe(
+        self,
+        estimate: Estimate[Self],
+        request: IntervalRequest,  # noqa: ARG002 - nothing is said about intervals
+    ) -> Description:
+        below = bool((estimate.value < 0).any())
+        name, epsilon, notes = self._words
+        return Description(
+            title=f"{name}, {self.respondents:,} respondents, by {told_method(estimate.method)}",
+            quantity="share",
+            method=estimate.method,
+            respondents=self.respondents,
+            epsilon=epsilon,
+            missing=sum(tally.missing for tally in self.groups),
+            notes=(*notes, *below_zero(estimate.warnings, below=below)),
         )
-        if self.default_interval != "wide" or np.count_nonzero(combination) < 2:
-            return found
-        tallies = [part.tally for part in self.parts]
-        likely = (
-            weighing.profile_of(tallies, self.value, combination, confidence) or found
-        )
-        return Interval(min(found.low, likely.low), max(found.high, likely.high))
+
+    @property
+    @abstractmethod
+    def _words(self) -> tuple[str, float, Sequence[str]]:
+        """The name of what the responses are to, their ε, and who responded in which group."""
+
+    def source(self, estimate: Estimate[Self]) -> dict[str, Any]:
+        return {
+            **self._counts_body(),
+            "method": estimate.method,
+            "guess": None if estimate.guess is None else estimate.guess.tolist(),
+            "population": self.population,
+        }
+
+    @abstractmethod
+    def _counts_body(self) -> dict[str, Any]:
+        """Return the counts for JSON."""
 
 
 @dataclass(frozen=True, eq=False)
-class Combined(Pooled):
-    """Shares of each category, from everybody's finest response along a ladder.
+class StageEvidence(PooledEvidence):
+    """Everybody's finest response along a ladder.
 
     That stages differ by more than chance (`homogeneity`) says that who is raised depends on the answer.
 
@@ -235,8 +200,21 @@ class Combined(Pooled):
     """
 
     type: ClassVar = "stages"
+    _differ: ClassVar = (
+        "the stages differ by more than chance (p = {p}): who goes on to a finer stage seems to depend on the answer. "
+        'Combine them with method="strata".'
+    )
 
     tallies: StageTallies
+
+    @property
+    def groups(self) -> Sequence[Tally]:
+        return self.tallies.finest
+
+    @property
+    def design(self) -> Ladder:
+        """The design of all responses."""
+        return self.tallies.design
 
     @property
     def weights(self) -> tuple[float, ...]:
@@ -246,127 +224,100 @@ class Combined(Pooled):
         """
         weights = iter(part.weight for part in self.parts)
         return tuple(
-            next(weights) if each.respondents else 0.0 for each in self.tallies.finest
+            next(weights) if tally.respondents else 0.0 for tally in self.groups
         )
 
     @property
-    def categories(self) -> Sequence[str]:
-        """What the shares are of."""
-        return self.tallies.design.categories
-
-    @property
-    def respondents(self) -> int:
-        """How many people responded."""
-        return self.tallies.respondents
-
-    @property
-    def _differ(self) -> str:
-        return (
-            f"the stages differ by more than chance (p = {formats.p_value(self.homogeneity)}): who goes on to "
-            "a finer stage "
-            'seems to depend on the answer. Combine them with method="strata".'
+    def _words(self) -> tuple[str, float, Sequence[str]]:
+        """The ladder, the ε of the finest stage somebody reached, and who did."""
+        stages = "; ".join(
+            _group_words(f"ε = {formats.epsilon(tally.design.epsilon)}", tally, weight)
+            for tally, weight in zip(self.groups, self.weights, strict=True)
         )
-
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[ShareRow]:
-        """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
-        return summarize(
-            self, level, method or self.default_interval, simultaneous=simultaneous
+        used = [tally.design for tally in self.groups if tally.respondents]
+        notes = (
+            f"Respondents by the finest stage they sent: {stages}.",
+            *rests_on(*used),
         )
+        finest = self.design.designs.index(used[-1])
+        return repr(self.design), self.design.epsilons[finest], notes
 
-    @property
-    def _design_hash(self) -> str:
-        return self.tallies.design.hash
-
-    def _source(self) -> dict[str, Any]:
-        return {
-            "tallies": json.loads(self.tallies.to_json()),
-            "method": self.method,
-            "guess": self.guess,
-            "population": self.population,
-        }
+    def _counts_body(self) -> dict[str, Any]:
+        return {"tallies": json.loads(self.tallies.to_json())}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: Ladder) -> Combined:
-        tallies = StageTallies.from_json(
-            json.dumps(documents.field(source, "tallies", dict)), design
-        )
-        method = documents.field(source, "method", str)
-        return combine(
-            tallies,
-            method=method,
-            guess=source.get("guess"),
-            population=source.get("population"),
-        )
+    def read(cls, source: Mapping[str, Any], design: Ladder) -> Estimate[StageEvidence]:
+        body = json.dumps(documents.field(source, "tallies", dict))
+        return combine(StageTallies.from_json(body, design), **_options(source))
 
 
 @dataclass(frozen=True, eq=False)
-class Mixed(Pooled):
-    """Shares of each category, from people who were asked with different devices.
+class DeviceEvidence(PooledEvidence):
+    """Responses of people who were asked with different devices.
 
     Attributes:
         tallies: the counts, one for each device.
     """
 
     type: ClassVar = "devices"
+    _differ: ClassVar = (
+        "the devices differ by more than chance (p = {p}): who was asked with which seems to depend on the answer, one "
+        "of the designs is not what was used, or people followed one device less. Look at each alone, or combine them "
+        'with method="strata".'
+    )
 
     tallies: tuple[Tally, ...]
 
     @property
-    def categories(self) -> Sequence[str]:
-        return self.tallies[0].design.categories
+    def groups(self) -> Sequence[Tally]:
+        return self.tallies
 
     @property
-    def respondents(self) -> int:
-        return sum(each.respondents for each in self.tallies)
+    def design(self) -> None:
+        """The design of all responses."""
+        return None
 
     @property
-    def _differ(self) -> str:
-        return (
-            f"the devices differ by more than chance (p = {formats.p_value(self.homogeneity)}): who was asked "
-            "with which seems to "
-            "depend on the answer, one of the designs is not what was used, or people followed one device less. Look "
-            'at each alone, or combine them with method="strata".'
+    def _words(self) -> tuple[str, float, Sequence[str]]:
+        """The number of devices, the largest ε of them, and who was asked with which."""
+        devices = "; ".join(
+            _group_words(repr(part.tally.design), part.tally, part.weight)
+            for part in self.parts
         )
-
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[ShareRow]:
-        """Return a table: share, error, interval, what a direct question would have had, and the cost of privacy."""
-        return told(
-            self, level, method or self.default_interval, simultaneous=simultaneous
+        declared = [
+            tally.declared for tally in self.tallies if tally.declared is not None
+        ]
+        notes = (
+            f"Respondents by device: {devices}.",
+            *(sum(declared[1:], start=declared[0]).notes() if declared else ()),
+            *rests_on(*dict.fromkeys(tally.design for tally in self.tallies)),
         )
+        epsilon = max(part.tally.design.epsilon for part in self.parts)
+        return f"{len(self.parts)} devices", epsilon, notes
 
-    @property
-    def _design_hash(self) -> str:
-        return ""
-
-    def _source(self) -> dict[str, Any]:
-        return {
-            "groups": groups_body(self.tallies),
-            "method": self.method,
-            "guess": self.guess,
-            "population": self.population,
-        }
+    def _counts_body(self) -> dict[str, Any]:
+        return {"groups": groups_body(self.tallies)}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: None) -> Mixed:  # noqa: ARG003 - each group has its own
-        method = documents.field(source, "method", str)
-        return pool(
-            groups_from_body(source),
-            method=method,
-            guess=source.get("guess"),
-            population=source.get("population"),
-        )
+    def read(
+        cls,
+        source: Mapping[str, Any],
+        design: None,  # noqa: ARG003 - each group has its own
+    ) -> Estimate[DeviceEvidence]:
+        return pool(groups_from_body(source), **_options(source))
+
+
+def _group_words(name: str, tally: Counts, weight: float) -> str:
+    return f"{name}: {tally.respondents:,} ({formats.fixed_percent(weight, 0)} of the weight)"
+
+
+def _options(source: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the choices of a pooled estimate from JSON."""
+    return {
+        "method": documents.field(source, "method", str),
+        "guess": source.get("guess"),
+        "population": source.get("population"),
+    }
 
 
 def groups_body(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
@@ -402,7 +353,7 @@ def combine(
     method: str = "information",
     guess: Mapping[str, float] | Sequence[float] | None = None,
     population: int | None = None,
-) -> Combined:
+) -> Estimate[StageEvidence]:
     """Estimate the shares from everybody's finest response.
 
     Implements: "information": the stages' unbiased estimates, weighted by the inverses of their covariances at the
@@ -432,7 +383,8 @@ def combine(
         >>> combine(count_stages(stages, columns, reached=[2, 2, 1, 1])).params["yes"]
         0.5
     """
-    return Combined(*fit_groups(tallies.finest, method, guess, population), tallies)
+    fit = fit_groups(tallies.finest, method, guess, population)
+    return fit.estimate(method, StageEvidence(*fit.evidence, population, tallies))
 
 
 def pool(
@@ -441,7 +393,7 @@ def pool(
     method: str = "information",
     guess: Mapping[str, float] | Sequence[float] | None = None,
     population: int | None = None,
-) -> Mixed:
+) -> Estimate[DeviceEvidence]:
     """Estimate the shares from people who were asked with different devices, each of which has a tally.
 
     Implements: what `combine` does for stages, with the same methods. "strata" is the mean of what each response says
@@ -464,30 +416,58 @@ def pool(
         >>> round(found.params["yes"], 3)
         0.169
     """
-    given = tuple(tallies)
-    if not given:
+    groups = tuple(tallies)
+    if not groups:
         raise NotEstimable("there is no tally; expected one for each device.")
     if any(
-        not same_labels(each.design.categories, given[0].design.categories)
-        for each in given
+        not same_labels(tally.design.categories, groups[0].design.categories)
+        for tally in groups
     ):
         raise Incompatible(
             "the designs have different categories; expected the same in all of them, in the same order.",
             "Build them with the same categories=….",
         )
-    return Mixed(*fit_groups(given, method, guess, population), given)
+    fit = fit_groups(groups, method, guess, population)
+    return fit.estimate(method, DeviceEvidence(*fit.evidence, population, groups))
 
 
-_Fields: TypeAlias = tuple[
-    str,
-    Vector,
-    Matrix,
-    tuple[Contribution, ...],
-    float,
-    tuple[float, ...] | None,
-    int | None,
-    Convergence | None,
-]
+class PooledFit(NamedTuple):
+    """Shares that were fitted to all groups together.
+
+    Attributes:
+        value: the shares. Those of "linear" and "strata" are unbiased, those of "information" nearly, so that they may
+            leave [0, 1]; the most likely ones do not.
+        parts: what the people of each group add.
+        covariance: of the shares.
+        homogeneity: how probable it is that the groups' shares differ so much by chance alone.
+        guess: the shares at which the weights are best, if they were given.
+        convergence: how the maximum of the likelihood was found.
+    """
+
+    value: Vector
+    parts: tuple[Contribution, ...]
+    covariance: Covariance
+    homogeneity: float
+    guess: Vector | None
+    convergence: Convergence | None
+
+    @property
+    def evidence(self) -> tuple[tuple[Contribution, ...], Covariance, float]:
+        """The first fields of `PooledEvidence`."""
+        return self.parts, self.covariance, self.homogeneity
+
+    def estimate(self, method: str, evidence: AnyPooled) -> Estimate[AnyPooled]:
+        """Return the estimate with this evidence."""
+        return Estimate(
+            method,
+            self.value,
+            evidence,
+            guess=self.guess,
+            convergence=self.convergence,
+        )
+
+
+AnyPooled = TypeVar("AnyPooled", bound=PooledEvidence)
 
 
 def fit_groups(
@@ -495,8 +475,8 @@ def fit_groups(
     method: str,
     guess: Mapping[str, float] | Sequence[float] | None,
     population: int | None,
-) -> _Fields:
-    """Return the fields of `Pooled`: the shares from all groups, and what each group adds.
+) -> PooledFit:
+    """Fit the shares to all groups, and return what each group adds.
 
     Raises:
         NotEstimable: nobody responded, or a design cannot tell answers apart; for the likelihood, counts that are sums.
@@ -509,9 +489,9 @@ def fit_groups(
         raise NotEstimable(
             "there are no responses in any group; expected at least one."
         )
-    if size > _MOST_CATEGORIES:
+    if size > MAX_CATEGORIES:
         raise NotEstimable(
-            f"there are {size:,} categories; expected at most {_MOST_CATEGORIES:,} to combine groups."
+            f"there are {size:,} categories; expected at most {MAX_CATEGORIES:,} to combine groups."
         )
     f = (
         1.0
@@ -538,14 +518,12 @@ def fit_groups(
     else:
         more = 1.0 if method == "likelihood" else n / max(n - 1, 1)
         covariance = more * weighing.covariance(parts, shares, f)
-    return (
-        method,
+    return PooledFit(
         value,
-        covariance,
         tuple(parts),
+        Full(covariance),
         weighing.homogeneity(groups, shares),
-        None if guess is None else tuple(at.tolist()),
-        population,
+        None if guess is None else at,
         convergence,
     )
 
@@ -632,116 +610,4 @@ def _device(
     linear, true = left_inverse(design.channel), read_shares(design, shares)
     return float(
         linear.covariance(linear.expected(true), true, 0.0, respondents).variances.sum()
-    )
-
-
-DIFFER = "stages-differ"
-RATE = 0.001
-"""How often stages that hold alike people are said to differ."""
-
-
-def summarize(
-    combined: Combined, level: float, method: str, *, simultaneous: bool
-) -> Summary[ShareRow]:
-    """Return the summary of a combined estimate; its ε is that of the finest stage somebody reached."""
-    finest, ladder = combined.tallies.finest, combined.tallies.design
-    reached = max(number for number, each in enumerate(finest) if each.respondents)
-    groups = "; ".join(
-        _group(f"ε = {formats.epsilon(design.epsilon)}", each, weight)
-        for design, each, weight in zip(ladder, finest, combined.weights, strict=True)
-    )
-    note = f"Respondents by the finest stage they sent: {groups}."
-    used = [
-        design for design, each in zip(ladder, finest, strict=True) if each.respondents
-    ]
-    facts = Facts(
-        f"{ladder!r}",
-        (note, *rests_on(*used)),
-        combined.tallies.missing,
-        ladder.epsilons[reached],
-    )
-    return _summary(combined, facts, level, method, simultaneous=simultaneous)
-
-
-def told(
-    mixed: Mixed, level: float, method: str, *, simultaneous: bool
-) -> Summary[ShareRow]:
-    """Return the summary of an estimate from several devices; its ε is the largest of theirs."""
-    names = [f"{part.tally.design!r}" for part in mixed.parts]
-    groups = "; ".join(
-        _group(name, part.tally, part.weight)
-        for name, part in zip(names, mixed.parts, strict=True)
-    )
-    notes: tuple[str, ...] = (f"Respondents by device: {groups}.",)
-    vouched = [each.declared for each in mixed.tallies if each.declared is not None]
-    notes += sum(vouched[1:], start=vouched[0]).notes() if vouched else ()
-    missing = sum(each.missing for each in mixed.tallies)
-    designs = dict.fromkeys(each.design for each in mixed.tallies)
-    epsilon = max(part.tally.design.epsilon for part in mixed.parts)
-    facts = Facts(
-        f"{len(mixed.parts)} devices", (*notes, *rests_on(*designs)), missing, epsilon
-    )
-    return _summary(mixed, facts, level, method, simultaneous=simultaneous)
-
-
-class Facts(NamedTuple):
-    """What a summary of groups says besides its numbers: of whom, in which notes, how many sent nothing, at which ε."""
-
-    subject: str
-    notes: tuple[str, ...]
-    missing: int
-    epsilon: float
-
-
-def _group(name: str, tally: Counts, weight: float) -> str:
-    return f"{name}: {tally.respondents:,} ({formats.fixed_percent(weight, 0)} of the weight)"
-
-
-def _summary(
-    found: Pooled, facts: Facts, level: float, method: str, *, simultaneous: bool
-) -> Summary[ShareRow]:
-    n = found.respondents
-    intervals = list(
-        found.conf_int(level=level, method=method, simultaneous=simultaneous).values()
-    )
-    low, high = wilson(np.clip(found.value, 0.0, 1.0), 1.0, 0.0, n, 1.0, level)
-    direct = [Interval(*ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
-    at = reference(found.value, found.errors)
-    effective, overall = worth(n, at, n * found.errors**2)
-    price = cost(n, overall, moved=bool((at != found.value).any()))
-    negative = below_zero(found.warnings, below=bool((found.value < 0).any()))
-    rows = zip(
-        found.categories,
-        found.value,
-        found.errors,
-        intervals,
-        direct,
-        effective,
-        strict=True,
-    )
-    return Summary(
-        title=f"{facts.subject}, {n:,} respondents, by {told_method(found.method)}",
-        quantity="share",
-        rows=tuple(
-            ShareRow(
-                category,
-                float(value),
-                float(error),
-                ends.low,
-                ends.high,
-                asked.low,
-                asked.high,
-                float(each),
-            )
-            for category, value, error, ends, asked, each in rows
-        ),
-        notes=(price, *facts.notes, *negative),
-        warnings=found.warnings,
-        level=level,
-        interval=method,
-        simultaneous=simultaneous,
-        method=found.method,
-        respondents=n,
-        missing=facts.missing,
-        epsilon=facts.epsilon,
     )

@@ -1,9 +1,9 @@
-"""An estimate as a table, with what privacy cost."""
+"""Sentences of summaries: what privacy cost, and what the promise rests on."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -12,92 +12,19 @@ from deniable.designs.proofs import proofs
 from deniable.errors import quoted
 from deniable.estimates.covariances import Vector
 from deniable.estimates.diagnostics import IMPLAUSIBLE
-from deniable.estimates.intervals import wilson
-from deniable.estimates.results import Caution, Summary, told_method, words_of
+from deniable.estimates.results import (
+    Caution,
+    Description,
+    IntervalRequest,
+    told_method,
+    words_of,
+)
 from deniable.estimates.sensitivity import ReadWith, breakdown_sentence
-from deniable.estimates.shares import Estimate, ShareRow
-from deniable.estimates.simplex import projection
 from deniable.rendering import formats
 from deniable.tallies.columns import asked_part, known_attributes, subject
 
-_KNOWN = "{} is openly known: nothing was drawn, and ε is about the rest."
-
-
-def summarize(
-    estimate: Estimate, level: float, interval: str, *, simultaneous: bool
-) -> Summary[ShareRow]:
-    """Return the summary of an estimate."""
-    tally, linear, value = estimate.tally, estimate.basis.linear, estimate.value
-    design, n = tally.design, tally.respondents
-    intervals = estimate.conf_int(
-        level=level, method=interval, simultaneous=simultaneous
-    )
-    errors, warnings = estimate.errors, estimate.warnings
-    # Around the estimated share itself: one that was projected can lie far from the unprojected one.
-    direct_low, direct_high = wilson(
-        np.clip(value, 0.0, 1.0), 1.0, 0.0, n, estimate.basis.f, level
-    )
-    own, others = linear.spread(projection(value))
-    known, asked, question = (
-        known_attributes(design),
-        asked_part(design),
-        subject(design),
-    )
-    caveat = design.caveat
-    # Both variances are those of independent respondents, so that a census, where a direct question would leave no
-    # doubt at all, has the same cost for each response.
-    shares = reference(value, errors)
-    device_variance = own * shares + others * (1 - shares) - shares
-    sizes, overall = worth(n, shares, shares * (1 - shares) + device_variance)
-    notes = [
-        cost(n, overall, moved=bool((shares != value).any())),
-        *below_zero(warnings, below=not estimate.bounded and bool((value < 0).any())),
-    ]
-    known_notes = [_KNOWN.format(quoted(attribute, 60)) for attribute in known]
-    lows, highs = zip(*intervals.values(), strict=True)
-    proof = _proofs(asked, "this design") if asked.epsilon == np.inf else ""
-    family, method = words_of(question), told_method(estimate.method)
-    title = f"{family}, ε = {formats.epsilon(asked.epsilon)}, {n:,} respondents, by {method}"
-    doubt = breakdown_sentence(
-        ReadWith(design, linear), float(estimate.basis.unbiased[-1])
-    )
-    if doubt:
-        notes.append(doubt)
-    if simultaneous:
-        notes.append("The intervals hold all together with this level.")
-    if tally.missing:
-        notes.append(
-            f"{tally.missing:,} sent no response and take no part in the estimate."
-        )
-    if tally.declared is not None:
-        notes.extend(tally.declared.notes())
-    notes.extend(known_notes)
-    notes.extend(filter(None, (proof, caveat)))
-    rows = map(
-        ShareRow,
-        design.categories,
-        value.tolist(),
-        errors.tolist(),
-        lows,
-        highs,
-        direct_low.tolist(),
-        direct_high.tolist(),
-        sizes.tolist(),
-    )
-    return Summary(
-        title=title,
-        quantity="share",
-        rows=tuple(rows),
-        warnings=warnings,
-        notes=tuple(notes),
-        level=level,
-        interval=interval,
-        simultaneous=simultaneous,
-        method=estimate.method,
-        respondents=n,
-        missing=tally.missing,
-        epsilon=asked.epsilon,
-    )
+if TYPE_CHECKING:
+    from deniable.estimates.shares import Estimate, TallyEvidence
 
 
 def reference(value: Vector, errors: Vector) -> Vector:
@@ -132,18 +59,94 @@ def worth(respondents: int, shares: Vector, variances: Vector) -> tuple[Vector, 
     return sizes, float(respondents * min(whole, 1.0))
 
 
-def cost(respondents: int, direct: float, *, moved: bool = False) -> str:
-    """Tell the cost of privacy; and where shares were moved away from 0 or 1 to compare, that they were."""
-    many = "" if f"{direct:,.0f}" == "1" else "s"
-    where = (
-        " Shares nearer to 0 or 1 than two errors are compared there: at 0 itself a direct question has no error."
-        if moved
-        else ""
+class PrivacyCost(NamedTuple):
+    """The worth of responses in direct and truthful answers, as a sentence when it is printed.
+
+    Attributes:
+        respondents: how many responses there are.
+        sizes: how many direct answers would tell as much about each share.
+        overall: how many would about all shares together.
+        moved: whether shares were moved away from 0 or 1 to compare.
+    """
+
+    respondents: int
+    sizes: Vector
+    overall: float
+    moved: bool
+
+    def __str__(self) -> str:
+        n, direct = f"{self.respondents:,}", f"{self.overall:,.0f}"
+        moved = ""
+        if self.moved:
+            moved = (
+                " Shares nearer to 0 or 1 than two errors are compared there: at 0 itself a direct question has no "
+                "error."
+            )
+        return (
+            f"The cost of privacy: {n} responses are worth about {direct} direct and truthful "
+            f"answer{'' if direct == '1' else 's'}. 'asked directly' is the interval that {n} of those would have had."
+            f"{moved}"
+        )
+
+
+def privacy_cost(
+    n: int, value: Vector, errors: Vector, variances: Callable[[Vector], Vector]
+) -> PrivacyCost:
+    """Compare responses with direct answers.
+
+    Args:
+        n: how many responses there are.
+        value: the estimated shares.
+        errors: their standard errors.
+        variances: of one response about each share, if these were true.
+    """
+    shares = reference(value, errors)
+    sizes, overall = worth(n, shares, variances(shares))
+    return PrivacyCost(n, sizes, overall, moved=bool((shares != value).any()))
+
+
+def describe_tally(
+    evidence: TallyEvidence,
+    estimate: Estimate,
+    warnings: Sequence[Caution],
+    request: IntervalRequest,
+) -> Description:
+    """Return the title and the notes of the summary of an estimate from a tally."""
+    tally, basis = evidence.tally, evidence.basis
+    design, n = tally.design, tally.respondents
+    below = not estimate.bounded and bool((estimate.value < 0).any())
+    notes = [*below_zero(warnings, below=below)]
+    known, asked, question = (
+        known_sentences(design),
+        asked_part(design),
+        subject(design),
     )
-    return (
-        f"The cost of privacy: {respondents:,} responses are worth about {direct:,.0f} direct and truthful "
-        f"answer{many}. 'asked directly' is the interval that {respondents:,} of those would have had.{where}"
+    caveat, proof = design.caveat, ""
+    if asked.epsilon == np.inf:
+        proof = _proofs(asked, "this design")
+    read = ReadWith(design, basis.linear)
+    notes.append(breakdown_sentence(read, float(basis.unbiased[-1])))
+    if request.simultaneous:
+        notes.append("The intervals hold all together with this level.")
+    if tally.missing:
+        notes.append(silent_note(tally.missing))
+    if tally.declared is not None:
+        notes.extend(tally.declared.notes())
+    family, method = words_of(question), told_method(estimate.method)
+    return Description(
+        title=f"{family}, ε = {formats.epsilon(asked.epsilon)}, {n:,} respondents, by {method}",
+        quantity="share",
+        method=estimate.method,
+        respondents=n,
+        epsilon=asked.epsilon,
+        missing=tally.missing,
+        notes=tuple(filter(None, [*notes, *known, proof, caveat])),
     )
+
+
+def silent_note(missing: int) -> str:
+    """Tell how many people sent nothing."""
+    return f"{missing:,} sent no response and take no part in the estimate."
 
 
 def below_zero(warnings: Sequence[Caution], *, below: bool) -> tuple[str, ...]:
@@ -186,6 +189,8 @@ def _proofs(design: Design, name: str) -> str:
 
 def known_sentences(design: Design) -> tuple[str, ...]:
     """Tell which attributes are openly known, and what the ε is about."""
-    return tuple(
-        _KNOWN.format(quoted(attribute, 60)) for attribute in known_attributes(design)
-    )
+    return tuple(map(_known_sentence, known_attributes(design)))
+
+
+def _known_sentence(attribute: str) -> str:
+    return f"{quoted(attribute, 60)} is openly known: nothing was drawn, and ε is about the rest."

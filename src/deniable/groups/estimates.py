@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 from scipy.linalg import block_diag
@@ -20,14 +20,11 @@ from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, 
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.differences import (
     ALIKE,
-    OWNERS,
     REST,
     Compared,
     Differences,
-    check_number,
-    comparison_weights,
+    Groups,
     nameless,
-    pair_signs,
 )
 from deniable.estimates.independence import (
     MOST_CELLS,
@@ -35,17 +32,20 @@ from deniable.estimates.independence import (
     response_scores,
     score_test,
 )
-from deniable.estimates.intervals import Interval, one_of
+from deniable.estimates.intervals import one_of
 from deniable.estimates.results import (
+    Bounds,
     Caution,
+    IntervalRequest,
     Result,
     Row,
     Summary,
+    join_bounds,
     told_method,
     words_of,
 )
 from deniable.estimates.sampling import estimate_tally
-from deniable.estimates.shares import Estimate
+from deniable.estimates.shares import Estimate, TallyEvidence
 from deniable.estimates.summary import rests_on
 from deniable.estimates.testing import (
     HypothesisTest,
@@ -123,7 +123,7 @@ def _fit(tally: Any, options: Mapping[str, Any]) -> Any:
 
 
 @dataclass(frozen=True, eq=False)
-class GroupedEstimate(Result):
+class GroupedEstimate(Groups[Row]):
     """What is true of each group, whether groups differ, and by how much.
 
     A number is called by its group and its name, such as "north · yes".
@@ -195,56 +195,47 @@ class GroupedEstimate(Result):
         return self.groups[group]
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names_in_group(self) -> tuple[str, ...]:
         """What is estimated in each group."""
-        return tuple(next(iter(self.groups.values())).params)
+        return tuple(self._first.params)
 
-    def _each(self, of: Callable[[Any], Mapping[str, Any]]) -> dict[str, Any]:
-        return {
-            f"{group_name(group)} · {name}": value
-            for group, each in self.groups.items()
-            for name, value in of(each).items()
-        }
+    @property
+    def _first(self) -> Result[Any]:
+        return next(iter(self.groups.values()))
 
     @property
     def params(self) -> dict[str, float]:
-        return self._each(lambda each: each.params)
+        return {
+            f"{group_name(group)} · {name}": value
+            for group, estimate in self.groups.items()
+            for name, value in estimate.params.items()
+        }
 
     @property
     def bse(self) -> dict[str, float]:
-        return self._each(lambda each: each.bse)
+        errors = (estimate.bse.values() for estimate in self.groups.values())
+        return dict(zip(self.params, itertools.chain(*errors), strict=True))
 
     def cov_params(self) -> Matrix:
         """Return the covariance of all numbers; groups are different people, so that nothing goes together."""
-        found: Matrix = block_diag(
-            *(each.cov_params() for each in self.groups.values())
-        )
-        return found
+        blocks = (estimate.cov_params() for estimate in self.groups.values())
+        return vector(block_diag(*blocks))
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        own = one_of(len(self.groups) if simultaneous else 1, level)
-        return self._each(
-            lambda each: each.conf_int(
-                level=own, method=method, simultaneous=simultaneous
-            )
-        )
+    def _requested_bounds(self, request: IntervalRequest) -> Bounds:
+        return join_bounds(self.groups.values(), request)
+
+    def _bounds(self, method: str | None, level: float) -> Bounds:
+        return self._requested_bounds(IntervalRequest(level, method))
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        told = [
-            Caution(each.code, f"{group_name(group)}: {each.text}")
-            for group, made in self.groups.items()
-            for each in made.warnings
+        cautions = [
+            Caution(caution.code, f"{group_name(group)}: {caution.text}")
+            for group, estimate in self.groups.items()
+            for caution in estimate.warnings
         ]
-        nobody = self.tally[None].respondents if None in self.tally else 0
-        told += nameless(nobody)
-        few = [group_name(each) for each in self.left_out if each is not None]
+        cautions += nameless(self.tally[None].respondents if None in self.tally else 0)
+        few = [group_name(group) for group in self.left_out if group is not None]
         if few:
             some = ", ".join(few[:5]) + (" …" if len(few) > 5 else "")
             why = (
@@ -252,8 +243,18 @@ class GroupedEstimate(Result):
                 if self.tally.weighted
                 else "fewer than 2 responses"
             )
-            told.append(Caution("left-out", f"{len(few):,} groups have {why}: {some}."))
-        return tuple(told)
+            text = f"{len(few):,} groups have {why}: {some}."
+            cautions.append(Caution("left-out", text))
+        return tuple(cautions)
+
+    def _joined_names(self) -> dict[str, list[Any]]:
+        pairs = [
+            (group_name(group), name)
+            for group, estimate in self.groups.items()
+            for name in estimate.params
+        ]
+        groups, names = zip(*pairs, strict=True)
+        return {"group": list(groups), "category": list(names)}
 
     def summary(
         self,
@@ -262,56 +263,43 @@ class GroupedEstimate(Result):
         method: str | None = None,
         simultaneous: bool = False,
     ) -> Summary[Row]:
-        return self._summed(level, method, simultaneous=simultaneous, whole=False)
-
-    def _joined_names(self) -> dict[str, list[Any]]:
-        pairs = [
-            (group, name) for group, each in self.groups.items() for name in each.params
-        ]
-        return {
-            "group": [group_name(group) for group, _ in pairs],
-            "category": [name for _, name in pairs],
-        }
+        request = IntervalRequest(level, method, simultaneous)
+        return self._join_summaries(request, "summary")
 
     def _whole(
         self, *, level: float, method: str | None, simultaneous: bool
     ) -> Summary[Row]:
-        return self._summed(level, method, simultaneous=simultaneous, whole=True)
+        request = IntervalRequest(level, method, simultaneous)
+        return self._join_summaries(request, "_whole")
 
-    def _summed(
-        self, level: float, method: str | None, *, simultaneous: bool, whole: bool
-    ) -> Summary[Row]:
-        own = one_of(len(self.groups) if simultaneous else 1, level)
-        parts = {
-            group: (each._whole if whole else each.summary)(
-                level=own, method=method, simultaneous=simultaneous
-            )
-            for group, each in self.groups.items()
+    def _join_summaries(self, request: IntervalRequest, form: str) -> Summary[Row]:
+        """Join the groups' summaries: those shown, or with all rows."""
+        n_groups = len(self.groups) if request.simultaneous else 1
+        options = request._replace(level=one_of(n_groups, request.level))._asdict()
+        summaries = {
+            group_name(group): getattr(estimate, form)(**options)
+            for group, estimate in self.groups.items()
         }
-        first, epsilon = (
-            next(iter(parts.values())),
-            max(each.epsilon for each in parts.values()),
-        )
-        rows = tuple(
-            replace(row, name=f"{group_name(group)} · {row.name}")
-            for group, each in parts.items()
-            for row in each.rows
-        )
-        return Summary(
+        first = next(iter(summaries.values()))
+        epsilon = max(summary.epsilon for summary in summaries.values())
+        rows = [
+            replace(row, name=f"{group} · {row.name}")
+            for group, summary in summaries.items()
+            for row in summary.rows
+        ]
+        return replace(
+            first,
             title=f"{self._counted}, {_asked(self.design)}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} "
             f"respondents, by {told_method(first.method)}",
-            quantity=first.quantity,
-            rows=rows,
+            rows=tuple(rows),
             notes=self.comparison_notes,
             warnings=self.warnings,
-            level=level,
-            interval=first.interval,
-            method=first.method,
+            level=request.level,
             respondents=self.respondents,
             missing=self.tally.missing,
             epsilon=epsilon,
-            simultaneous=simultaneous,
-            left_out=sum(each.left_out for each in parts.values()),
+            simultaneous=request.simultaneous,
+            left_out=sum(summary.left_out for summary in summaries.values()),
         )
 
     @property
@@ -323,26 +311,21 @@ class GroupedEstimate(Result):
     def comparison_notes(self) -> tuple[str, ...]:
         """What has to be known to read the groups, and the differences between them."""
         declared = getattr(self.tally.overall, "declared", None)
-        vouched = () if declared is None else declared.notes()
-        asked = None if self._tell_shares else "mean"
-        alone = len(self.groups) < 2 or (asked and asked not in self.names)
-        return (
-            *(() if alone else (f"{self.homogeneity(asked)}.",)),
-            *vouched,
-            *rests_on(*_designs(self.design)),
-        )
+        notes = () if declared is None else declared.notes()
+        name = None if self._have_all_shares else "mean"
+        if len(self.groups) > 1 and (name is None or name in self.names_in_group):
+            notes = (f"{self.homogeneity(name)}.", *notes)
+        return (*notes, *rests_on(*_designs(self.design)))
 
     @property
     def _have_shares(self) -> bool:
-        return all(isinstance(each, Estimate) for each in self.groups.values())
+        """Whether groups have tallies of responses to a design for categories."""
+        return self._first.type == TallyEvidence.type
 
     @property
-    def _tell_shares(self) -> bool:
-        """Whether the numbers of a group are the shares of all categories, with weights or without."""
-        weighted = self.tally.weighted and all(
-            each.quantity == "share" for each in self.groups.values()
-        )
-        return weighted or self._have_shares
+    def _have_all_shares(self) -> bool:
+        is_share = getattr(self._first, "quantity", "") == "share"
+        return self._have_shares or (self.tally.weighted and is_share)
 
     @property
     def _have_counts(self) -> bool:
@@ -355,8 +338,7 @@ class GroupedEstimate(Result):
     @property
     def _device(self) -> Design:
         """The design for categories whose shares are estimated in each group."""
-        device: Design = next(iter(self.groups.values())).design
-        return device
+        return cast("Estimate", self._first).design
 
     @cached_property
     def _scores(self) -> Matrix:
@@ -379,167 +361,103 @@ class GroupedEstimate(Result):
             InvalidRequest: fewer than two groups, no such name or method, or no name where numbers are no shares.
             NotEstimable: the likelihood of a design whose tally keeps sums.
         """
-        self._check_pairs()
+        self._check_groups()
         if method not in ("score", "likelihood") or (
             method == "likelihood" and name is not None
         ):
             raise InvalidRequest(
                 f"the method is {quoted(method)}; expected score, or likelihood without a name."
             )
-        if name is not None and name not in self.names:
-            some = ", ".join(map(repr, self.names[:5]))
-            raise InvalidRequest(
-                f"{quoted(name)} was not estimated; expected a name such as {some:.200}."
-            )
+        self._check_name(name)
         if not self._have_shares:
-            return self._alike(name)
-        counts = [estimate.tally.counts for estimate in self.groups.values()]
+            return self._test_numbers(name)
+        counts = np.array(
+            [self.tally[group].counts for group in self.groups], np.float64
+        )
+        names = self.names_in_group
         if method == "likelihood":
-            gained = sum(
-                highest(self._device, each.astype(np.float64)) for each in counts
-            )
-            pooled = highest(self._device, sum(counts).astype(np.float64))
-            return likelihood_ratio(
-                ALIKE, gained - pooled, (len(counts) - 1) * (len(self.names) - 1)
-            )
+            gained = sum(highest(self._device, row) for row in counts)
+            pooled = highest(self._device, counts.sum(axis=0))
+            df = (len(counts) - 1) * (len(names) - 1)
+            return likelihood_ratio(ALIKE, gained - pooled, df)
+        tested = list(range(len(names))) if name is None else [names.index(name)]
         if self._have_counts:
-            scores = (
-                self._scores
-                if name is None
-                else self._scores[:, [self.names.index(name)]]
+            return score_test(
+                counts, np.eye(len(counts)), self._scores[:, tested], ALIKE
             )
-            return score_test(np.stack(counts), np.eye(len(counts)), scores, ALIKE)
-        return self._pooled_test(
-            list(self.groups),
-            range(len(self.names)) if name is None else [self.names.index(name)],
+        tallies = [self.tally[group] for group in self.groups]
+        return _pooled_test(
+            self._fitted(sum(tallies)),
+            [(tally, self._fitted(tally)) for tally in tallies],
+            tested,
         )
 
-    def _alike(self, name: str | None) -> HypothesisTest:
-        if name is None and self._tell_shares:
+    def _test_numbers(self, name: str | None) -> HypothesisTest:
+        if name is None and self._have_all_shares:
             return _apart_test(list(self.groups.values()))
         if name is None:
             raise InvalidRequest(
                 "these numbers are no shares, and are not tested together; expected the name of one of them.",
-                f"For example homogeneity({self.names[0]!r}).",
+                f"For example homogeneity({self.names_in_group[0]!r}).",
             )
-        values = np.array([each.params[name] for each in self.groups.values()])
-        errors = np.array([each.bse[name] for each in self.groups.values()])
+        values = np.array([group.params[name] for group in self.groups.values()])
+        errors = np.array([group.bse[name] for group in self.groups.values()])
         weights = 1 / np.maximum(errors, 1e-300) ** 2
         statistic = float(
             (weights * (values - np.average(values, weights=weights)) ** 2).sum()
         )
         return against_chi_square(ALIKE, "score", statistic, len(values) - 1)
 
-    def _pooled_test(
-        self, groups: Sequence[Group], numbers: Sequence[int]
-    ) -> HypothesisTest:
-        """Test shares of a design whose tally keeps sums: their distances, with the covariance of all together."""
-        tallies = [self.tally[group] for group in groups]
-        return _pooled_test(
-            self._fitted(sum(tallies)),
-            [(each, self._fitted(each)) for each in tallies],
-            numbers,
-        )
-
-    def _check_pairs(self) -> None:
+    def _check_groups(self) -> None:
         if len(self.groups) < 2:
             raise InvalidRequest(
                 "one group has nobody to be compared with; expected at least two groups."
             )
 
-    def pairwise(self) -> Differences:
-        """Return by how much each group differs from each other one.
-
-        Raises:
-            InvalidRequest: one group, or more pairs of groups than a table holds.
-        """
-        return self.compared("pairs")
-
-    def against_rest(self) -> Differences:
-        """Return by how much each group differs from all others together.
-
-        A group differs from everybody, itself included, by the share of the others times as much: the test is the same.
-
-        Raises:
-            InvalidRequest: one group, or more groups than a table holds.
-        """
-        return self.compared("rest")
-
-    def compared(self, against: str) -> Differences:
-        """Return by how much groups differ, in "pairs" or each from the "rest".
-
-        Raises:
-            InvalidRequest: one group, or more comparisons than a table holds.
-        """
-        self._check_pairs()
-        groups = list(self.groups)
-        pairs = (
-            len(groups) * (len(groups) - 1) // 2 if against == "pairs" else len(groups)
-        )
-        check_number(pairs * len(self.compared_names))
-        return Differences(self, against, tuple(self._rows(against)))
-
-    def comparison_weights(self, against: str) -> Matrix:
-        """Return what each comparison adds up, a row each, in the order of `Differences.params`."""
-        groups, sizes = (
-            list(self.groups),
-            [_weight(self.tally[group]) for group in self.groups],
-        )
-        signs = pair_signs(len(groups)) if against == "pairs" else _rest_signs(sizes)
-        return comparison_weights(signs, self.names, self.compared_names)
-
-    @property
-    def compared_names(self) -> tuple[str, ...]:
-        """What is compared: each number; of two categories, whose shares move together, the second alone."""
-        return (
-            self.names[-1:]
-            if self._tell_shares and len(self.names) == 2
-            else self.names
-        )
-
-    def _rows(self, against: str) -> Iterator[Compared]:
+    def _group_signs(self, against: str) -> Matrix:
         if against == "pairs":
-            for one, two in itertools.combinations(self.groups, 2):
-                sides = [(self.tally[each], self.groups[each]) for each in (one, two)]
-                yield from self._between(
-                    f"{group_name(one)} − {group_name(two)}", sides
-                )
+            return super()._group_signs(against)
+        return _rest_signs([_weight(self.tally[group]) for group in self.groups])
+
+    def _comparisons(self, against: str) -> Iterator[Compared]:
+        if against == "pairs":
+            for pair in itertools.combinations(self.groups, 2):
+                sides = [(self.tally[group], self.groups[group]) for group in pair]
+                yield from self._between(" − ".join(map(group_name, pair)), sides)
             return
-        for group, made in self.groups.items():
-            rest = sum(self.tally[each] for each in self.groups if each != group)
-            sides = [(self.tally[group], made), (rest, self._fitted(rest))]
+        for group, estimate in self.groups.items():
+            remaining = sum(
+                self.tally[other] for other in self.groups if other != group
+            )
+            sides = [
+                (self.tally[group], estimate),
+                (remaining, self._fitted(remaining)),
+            ]
             yield from self._between(f"{group_name(group)} − {REST}", sides)
 
     def _between(
         self, title: str, sides: Sequence[tuple[Any, Any]]
     ) -> Iterator[Compared]:
-        (counted, one), (others, two) = sides
-        pooled = (
-            self._fitted(counted + others)
-            if self._have_shares and not self._have_counts
-            else None
-        )
+        (first_tally, first), (second_tally, second) = sides
+        pooled = None
+        if self._have_shares and not self._have_counts:
+            pooled = self._fitted(first_tally + second_tally)
         for name in self.compared_names:
-            value, error = (
-                one.params[name] - two.params[name],
-                math.hypot(one.bse[name], two.bse[name]),
-            )
-            apart = _difference(one, two, name)
-            number = self.names.index(name)
+            difference = first.contrast({name: 1.0}) - second.contrast({name: 1.0})
+            value = first.params[name] - second.params[name]
+            error = math.hypot(first.bse[name], second.bse[name])
+            number = self.names_in_group.index(name)
             if self._have_counts:
-                table = np.stack([one.tally.counts, two.tally.counts])
-                p_value = score_test(
-                    table, np.eye(2), self._scores[:, [number]]
-                ).p_value
+                table = np.stack([first_tally.counts, second_tally.counts])
+                scores = self._scores[:, [number]]
+                p_value = score_test(table, np.eye(2), scores).p_value
             elif pooled is not None:
                 p_value = _pooled_test(pooled, sides, [number]).p_value
+            elif error:
+                p_value = float(chi2.sf((value / error) ** 2, 1))
             else:
-                p_value = (
-                    float(chi2.sf((value / error) ** 2, 1))
-                    if error
-                    else float(value == 0)
-                )
-            yield Compared(f"{title} · {name}", value, error, p_value, apart)
+                p_value = float(value == 0)
+            yield Compared(f"{title} · {name}", value, error, p_value, difference)
 
     @property
     def _design_hash(self) -> str:
@@ -552,9 +470,6 @@ class GroupedEstimate(Result):
     def _remade(cls, source: Mapping[str, Any], design: Any) -> GroupedEstimate:
         tally = GroupedTally.from_body(documents.field(source, "tally", dict), design)
         return cls(tally, documents.field(source, "options", dict))
-
-
-OWNERS[GroupedEstimate.type] = GroupedEstimate
 
 
 def _asked(design: Any) -> str:
@@ -575,13 +490,6 @@ def _rest_signs(sizes: Sequence[float]) -> Matrix:
     signs = -counts / (counts.sum() - counts)[:, None]
     np.fill_diagonal(signs, 1.0)
     return vector(signs)
-
-
-def _difference(one: Any, two: Any, name: str) -> Any:
-    """Return the difference of two groups' contrasts, where their results have any."""
-    if not hasattr(one, "contrast"):
-        return None
-    return one.contrast({name: 1.0}) - two.contrast({name: 1.0})
 
 
 def _pooled_test(

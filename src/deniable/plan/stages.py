@@ -17,8 +17,9 @@ from deniable.designs import Design
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.covariances import Vector
 from deniable.estimates.intervals import Interval
+from deniable.estimates.shares import Estimate
 from deniable.estimates.simplex import projection
-from deniable.estimates.stages import Combined, combine
+from deniable.estimates.stages import StageEvidence, combine
 from deniable.estimates.weighing import expected_covariance
 from deniable.order.relaxation import relax
 from deniable.rendering import formats
@@ -197,7 +198,7 @@ def _smallest(
 
 
 def _predicted_error_range(
-    now: Combined,
+    now: Estimate[StageEvidence],
     shares: Vector,
     errors: Callable[[Vector], Vector],
     index: int | None,

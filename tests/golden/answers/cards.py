@@ -77,7 +77,7 @@ def deck_moments(cards: dict[str, int], xs: list[int]) -> dict[str, float]:
                     for a, c in zip(answers, hand, strict=True)
                 ],
             )
-        ).exactly
+        ).evidence.exactly
         for hand in permutations(hands, people)
     ]
     return {

@@ -94,7 +94,7 @@ def prevalence_rows(z: list[int], u: list[float], v: list[float]) -> dict[str, f
     squares = [
         part.tally.counts
         @ (left_inverse(part.tally.design.channel).inverse[1] - mean) ** 2
-        for part in strata.parts
+        for part in strata.evidence.parts
     ]
     return {
         "mean_r": mean,

@@ -181,9 +181,10 @@ def test_the_swing_of_stages_is_that_of_their_weighted_mean() -> None:
     )
     combined = combine(counts, method="linear")
     assert np.allclose(np.array(swing(combined, 0)), combined.value[:, None])
-    parts = [np.array(swing(each, 0.1)) for each in combined.tallies.finest]
+    parts = [np.array(swing(each, 0.1)) for each in combined.evidence.groups]
     mixed = sum(
-        weight * part for weight, part in zip(combined.weights, parts, strict=True)
+        weight * part
+        for weight, part in zip(combined.evidence.weights, parts, strict=True)
     )
     assert np.allclose(np.array(swing(combined, 0.1)), mixed)
 
@@ -215,7 +216,7 @@ def test_the_swing_of_stages_that_are_mixed_category_by_category(method: str) ->
     )
     assert np.allclose(np.array(swing(found, 0)), found.value[:, None])
     ends = []
-    for part, fakes in zip(found.parts, (2, 1), strict=True):
+    for part, fakes in zip(found.evidence.parts, (2, 1), strict=True):
         sent = np.repeat(np.arange(3), part.tally.counts)
         left = [
             np.bincount(np.delete(sent, out), minlength=3)

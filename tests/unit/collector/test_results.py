@@ -83,7 +83,7 @@ def test_stages_are_combined(store: Store) -> None:
         (500, 334),
         (166, 166),
     ]
-    assert [each.weight for each in found.stages] == list(combined.weights)
+    assert [each.weight for each in found.stages] == list(combined.evidence.weights)
     assert found.epsilon == pytest.approx(2)
     assert found.protection[-1].startswith(
         "All stages together reveal what the finest one reveals"

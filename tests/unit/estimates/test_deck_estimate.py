@@ -38,14 +38,14 @@ def test_responses_come_in_every_form() -> None:
     ]
     for responses in forms:
         found = estimate_deck(tally_deck(deck, responses))
-        assert found.counts == (2, 2, 2)
-        assert found.exactly == Fraction(1, 2)
+        assert found.evidence.counts == (2, 2, 2)
+        assert found.evidence.exactly == Fraction(1, 2)
         assert found.params == {"no": 0.5, "yes": 0.5}
 
 
 def test_who_sends_nothing_is_counted_and_takes_no_part() -> None:
     found = estimate_deck(tally_deck(Deck((1, 2, 3), 6), [3, None, 3, 2, None, 1]))
-    assert (found.respondents, found.missing) == (4, 2)
+    assert (found.respondents, found.evidence.missing) == (4, 2)
     assert "2 sent no response" in str(found.summary())
     assert (
         estimate_deck(tally_deck(Deck((1, 2, 3), 6), {1: 1, 2: 1, 3: 2, None: 2}))
@@ -88,8 +88,8 @@ def test_the_value_is_that_of_independent_cards_and_the_variance_is_not() -> Non
     back = dn.estimate(
         dn.Tally(design, [36, 10, 54]), population=100, inverse=mean_inverse(design)
     )
-    assert dealt.share == pytest.approx(back.params["yes"], abs=1e-12)
-    assert dealt.error < 0.7 * back.errors[1]
+    assert dealt.evidence.share == pytest.approx(back.params["yes"], abs=1e-12)
+    assert dealt.errors[1] < 0.7 * back.errors[1]
 
 
 def test_very_many_cards_are_independent_cards() -> None:
@@ -106,7 +106,7 @@ def test_very_many_cards_are_independent_cards() -> None:
 
 def test_intervals_by_method() -> None:
     found = estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=100)
-    share, error = found.share, found.error
+    share, error = found.evidence.share, found.errors[1]
     normal = found.interval("yes", method="normal")
     t = 1.984217  # of 99 degrees of freedom
     assert normal == pytest.approx((share - t * error, share + t * error), abs=1e-6)
@@ -120,7 +120,7 @@ def test_intervals_by_method() -> None:
     no, yes = found.conf_int().values()
     assert no == pytest.approx((1 - yes.high, 1 - yes.low))
     assert found.cov_params() == pytest.approx(
-        found.variance * np.array([[1, -1], [-1, 1]])
+        found.evidence.share_variance * np.array([[1, -1], [-1, 1]])
     )
 
 
@@ -133,7 +133,7 @@ def test_requests_that_do_not_exist_are_refused() -> None:
     with pytest.raises(InvalidRequest, match="expected a name such as"):
         found.interval("perhaps")
     with pytest.raises(InvalidRequest, match="population"):
-        estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=99).variance  # noqa: B018 - the question is the test
+        estimate_deck(tally_deck(DECK, {1: 40, 2: 10, 3: 50}), population=99).errors  # noqa: B018 - the question is the test
     with pytest.raises(InvalidNumber, match="share"):
         deck_variance(DECK, 1.5)
     with pytest.raises(InvalidRequest, match="respondents"):
@@ -147,9 +147,9 @@ def test_the_summary_tells_what_is_promised_and_what_it_cost() -> None:
     assert DECK.guarantee in text
     assert "direct and truthful answers" in text
     below = estimate_deck(tally_deck(DECK, {1: 30, 2: 10, 3: 60}), population=100)
-    assert below.share < 0
-    assert below.variance < 0
-    assert below.error == 0
+    assert below.evidence.share < 0
+    assert below.evidence.share_variance < 0
+    assert below.errors[1] == 0
     assert "outside 0 … 1" in str(below.summary())
     assert "go by the interval" in str(below.summary())
     assert below.interval("yes").high > 0
@@ -158,7 +158,7 @@ def test_the_summary_tells_what_is_promised_and_what_it_cost() -> None:
 def test_a_deck_is_worth_about_what_its_independent_cards_are() -> None:
     deck = integer_deck(10_000, 1, "1/10")
     found = estimate_deck(tally_deck(deck, {1: 4500, 2: 1000, 3: 4500}))
-    assert found.share == 0.5
+    assert found.evidence.share == 0.5
     direct = 0.25 / deck_variance(
         deck, 0.5
     )  # so many direct answers of independent people have this variance

@@ -194,9 +194,9 @@ def test_a_deck_without_clusters_agrees_with_its_own_estimate() -> None:
             dn.estimate(dn.tally(sent)),
             dn.estimate(sent, sampling=dn.Sampling([2.0] * N)),
         )
-        assert found.params["yes"] == pytest.approx(plain.share)
+        assert found.params["yes"] == pytest.approx(plain.params["yes"])
         assert found.cov_params()[1, 1] == pytest.approx(
-            plain.variance, rel=0.05, abs=2e-4
+            plain.evidence.share_variance, rel=0.05, abs=2e-4
         )
         assert "certain of the answer" in str(found.summary())
         census = dn.estimate(
@@ -204,7 +204,7 @@ def test_a_deck_without_clusters_agrees_with_its_own_estimate() -> None:
         )
         exact = dn.estimate(dn.tally(sent), population=N)
         assert census.cov_params()[1, 1] == pytest.approx(
-            exact.variance, rel=0.05, abs=2e-4
+            exact.evidence.share_variance, rel=0.05, abs=2e-4
         )
 
 

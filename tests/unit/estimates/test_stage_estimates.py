@@ -33,8 +33,8 @@ def test_one_stage_alone_is_the_ordinary_estimate() -> None:
     found = combine(tallied(TWO, [[0, 0], [30, 70]]))
     plain = estimate(Tally(TWO.designs[1], [30, 70]))
     assert found.value == pytest.approx(plain.value)
-    assert found.weights == (0.0, pytest.approx(1.0))
-    assert found.homogeneity == 1.0
+    assert found.evidence.weights == (0.0, pytest.approx(1.0))
+    assert found.evidence.homogeneity == 1.0
     assert found.errors == pytest.approx(
         np.sqrt(np.diagonal(covariance(TWO.designs[1], plain.value, 99)))
     )
@@ -52,11 +52,11 @@ def test_two_answers_are_weighted_by_the_inverse_of_their_variances() -> None:
     )
     alone = [estimate(each).params["yes"] for each in groups.finest]
     assert found.params["yes"] == pytest.approx(parts @ alone)
-    assert found.weights == pytest.approx(parts)
-    assert sum(found.weights) == pytest.approx(1)
+    assert found.evidence.weights == pytest.approx(parts)
+    assert sum(found.evidence.weights) == pytest.approx(1)
     strata = combine(groups, method="strata")
     assert strata.params["yes"] == pytest.approx(np.array([1, 2]) @ alone / 3)
-    assert strata.weights == pytest.approx((1 / 3, 2 / 3))
+    assert strata.evidence.weights == pytest.approx((1 / 3, 2 / 3))
 
 
 @pytest.mark.parametrize(
@@ -110,8 +110,8 @@ def test_combinations_are_unbiased_and_beat_every_other_weighting(name: str) -> 
 def test_stages_whose_shares_differ_are_told() -> None:
     alike = combine(tallied(TWO, [[500, 500], [500, 500]]))
     apart = combine(tallied(TWO, [[400, 600], [700, 300]]))
-    assert alike.homogeneity > 0.99
-    assert apart.homogeneity < 1e-9
+    assert alike.evidence.homogeneity > 0.99
+    assert apart.evidence.homogeneity < 1e-9
 
 
 def test_a_census_adds_strata() -> None:
@@ -122,8 +122,8 @@ def test_a_census_adds_strata() -> None:
     half = combine(groups, method="strata", population=599)
     assert (found.errors < half.errors).all()
     assert (half.errors < sampled.errors).all()
-    assert half.covariance == pytest.approx(
-        (found.covariance + sampled.covariance) / 2, rel=1e-2
+    assert half.cov_params() == pytest.approx(
+        (found.cov_params() + sampled.cov_params()) / 2, rel=1e-2
     )
     with pytest.raises(InvalidRequest, match="population"):
         combine(groups, population=300)
@@ -268,7 +268,7 @@ def test_a_guess_of_nobody_leaves_the_estimate_unbiased(
     alone = combine(tallied(stages, [[0, 0], [27, 63]]), method="linear", guess=guess)
     assert alone.value == pytest.approx(shares)
     assert alone.errors == pytest.approx(np.sqrt([0.21 / 89] * 2))
-    assert sum(alone.weights) == pytest.approx(1)
+    assert sum(alone.evidence.weights) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("respondents", [0, -1, math.nan])

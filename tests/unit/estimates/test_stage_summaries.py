@@ -29,7 +29,7 @@ def test_a_summary_tells_what_the_estimate_holds() -> None:
     told = combined.summary(level=0.9)
     assert [row.estimate for row in told.rows] == combined.value.tolist()
     assert [(row.low, row.high) for row in told.rows] == [
-        tuple(combined.interval(each, level=0.9)) for each in combined.categories
+        tuple(combined.interval(each, level=0.9)) for each in combined.params
     ]
     assert (told.respondents, told.epsilon, told.method) == (
         2000,

@@ -38,7 +38,7 @@ from deniable.estimates.results import (
     RowType,
     bounds_around,
 )
-from deniable.estimates.sampling.results import FEW_DEGREES
+from deniable.estimates.sampling.results import MIN_DF
 from deniable.estimates.stages import groups_body, groups_from_body
 from deniable.estimates.statistics import Model, Statistic, StatisticClass
 from deniable.estimates.testing import HypothesisTest
@@ -265,7 +265,7 @@ class ComplianceModel(Model):
             text = f"the model does not fit: {self.fit.told}. {self._misfit}"
             cautions.append(Caution("misfit", text))
         min_df = int(self.response_shares.degrees.min())
-        if self.sample is not None and min_df < FEW_DEGREES:
+        if self.sample is not None and min_df < MIN_DF:
             text = f"the variance has {min_df} degrees of freedom: too few clusters to know well how much they differ."
             cautions.append(Caution("clusters", text))
         return tuple(cautions)

@@ -10,11 +10,12 @@ import numpy as np
 from deniable.designs.cards import Deck
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.decks import DeckEstimate, check_possible, estimate_deck
+from deniable.estimates.decks import check_possible, estimate_deck
 from deniable.estimates.sampling.estimating import Asked, estimate_values
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import Dealt, OneResponse, RowValues
+from deniable.estimates.shares import Estimate
 from deniable.tallies.decks import tally
 from deniable.tallies.responses import Responses
 
@@ -59,7 +60,7 @@ def estimate_dealt(
         deck, f"deck of {deck.cards:,} cards {deck.counts}", deck.epsilon_collector
     )
 
-    def count(part: Any, population: int | None) -> DeckEstimate | None:
+    def count(part: Any, population: int | None) -> Estimate[Any] | None:
         # The distribution of counts is that of a whole deal, to everybody there is.
         whole = len(responses) == deck.people and part.all() and population is None
         return estimate_deck(tally(deck, responses)) if whole else None

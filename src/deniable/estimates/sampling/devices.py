@@ -25,8 +25,9 @@ from deniable.estimates.sampling.estimating import Asked, estimate_values
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
 from deniable.estimates.sampling.values import Cells, OneResponse, RowValues, row_values
+from deniable.estimates.shares import Estimate
 from deniable.estimates.simplex import projection
-from deniable.estimates.stages import Combined, Mixed, combine, fit_groups, pool
+from deniable.estimates.stages import combine, fit_groups, pool
 from deniable.estimates.weighing import Contribution, inside
 from deniable.order.ladders import Ladder
 from deniable.tallies import tally
@@ -90,7 +91,7 @@ def estimate_devices(
     )
     chosen = _method(method, designs, denominator)
 
-    def count(part: Mask, population: int | None) -> Mixed | None:
+    def count(part: Mask, population: int | None) -> Estimate[Any] | None:
         if chosen != "strata" and population is not None:
             return None
         tallies = [tally(each.design, each[part]) for each in rows]
@@ -143,7 +144,7 @@ def estimate_stages(
     asked = Asked(ladder, f"{ladder!r}", max(each.design.epsilon for each in used))
     chosen = _method(method, ladder.designs, denominator)
 
-    def count(part: Mask, population: int | None) -> Combined | None:
+    def count(part: Mask, population: int | None) -> Estimate[Any] | None:
         if chosen != "strata" and population is not None:
             return None
         sent = part if responses.missing is None else part & ~responses.missing
@@ -298,11 +299,12 @@ class _GroupFit:
             stages.append((cells, here, own))
         if not counts:
             raise NotEstimable("there are 0 responses in a group; expected at least 2.")
-        _, value, _, parts, *_ = fit_groups(counts, method, guess, None)
+        fit = fit_groups(counts, method, guess, None)
         held = tuple(
-            _DeviceRows(*each, part) for each, part in zip(stages, parts, strict=True)
+            _DeviceRows(*each, part)
+            for each, part in zip(stages, fit.parts, strict=True)
         )
-        return cls(len(weights), value, projection(value), held)
+        return cls(len(weights), fit.value, projection(fit.value), held)
 
     @property
     def here(self) -> NDArray[np.intp]:

@@ -215,7 +215,7 @@ def defaults(basis: SampledBasis) -> dict[str, NDArray[np.bool_]]:
     return {method: which for method, which in methods.items() if which.any()}
 
 
-def by_default(basis: SampledBasis, confidence: float) -> Ends:
+def default_bounds(basis: SampledBasis, confidence: float) -> Ends:
     """Return the interval of each number by the method that suits it."""
     low, high = np.empty_like(basis.value), np.empty_like(basis.value)
     for method, which in defaults(basis).items():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar
 
@@ -18,35 +18,35 @@ from scipy.linalg import block_diag
 from deniable import documents
 from deniable.designs import AnyDesign, Deck, Design
 from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile, quoted
-from deniable.estimates.covariances import Full, Matrix, Vector, vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.diagnostics import IMPLAUSIBLE
 from deniable.estimates.differences import (
     ALIKE,
-    OWNERS,
     Compared,
-    Differences,
-    check_number,
-    comparison_weights,
+    Groups,
     nameless,
-    pair_signs,
+    weigh_names,
 )
-from deniable.estimates.intervals import Ends, Interval, one_of, recovered
+from deniable.estimates.intervals import one_of
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.results import (
+    Bounds,
     Caution,
     Columns,
-    Contrast,
+    Description,
+    IntervalRequest,
     Result,
     Row,
-    Summary,
     construct_result,
+    join_bounds,
+    unknown_method,
     words_of,
 )
 from deniable.estimates.sampling.intervals import (
     METHODS,
     SampledBasis,
     are_ratios,
-    by_default,
+    default_bounds,
     defaults,
 )
 from deniable.estimates.sensitivity import (
@@ -57,7 +57,6 @@ from deniable.estimates.sensitivity import (
     breakdown_sentence,
     curves,
 )
-from deniable.estimates.shares import combined
 from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, wald_test
 from deniable.order.ladders import Ladder
@@ -66,7 +65,7 @@ from deniable.rendering import formats
 _UNKNOWN = (
     "a number could not be estimated in every group; expected the name of one that was."
 )
-FEW_DEGREES = 8
+MIN_DF = 8
 """Degrees of freedom below which a standard error is itself a rough guess, off by a quarter or more."""
 
 NOISE = 2.0
@@ -94,7 +93,7 @@ class SampledRow(Row):
 
 
 @dataclass(frozen=True, eq=False)
-class SampledEstimate(Result):
+class SampledEstimate(Groups[SampledRow]):
     """Shares, means, ratios or totals of the people that a sample stands for.
 
     Attributes:
@@ -175,10 +174,6 @@ class SampledEstimate(Result):
         """The standard error of each number, in their order."""
         return np.sqrt(np.maximum(np.diagonal(self.covariance), 0.0))
 
-    @property
-    def bse(self) -> dict[str, float]:
-        return dict(zip(self.names, self.errors.tolist(), strict=True))
-
     def cov_params(self) -> Matrix:
         return self.covariance.copy()
 
@@ -198,20 +193,19 @@ class SampledEstimate(Result):
     @property
     def design_effect(self) -> dict[str, float]:
         """The variance of each, over that of as many people drawn one by one and with even weights."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.where(
-                self.simple > 0, np.diagonal(self.covariance) / self.simple, np.nan
-            )
-        return dict(zip(self.names, found.tolist(), strict=True))
+        return self._ratios(np.diagonal(self.covariance), self.simple)
 
     @property
     def device_share(self) -> dict[str, float]:
         """The share of each variance that is the device's: what a direct and truthful question would not have had."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.where(
-                self.errors > 0, np.clip(self.device / self.errors**2, 0.0, 1.0), np.nan
-            )
-        return dict(zip(self.names, found.tolist(), strict=True))
+        variances = self.errors**2
+        return self._ratios(np.clip(self.device, 0.0, variances), variances)
+
+    def _ratios(self, above: Vector, below: Vector) -> dict[str, float]:
+        """Return ratios by name; NaN where what is below is not positive."""
+        ratios = np.full(len(below), np.nan)
+        np.divide(above, below, out=ratios, where=below > 0)
+        return dict(zip(self.names, ratios.tolist(), strict=True))
 
     @cached_property
     def basis(self) -> SampledBasis:
@@ -237,92 +231,32 @@ class SampledEstimate(Result):
     @property
     def default_interval(self) -> str:
         """The interval method that is used when none is named; several, where some numbers are shares and some not."""
-        return " and ".join(
-            dict.fromkeys(_default_of(each) for each in self.evidence)
-            or defaults(self.basis)
-        )
+        of_counts = [estimate.summary().interval for estimate in self.evidence]
+        return " and ".join(dict.fromkeys(of_counts or defaults(self.basis)))
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        """Return an interval for each number by name.
+    @property
+    def _default_interval(self) -> str:
+        return self.default_interval
 
-        Args:
-            level: how often such an interval holds the truth.
-            method: "score", "exact", "korn-graubard", "logit", "fieller", "normal" (with Student's quantile) or
-                "chebyshev"; by default the first of a share, the second where responses are rare, "fieller" of a mean
-                among those who have an item, and "normal" of other means and ratios. With even weights and nothing else
-                known of the sample, those of the estimate from counts, too.
-            simultaneous: let all intervals together hold with this level (Bonferroni).
+    def _bounds(self, method: str | None, level: float) -> Bounds:
+        return self._requested_bounds(IntervalRequest(level, method))
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
-        """
-        confidence = one_of(1, level)
-        low, high = self._ends(method, confidence, simultaneous=simultaneous)
-        return dict(
-            zip(self.names, map(Interval, low.tolist(), high.tolist()), strict=True)
-        )
-
-    def _ends(
-        self, method: str | None, level: float, *, simultaneous: bool = False
-    ) -> Ends:
-        if self.evidence and method not in _OF_ROWS:
-            part = one_of(len(self.evidence) if simultaneous else 1, level)
-            ends = [
-                each.conf_int(level=part, method=method, simultaneous=simultaneous)
-                for each in self.evidence
-            ]
-            low, high = vector(
-                [list(interval) for each in ends for interval in each.values()]
-            ).T
-            return vector(low), vector(high)
-        if method is not None and method not in METHODS:
-            raise InvalidRequest(
-                f"the interval method is {quoted(method)}; expected one of {', '.join(METHODS)}."
-            )
+    def _requested_bounds(self, request: IntervalRequest) -> Bounds:
+        """Return the bounds of the estimate from counts, where there is one; else each by the method that suits it."""
+        if self.evidence and request.method not in _OF_ROWS:
+            return join_bounds(self.evidence, request)
+        compute: Callable[[SampledBasis, float], Bounds] = default_bounds
+        if request.method is not None:
+            if request.method not in METHODS:
+                raise unknown_method(request.method, METHODS)
+            compute = METHODS[request.method]
         low, high = np.empty_like(self.value), np.empty_like(self.value)
-        events = self.events if simultaneous else np.ones_like(self.events)
+        events = self.events if request.simultaneous else np.ones_like(self.events)
         for count in np.unique(events).tolist():
-            which = np.asarray(events == count, np.bool_)
-            basis, confidence = self.basis.picked(which), one_of(int(count), level)
-            low[which], high[which] = (
-                METHODS[method](basis, confidence)
-                if method
-                else by_default(basis, confidence)
-            )
+            level = one_of(int(count), request.level)
+            chosen = np.asarray(events == count, np.bool_)
+            low[chosen], high[chosen] = compute(self.basis.picked(chosen), level)
         return vector(low * self.scale), vector(high * self.scale)
-
-    def contrast(self, weights: Mapping[str, float]) -> Contrast:
-        """Return a weighted sum of the numbers, such as {"north · yes": 1, "south · yes": -1}, with its variance.
-
-        Raises:
-            InvalidRequest: a name that was not estimated, or a weight that is no finite number.
-        """
-
-        def number(name: str) -> int:
-            if name not in self.names:
-                raise InvalidRequest(
-                    f"{quoted(name)} was not estimated; expected one of {', '.join(self.names[:5]):.200}."
-                )
-            return self.names.index(name)
-
-        combination, spread = (
-            combined(weights, len(self.value), number),
-            Full(self.covariance),
-        )
-        error = math.sqrt(max(spread.between(combination, combination), 0.0))
-        ends = partial(self._contrast_ends, combination)
-        return Contrast(dict(weights), float(combination @ self.value), error, ends)
-
-    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
-        return recovered(
-            self.value, Full(self.covariance), combination, self._ends(None, confidence)
-        )
 
     @property
     def df(self) -> float:
@@ -331,7 +265,7 @@ class SampledEstimate(Result):
 
     def variance(self, combination: Vector) -> float:
         """Return the variance of a linear combination of the numbers, never a negative one."""
-        return max(float(combination @ self.covariance @ combination), 0.0)
+        return self._variance(combination)
 
     def about(self, quantity: str) -> SampledEstimate:
         """Return another quantity of each item: "frequency", "degree", "weight" or "mean", as far as they are told.
@@ -365,19 +299,26 @@ class SampledEstimate(Result):
         size = len(self.names_in_group)
         groups = self.groups or ("",)
         picked = np.concatenate(
-            [at * size + np.asarray(within) for at in range(len(groups))]
+            [number * size + np.asarray(within) for number in range(len(groups))]
         )
-        arrays: dict[str, Any] = {
-            name: getattr(self, name)[..., picked] for name in _ARRAYS
-        }
-        arrays["covariance"] = self.covariance[np.ix_(picked, picked)]
-        arrays["events"] = np.full(len(picked), len(picked))
-        told = tuple(
+        joined = tuple(
             f"{group} · {name}" if group else name for group in groups for name in names
         )
-        return replace(
-            self, names=told, quantity=quantity, totals=None, evidence=(), **arrays
+        return self._take(
+            picked,
+            names=joined,
+            quantity=quantity,
+            evidence=(),
+            events=np.full(len(picked), len(picked)),
         )
+
+    def _take(self, indices: NDArray[np.intp], **changes: Any) -> SampledEstimate:
+        """Return some of the numbers, with these fields changed."""
+        arrays: dict[str, Any] = {
+            name: getattr(self, name)[..., indices] for name in _ARRAYS
+        }
+        arrays["covariance"] = self.covariance[np.ix_(indices, indices)]
+        return replace(self, totals=None, **{**arrays, **changes})
 
     def with_evidence(self, evidence: tuple[Any, ...]) -> SampledEstimate:
         """Return the same with the covariance and the intervals of estimates from counts, one for each group."""
@@ -392,22 +333,14 @@ class SampledEstimate(Result):
     def of_group(self, number: int) -> SampledEstimate:
         """Return the numbers of one group alone, by their own names; of the only one, where there are no groups."""
         names = self.names_in_group
-        span = slice(number * len(names), (number + 1) * len(names))
-        arrays: dict[str, Any] = {
-            name: getattr(self, name)[..., span] for name in _ARRAYS
-        }
-        arrays["covariance"] = self.covariance[span, span]
-        arrays["events"] = self.events[span] / max(len(self.groups), 1)
-        own = self.evidence[number : number + 1]
-        people = int(arrays["people"].max())
-        return replace(
-            self,
+        indices = np.arange(number * len(names), (number + 1) * len(names))
+        return self._take(
+            indices,
             names=names,
             groups=(),
-            totals=None,
-            evidence=own,
-            respondents=people,
-            **arrays,
+            evidence=self.evidence[number : number + 1],
+            respondents=int(self.people[indices].max()),
+            events=self.events[indices] / max(len(self.groups), 1),
         )
 
     @property
@@ -434,89 +367,53 @@ class SampledEstimate(Result):
             NotEstimable: more numbers than the clusters can tell, or one that is not known in every group.
         """
         self._check_groups()
-        known = self.names_in_group
-        if name is not None and name not in known:
-            raise InvalidRequest(
-                f"{quoted(name)} was not estimated; expected one of {', '.join(known[:5]):.200}."
-            )
+        self._check_name(name)
         signs = np.eye(len(self.groups))[1:]
         signs[:, 0] = -1.0
-        weights = comparison_weights(
-            vector(signs), known, self._tested_names if name is None else [name]
-        )
-        apart = weights @ self.value
-        spread = weights @ self.covariance @ weights.T
-        if not (np.isfinite(apart).all() and np.isfinite(spread).all()):
+        tested = self._tested_names if name is None else [name]
+        weights = weigh_names(vector(signs), self.names_in_group, tested)
+        differences = weights @ self.value
+        covariance = weights @ self.covariance @ weights.T
+        if not (np.isfinite(differences).all() and np.isfinite(covariance).all()):
             raise NotEstimable(_UNKNOWN)
-        return wald_test(ALIKE, apart, spread, int(self.degrees.min()))
+        return wald_test(ALIKE, differences, covariance, int(self.df))
 
-    def pairwise(self) -> Differences:
-        """Return by how much each group differs from each other one, with p-values adjusted for their number.
+    @property
+    def _have_all_shares(self) -> bool:
+        return self.quantity == "share"
 
-        Raises:
-            InvalidRequest: fewer than two groups, or more pairs than a table holds.
-        """
-        return self.compared("pairs")
-
-    def against_rest(self) -> Differences:
-        """Refuse: all other groups together are a part of the people that was not estimated; it tells how to ask.
+    def _comparisons(self, against: str) -> Iterator[Compared]:
+        """Return the differences of pairs, with Wald's test.
 
         Raises:
-            InvalidRequest: always.
+            InvalidRequest: another comparison: all other groups together are a part of the people that was not
+                estimated; it tells how to ask.
         """
-        return self.compared("rest")
-
-    def compared(self, against: str) -> Differences:
-        """Return by how much groups differ, in "pairs".
-
-        Raises:
-            InvalidRequest: fewer than two groups, more comparisons than a table holds, or another comparison.
-        """
-        self._check_groups()
         if against != "pairs":
             raise InvalidRequest(
                 f"the comparison is {quoted(against)}; expected pairs of groups of a sample.",
                 "For one group and the rest, ask with two groups: by=(region == 'north').",
             )
-        compared = self.compared_names
-        check_number(math.comb(len(self.groups), 2) * len(compared))
         titles = [
-            f"{one} − {two} · {name}"
-            for one, two in itertools.combinations(self.groups, 2)
-            for name in compared
+            f"{first} − {second} · {name}"
+            for first, second in itertools.combinations(self.groups, 2)
+            for name in self.compared_names
         ]
-        rows = [
-            self._comparison(title, weights)
-            for title, weights in zip(
-                titles, self.comparison_weights(against), strict=True
+        for title, weights in zip(
+            titles, self.comparison_weights(against), strict=True
+        ):
+            chosen = np.flatnonzero(weights)
+            names = [self.names[index] for index in chosen.tolist()]
+            difference = self.contrast(dict(zip(names, weights[chosen], strict=True)))
+            p_value = wald_test(
+                title,
+                [difference.value],
+                [[difference.error**2]],
+                int(self.degrees[chosen].min()),
+            ).p_value
+            yield Compared(
+                title, difference.value, difference.error, p_value, difference
             )
-        ]
-        return Differences(self, against, tuple(rows))
-
-    def comparison_weights(self, against: str) -> Matrix:  # noqa: ARG002 - there are pairs alone
-        """Return what each comparison adds up, a row each."""
-        return comparison_weights(
-            pair_signs(len(self.groups)), self.names_in_group, self.compared_names
-        )
-
-    @property
-    def compared_names(self) -> tuple[str, ...]:
-        """What is compared: each number; of two categories, whose shares move together, the second alone."""
-        known = self.names_in_group
-        return known[-1:] if self.quantity == "share" and len(known) == 2 else known
-
-    def _comparison(self, title: str, weights: Vector) -> Compared:
-        apart = self.contrast(
-            {
-                self.names[at]: float(weights[at])
-                for at in np.flatnonzero(weights).tolist()
-            }
-        )
-        spread = np.array([[apart.error**2]])
-        p_value = wald_test(
-            title, [apart.value], spread, int(self.degrees[weights != 0].min())
-        ).p_value
-        return Compared(title, apart.value, apart.error, p_value, apart)
 
     def _check_groups(self) -> None:
         if len(self.groups) < 2:
@@ -555,13 +452,9 @@ class SampledEstimate(Result):
                 "Take the curve without weights: dn.estimate(dn.tally(responses)).sensitivity().",
             )
         name = self.names[-1] if category is None else category
-        if name not in self.names:
-            raise InvalidRequest(
-                f"{quoted(name)} was not estimated; expected one of {', '.join(self.names[:5]):.200}."
-            )
-        at, ends = self.names.index(name), self.conf_int(level=level)[name]
-        number = at % len(self._read.design.categories)
-        share = Share(name, number, float(self.value[at]), float(self.errors[at]), ends)
+        interval, index = self.interval(name, level=level), self.names.index(name)
+        number = index % len(self._read.design.categories)
+        share = Share(name, number, self.params[name], self.bse[name], interval)
         return curves(
             self._read, share, kind, symbol=symbol, shares=shares, level=level
         )
@@ -580,101 +473,72 @@ class SampledEstimate(Result):
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """Shares and variances far below 0, means of perhaps nobody, and too few clusters to know how they differ."""
-        found: list[Caution] = []
-        for at in np.flatnonzero(self._are_shares).tolist():
-            name, value, error = (
-                self.names[at],
-                float(self.value[at]),
-                float(self.errors[at]),
+        return (
+            *self._implausible(),
+            *self._unknown_variances(),
+            *nameless(self.ungrouped),
+            *self._few_clusters(),
+        )
+
+    def _implausible(self) -> Iterator[Caution]:
+        below = self._are_shares & (self.value < np.minimum(_BELOW * self.errors, 0.0))
+        for index in np.flatnonzero(below).tolist():
+            yield Caution(
+                IMPLAUSIBLE,
+                f"the {self.quantity} of {quoted(self.names[index], 60)} is estimated at {self.value[index]:.3g}, more "
+                "than two of its standard errors below 0: fewer responses point to it than the device alone "
+                "would send. Likely causes: respondents did not follow the device, another design "
+                "was used, or the responses are coded the other way round.",
             )
-            if value < _BELOW * error and value < 0:
-                found.append(
-                    Caution(
-                        IMPLAUSIBLE,
-                        f"the {self.quantity} of {quoted(name, 60)} is estimated at {value:.3g}, more than "
-                        "two of its standard errors below 0: fewer responses point to it than the device alone "
-                        "would send. Likely causes: respondents did not follow the device, another design "
-                        "was used, or the responses are coded the other way round.",
-                    )
-                )
+
+    def _unknown_variances(self) -> Iterator[Caution]:
         if (np.diagonal(self.covariance) < 0).any():
             text = "a variance is estimated below 0, which says nothing: go by the interval."
-            found.append(Caution("no-variance", text))
-        unknown = int(np.sum(~(self.ratio[2] < NOISE**-2) & are_ratios(self.basis)))
+            yield Caution("no-variance", text)
+        ratios = are_ratios(self.basis)
+        unknown = int(np.sum(~(self.ratio[2] < NOISE**-2) & ratios))
         if unknown:
             text = (
                 f"the number of those who have an item is within noise of 0 for {unknown:,} of "
-                f"{int(are_ratios(self.basis).sum()):,} means: nothing is known about them."
+                f"{int(ratios.sum()):,} means: nothing is known about them."
             )
-            found.append(Caution("within-noise", text))
-        found += nameless(self.ungrouped)
-        least = int(self.degrees.min())
-        if least < FEW_DEGREES:
-            found.append(
-                Caution(
-                    "clusters",
-                    f"the variance has {least} degrees of freedom: too few clusters to know well how much they differ.",
-                )
-            )
-        return tuple(found)
+            yield Caution("within-noise", text)
 
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[SampledRow]:
-        """Return a table: number, error, interval, design effect, and how much of the variance is the device's."""
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        rows = tuple(
-            SampledRow(*each)
-            for each in zip(
-                self.names,
-                self.value.tolist(),
-                self.errors.tolist(),
-                [each.low for each in ends.values()],
-                [each.high for each in ends.values()],
-                self.design_effect.values(),
-                self.device_share.values(),
-                strict=True,
+    def _few_clusters(self) -> Iterator[Caution]:
+        df = int(self.df)
+        if df < MIN_DF:
+            yield Caution(
+                "clusters",
+                f"the variance has {df} degrees of freedom: too few clusters to know well how much they differ.",
             )
-        )
+
+    _row_type = SampledRow
+
+    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:  # noqa: ARG002 - of any level
+        return {
+            "design_effect": list(self.design_effect.values()),
+            "device": list(self.device_share.values()),
+        }
+
+    def _describe(self, request: IntervalRequest) -> Description:
         asked = self.asked
         if math.isfinite(self.epsilon):
             asked = f"{asked}, ε = {formats.epsilon(self.epsilon)}"
-        return Summary(
+        return Description(
             title=f"{self.quantity}, {words_of(asked)}, {self.sample}, {self.method}",
             quantity=self.quantity,
-            rows=rows,
-            notes=self._notes(simultaneous=simultaneous),
-            warnings=self.warnings,
-            level=level,
-            interval=method or self.default_interval,
             method=self.method,
             respondents=self.respondents,
-            missing=self.missing,
             epsilon=self.epsilon,
-            simultaneous=simultaneous,
+            missing=self.missing,
+            notes=self._notes(simultaneous=request.simultaneous),
         )
 
     def _notes(self, *, simultaneous: bool) -> tuple[str, ...]:
-        parts = [each for each in self.device_share.values() if math.isfinite(each)]
-        notes = []
-        if parts:
-            least, most = min(parts), max(parts)
-            told = (
-                formats.fixed_percent(most, 0)
-                if round(100 * least) == round(100 * most)
-                else f"{formats.fixed_percent(least, 0)} to {formats.fixed_percent(most, 0)}"
-            )
-            notes.append(
-                f"The device adds {told} of the variance; the rest is how people, clusters and weights differ, and "
-                "would be there with a direct question, too."
-            )
+        notes = [*self._device_notes()]
         notes.append(
             f"Design effect: how many times the variance is that of {self._as_many} drawn one by one, with the same "
-            f"device. Degrees of freedom: {self.degrees.min():.0f}."
+            f"device. Degrees of freedom: {self.df:.0f}."
         )
         notes += self._tested
         if self._read is not None and not self.groups:
@@ -688,11 +552,20 @@ class SampledEstimate(Result):
             notes.append("The intervals hold all together with this level.")
         return (*notes, *self._vouched)
 
+    def _device_notes(self) -> Iterator[str]:
+        shares = [share for share in self.device_share.values() if math.isfinite(share)]
+        if shares:
+            ends = [formats.fixed_percent(end, 0) for end in (min(shares), max(shares))]
+            yield (
+                f"The device adds {' to '.join(dict.fromkeys(ends))} of the variance; the rest is how people, clusters "
+                "and weights differ, and would be there with a direct question, too."
+            )
+
     @property
     def comparison_notes(self) -> tuple[str, ...]:
         """What has to be known to read differences between the groups."""
         return (
-            f"Degrees of freedom: {self.degrees.min():.0f}.",
+            f"Degrees of freedom: {self.df:.0f}.",
             *self._tested,
             *self._vouched,
         )
@@ -792,7 +665,7 @@ class SampledEstimate(Result):
                     for name, each in documents.field(source, "others", dict).items()
                 },
                 evidence=tuple(
-                    _remade_evidence(each, design)
+                    _read_evidence(each, design)
                     for each in documents.field(source, "evidence", list)
                 ),
             )
@@ -808,28 +681,20 @@ class SampledEstimate(Result):
         return made
 
 
-def _default_of(evidence: Any) -> str:
-    """Return the interval method that an estimate from counts takes where none is named."""
-    return str(evidence.summary().interval)
-
-
-def _remade_evidence(body: Mapping[str, Any], design: Any) -> Any:
-    """Make the estimate from counts again."""
+def _read_evidence(body: Mapping[str, Any], design: Any) -> Result[Any]:
+    """Read the estimate from counts, whose class is registered when its module is imported."""
     name = documents.field(body, "type", str)
-    import_module(f"deniable.{_EVIDENCE[name]}")
+    if name in _EVIDENCE:
+        import_module(f"deniable.types.{_EVIDENCE[name]}.estimate")
     return construct_result(name, documents.field(body, "source", dict), design)
 
 
-_EVIDENCE = {  # by the type of a result: its module, below `deniable`
-    "shares": "estimates.shares",
-    "stages": "estimates.stages",
-    "devices": "estimates.stages",
-    "deck": "estimates.decks",
-    "drawn-items": "types.drawn.estimate",
-    "numbers": "types.numbers.estimate",
-    "key-value": "types.key_value.estimate",
-    "edges": "types.edges.estimate",
-    "strings": "types.strings.estimate",
+_EVIDENCE = {  # by the type of a result that is defined in the folder of a type of question: the folder
+    "drawn-items": "drawn",
+    "numbers": "numbers",
+    "key-value": "key_value",
+    "edges": "edges",
+    "strings": "strings",
 }
 _OF_ROWS = ("korn-graubard", "logit", "fieller")  # methods that counts have none of
 _TOLD = (
@@ -856,6 +721,3 @@ _ARRAYS = (
     "ratio",
     "events",
 )
-
-
-OWNERS[SampledEstimate.type] = SampledEstimate

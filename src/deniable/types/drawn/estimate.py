@@ -7,28 +7,29 @@ import math
 import warnings as python_warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from itertools import chain
+from functools import cached_property
+from itertools import chain, combinations
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from deniable import documents
 from deniable.channel.product import split
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
-from deniable.estimates.covariances import Full, Matrix, Vector, vector
+from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
 from deniable.estimates.cross_tables import Grid
 from deniable.estimates.diagnostics import IMPLAUSIBLE
-from deniable.estimates.intervals import Interval, one_of, recovered
+from deniable.estimates.intervals import one_of
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.results import (
+    Bounds,
     Caution,
-    Contrast,
     Description,
     IntervalRequest,
     Result,
-    Summary,
+    join_bounds,
     told_method,
 )
 from deniable.estimates.sampling import (
@@ -42,7 +43,6 @@ from deniable.estimates.sampling import (
 from deniable.estimates.shares import (
     Estimate,
     ShareRow,
-    combined,
     fitted,
     sampled_fraction,
 )
@@ -57,7 +57,7 @@ __all__ = ["DrawnEstimate", "DrawnTable", "estimate", "estimate_sampled"]
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnEstimate(Result):
+class DrawnEstimate(Result[ShareRow]):
     """The shares of every attribute, each from those who were asked about it.
 
     Numbers are called "attribute: category". Given how many were asked about each, estimates of attributes that are
@@ -89,11 +89,16 @@ class DrawnEstimate(Result):
 
     @property
     def params(self) -> dict[str, float]:
-        return self._named({name: part.params for name, part in self.parts.items()})
+        return {
+            f"{attribute}{NAMED}{category}": share
+            for attribute, part in self.parts.items()
+            for category, share in part.params.items()
+        }
 
     @property
     def bse(self) -> dict[str, float]:
-        return self._named({name: part.bse for name, part in self.parts.items()})
+        errors = [part.errors for part in self.parts.values()]
+        return dict(zip(self.params, np.concatenate(errors).tolist(), strict=True))
 
     def cov_params(self) -> Matrix:
         """Return the covariance matrix of all shares: a block for each attribute, and between them what is shared.
@@ -104,74 +109,29 @@ class DrawnEstimate(Result):
         population of N people 1/N is taken off that fraction, and N/(N − 1) times as much is left; where nobody is
         asked both that is not known, and 0 stands for it.
         """
-        return self._joined(
-            {name: part.cov_params() for name, part in self.parts.items()}
-        )
+        return self._join_blocks([part.cov_params() for part in self.parts.values()])
 
-    def _possible(self) -> Matrix:
+    def _contrast_covariance(self) -> Covariance:
         """Return the same if the nearest shares in the simplex were true."""
-        return self._joined(
-            {name: part.basis.possible().matrix() for name, part in self.parts.items()}
-        )
+        blocks = [part.basis.possible().matrix() for part in self.parts.values()]
+        return Full(self._join_blocks(blocks))
 
-    def _joined(self, blocks: Mapping[str, Matrix]) -> Matrix:
-        spans, names = self._spans, list(blocks)
-        found = np.zeros((len(self.params), len(self.params)))
-        for at, one in enumerate(names):
-            found[spans[one], spans[one]] = blocks[one]
-            for two in names[at + 1 :] if self.design.each > 1 else ():
-                found[spans[one], spans[two]] = between = self._between(one, two)
-                found[spans[two], spans[one]] = between.T
-        return found
+    def _join_blocks(self, blocks: Sequence[Matrix]) -> Matrix:
+        matrix = vector(block_diag(*blocks))
+        if self.design.each == 1:
+            return matrix
+        for first, second in combinations(self.parts, 2):
+            rows, columns = self._spans[first], self._spans[second]
+            between = self._between(first, second)
+            matrix[rows, columns], matrix[columns, rows] = between, between.T
+        return matrix
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        """Return an interval for each share, by any method of `Estimate.conf_int`.
+    def _requested_bounds(self, request: IntervalRequest) -> Bounds:
+        """Return the intervals of all parts, by any method of `Estimate.conf_int`."""
+        return join_bounds(self.parts.values(), request)
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
-        """
-        level = self._level(level, simultaneous=simultaneous)
-        return self._named(
-            {
-                name: part.conf_int(
-                    level=level, method=method, simultaneous=simultaneous
-                )
-                for name, part in self.parts.items()
-            }
-        )
-
-    def contrast(self, weights: Mapping[str, float]) -> Contrast:
-        """Return a weighted sum of shares, such as {"smokes: yes": 1, "drinks: yes": -1}, with its error.
-
-        Raises:
-            InvalidRequest: a share that was not estimated, or a weight that is no finite number.
-        """
-        names, values = list(self.params), vector(list(self.params.values()))
-
-        def number(name: str) -> int:
-            if name not in names:
-                raise InvalidRequest(
-                    f"{quoted(name)} was not estimated; expected a name such as {names[-1]!r}."
-                )
-            return names.index(name)
-
-        combination = combined(weights, len(names), number)
-        error, ends = (
-            math.sqrt(self._variance(combination)),
-            partial(self._contrast_ends, combination),
-        )
-        return Contrast(dict(weights), float(combination @ values), error, ends)
-
-    def _contrast_ends(self, combination: Vector, confidence: float) -> Interval:
-        own = vector(list(self.conf_int(level=confidence).values())).T
-        values = vector(list(self.params.values()))
-        return recovered(values, Full(self._possible()), combination, (own[0], own[1]))
+    def _bounds(self, method: str | None, level: float) -> Bounds:
+        return self._requested_bounds(IntervalRequest(level, method))
 
     def cross_table(self, rows: str, columns: str) -> DrawnTable:
         """Return two attributes against each other, from those who were asked about both, brought to the totals that
@@ -191,28 +151,27 @@ class DrawnEstimate(Result):
             for doubt in part.warnings
         )
 
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[ShareRow]:
-        """Return a table of all shares; what a direct question would have had is for as many as were asked."""
-        each = self._level(level, simultaneous=simultaneous)
-        told = {
-            name: part.summary(level=each, method=method, simultaneous=simultaneous)
-            for name, part in self.parts.items()
+    _row_type = ShareRow
+
+    def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:
+        """Return what a direct question would have had, for as many as were asked."""
+        part_request = self._part_request(request)
+        parts = [part._row_columns(part_request) for part in self.parts.values()]
+        return {
+            name: list(chain(*(columns[name] for columns in parts)))
+            for name in parts[0]
         }
-        rows = [
-            replace(row, name=f"{name}{NAMED}{row.name}")
-            for name, part in told.items()
-            for row in part.rows
-        ]
+
+    def _part_request(self, request: IntervalRequest) -> IntervalRequest:
+        """Return which intervals each part shows; simultaneous ones are adjusted for the number of parts."""
+        n_parts = len(self.parts) if request.simultaneous else 1
+        return request._replace(level=one_of(n_parts, request.level))
+
+    def _describe(self, request: IntervalRequest) -> Description:
+        design = self.design
         asked = ", ".join(
             f"{part.respondents:,} about {name!r}" for name, part in self.parts.items()
         )
-        design, known = self.design, list(told.values())
         notes = [f"Asked were {asked}; {design.each} drawn for each respondent."]
         if design.each == 1:
             notes.append(
@@ -222,38 +181,30 @@ class DrawnEstimate(Result):
             notes.append(
                 f"The respondents are {self.respondents:,} of {self.population:,} people."
             )
-        if simultaneous:
+        if request.simultaneous:
             notes.append("The intervals hold all together with this level.")
-        return replace(
-            known[0],
+        return Description(
             title=f"{len(self.parts)} items, {design.each} drawn for each, ε = "
             f"{formats.epsilon(design.epsilon)}, {self.respondents:,} respondents, by {told_method(self.method)}",
-            rows=tuple(rows),
-            notes=tuple(notes),
-            warnings=self.warnings,
-            level=level,
-            interval=", ".join(dict.fromkeys(part.interval for part in known)),
+            quantity="share",
+            method=self.method,
             respondents=self.respondents,
-            missing=self.tally.missing,
             epsilon=design.epsilon,
+            missing=self.tally.missing,
+            notes=tuple(notes),
         )
 
-    def _level(self, level: float, *, simultaneous: bool) -> float:
-        return one_of(len(self.parts) if simultaneous else 1, level)
-
-    def _named(self, parts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-        return {
-            f"{name}{NAMED}{category}": each
-            for name, part in parts.items()
-            for category, each in part.items()
-        }
+    @property
+    def _default_interval(self) -> str:
+        return ", ".join(
+            dict.fromkeys(part.default_interval for part in self.parts.values())
+        )
 
     @cached_property
     def _spans(self) -> dict[str, slice]:
-        ends = np.cumsum(
-            [0, *(len(part.value) for part in self.parts.values())]
-        ).tolist()
-        return {name: slice(*ends[at : at + 2]) for at, name in enumerate(self.parts)}
+        ends = np.cumsum([0, *(len(part.value) for part in self.parts.values())])
+        spans = map(slice, ends[:-1].tolist(), ends[1:].tolist())
+        return dict(zip(self.parts, spans, strict=True))
 
     def _between(self, one: str, two: str) -> Matrix:
         """Return the covariance between the shares of two attributes."""

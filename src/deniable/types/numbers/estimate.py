@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, cast
 
 import numpy as np
 
@@ -31,9 +31,9 @@ from deniable.estimates.sampling import (
     linear_values,
 )
 from deniable.estimates.sampling import estimate as sampling_estimate
-from deniable.estimates.shares import fitted
+from deniable.estimates.shares import TallyEvidence, fitted
 from deniable.estimates.simplex import projection
-from deniable.estimates.stages import Combined
+from deniable.estimates.stages import StageEvidence
 from deniable.files.row_names import check_same_people
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
@@ -54,7 +54,7 @@ __all__ = [
     "spread",
 ]
 
-Shares: TypeAlias = Estimate | Combined | SampledEstimate
+Shares: TypeAlias = Estimate[Any] | SampledEstimate
 """Estimated shares of the levels."""
 
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
@@ -365,7 +365,7 @@ class NumberEstimate(Result):
         slopes = self.slopes
         covariance = slopes @ self.shares.cov_params() @ slopes.T
         if np.diagonal(covariance).min() < 0 and isinstance(self.shares, Estimate):
-            covariance = slopes @ self.shares.basis.possible().matrix() @ slopes.T
+            covariance = slopes @ self.shares.evidence.possible().matrix() @ slopes.T
         covariance[0, 0] += self.rounding
         return vector(covariance)
 
@@ -525,8 +525,7 @@ class NumberEstimate(Result):
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: NumberDesign) -> NumberEstimate:
-        shares = _remade_shares(source, design)
-        assert not isinstance(shares, Combined)  # no ladder has been asked
+        shares = cast("Estimate | SampledEstimate", _remade_shares(source, design))
         quantiles = tuple(documents.field(source, "quantiles", list))
         return cls(
             shares, quantiles, float(documents.field(source, "rounding", float, int))
@@ -537,9 +536,9 @@ def _remade_shares(source: Mapping[str, Any], design: NumberDesign | Ladder) -> 
     """Make the shares of the levels again."""
     held = documents.field(source, "shares", dict)
     if isinstance(design, Ladder):
-        return Combined._remade(held, design)
+        return StageEvidence.read(held, design)
     return (
-        Estimate._remade(held, design)
+        TallyEvidence.read(held, design)
         if "tally" in held
         else SampledEstimate._remade(held, design)
     )
@@ -685,7 +684,9 @@ def mean(shares: Shares) -> Mean:
     """
     scale, population = (
         _scale(shares),
-        shares.population if isinstance(shares, Estimate) else None,
+        getattr(shares, "population", None)
+        if shares.type == TallyEvidence.type
+        else None,
     )
     return Mean(shares, _most_rounding(scale) / population if population else 0.0)
 
@@ -926,16 +927,14 @@ def _check_squares(first: Mean, second: Mean) -> None:
 def _scale(shares: Shares) -> Scale:
     """Return the levels that an estimate is about."""
     require(
-        isinstance(shares, Estimate | Combined | SampledEstimate),
+        isinstance(shares, Estimate | SampledEstimate),
         shares,
         "what the mean is of",
         "an estimate, as estimate() returns",
     )
-    design = (
-        shares.tallies.design.designs[0]
-        if isinstance(shares, Combined)
-        else shares.design
-    )
+    design = shares.design
+    if isinstance(design, Ladder):
+        design = design.designs[0]
     if isinstance(design, NumberDesign):
         return design.scale
     raise Incompatible(
