@@ -20,8 +20,7 @@ from deniable.channel import Sets, TwoLevel
 from deniable.channel.support import set_sizes
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Vector, vector
-from deniable.tallies import Tally
-from deniable.tallies.margins import marginal
+from deniable.tallies import Tally, marginal
 
 RATE = 1e-6
 """How often responses that the device did send are doubted all the same, over all that is looked at in a tally."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile
-from deniable.files.columns import ColumnFile, File, open_columns
+from deniable.files.columns import ColumnFile, open_columns
 from deniable.files.inputs import Input
 
 if TYPE_CHECKING:
@@ -24,8 +25,22 @@ _INDEX = re.compile(r"\bat index ([\d,]+)")
 class Stretch:
     """A file, or some of the pieces that it can be read in."""
 
-    input: Input | File
+    input: Input
     pieces: range | None = None
+
+    def open(self, format: str | None) -> AbstractContextManager[ColumnFile]:
+        """Open the file."""
+        return open_columns(self.input.file, format)
+
+    def first_row(self, opened: ColumnFile) -> int:
+        """Return the row that the stretch begins with."""
+        return 0 if self.pieces is None else sum(opened.pieces[: self.pieces.start])
+
+    def share(self, opened: ColumnFile, row: int) -> float | None:
+        """Return how much of the stretch was read up to a row, where that is known."""
+        pieces = self.pieces or range(len(opened.pieces))
+        total = sum(opened.pieces[piece] for piece in pieces)
+        return (row - self.first_row(opened)) / total if total else opened.share
 
 
 @dataclass
@@ -38,16 +53,17 @@ class Block:
         places: for each stretch of rows its file, the row it begins with, and how many there are.
     """
 
-    table: Any
+    table: pa.Table
     share: float | None
     places: list[tuple[ColumnFile, int, int]] = field(repr=False)
 
     def located(self, error: DeniableError) -> DeniableError:
         """Return an error about an answer at an index as one about a row of a file."""
-        problem = _INDEX.sub(
-            lambda found: f"in {self.row(int(found[1].replace(',', '')))}",
-            error.problem,
-        )
+
+        def name_row(match: re.Match[str]) -> str:
+            return f"in {self.row(int(match[1].replace(',', '')))}"
+
+        problem = _INDEX.sub(name_row, error.problem)
         return type(error)(problem, error.hint)
 
     def row(self, index: int) -> str:
@@ -72,86 +88,72 @@ def read_blocks(
         UnreadableFile: a file that cannot be read, or whose columns are of other types than those of the one before.
         OSError: a file is not there, or may not be read.
     """
-    held: list[tuple[Any, ColumnFile, int]] = []
+    pending: list[tuple[pa.RecordBatch, ColumnFile, int]] = []
     yielded = False
-    for number, each in enumerate(ranges):
-        source = each.input
-        named = source.named if isinstance(source, Input) else {}
-        with open_columns(
-            source.path if isinstance(source, Input) else source, format
-        ) as opened:
-            check_columns(
-                opened, [name for name in (*labels, *keep) if name not in named], named
-            )
-            row = (
-                sum(opened.pieces[: each.pieces.start])
-                if each.pieces is not None
-                else 0
-            )
-            total = sum(
-                opened.pieces[at] for at in each.pieces or range(len(opened.pieces))
-            )
-            began = row
-            for batch in _batches(opened, labels, keep, named, each.pieces):
-                held.append((batch, opened, row))
+    for number, stretch in enumerate(ranges):
+        folders = stretch.input.named
+        with stretch.open(format) as opened:
+            names = [name for name in (*labels, *keep) if name not in folders]
+            check_columns(opened, names, folders)
+            row = stretch.first_row(opened)
+            for batch in _read_batches(opened, labels, keep, stretch):
+                pending.append((batch, opened, row))
                 row += len(batch)
-                if sum(len(piece) for piece, _, _ in held) >= BLOCK:
-                    share = (row - began) / total if total else opened.share
-                    yield _joined(
-                        held, None if share is None else (number + share) / len(ranges)
-                    )
-                    held, yielded = [], True
-    if held or not yielded:
-        yield _joined(held, 1.0) if held else Block(_nothing((*labels, *keep)), 1.0, [])
+                if sum(len(rows) for rows, _, _ in pending) >= BLOCK:
+                    share = stretch.share(opened, row)
+                    total = None if share is None else (number + share) / len(ranges)
+                    yield _join_batches(pending, total)
+                    pending, yielded = [], True
+    if pending:
+        yield _join_batches(pending, 1.0)
+    elif not yielded:
+        yield Block(empty_table((*labels, *keep)), 1.0, [])
 
 
-def _batches(
-    opened: ColumnFile,
-    labels: Sequence[str],
-    keep: Sequence[str],
-    named: dict[str, str | None],
-    pieces: range | None,
+def _read_batches(
+    opened: ColumnFile, labels: Sequence[str], keep: Sequence[str], stretch: Stretch
 ) -> Iterator[pa.RecordBatch]:
     """Read a file, and add the columns that its folders name."""
     import pyarrow as pa
 
-    wanted = [name for name in keep if name not in named]
-    for batch in opened.batches(labels, wanted, pieces):
+    folders = stretch.input.named
+    read = [name for name in keep if name not in folders]
+    for batch in opened.batches(labels, read, stretch.pieces):
         columns: dict[str, Any] = dict(
             zip(batch.schema.names, batch.columns, strict=True)
         )
-        columns |= {
-            name: pa.array([named[name]] * len(batch), pa.string())
-            for name in keep
-            if name in named
-        }
+        for name in folders.keys() & set(keep):
+            columns[name] = pa.array([folders[name]] * len(batch), pa.string())
+        names = (*labels, *keep)
         yield (
-            pa.record_batch({name: columns[name] for name in (*labels, *keep)})
-            if columns
-            else batch
+            pa.record_batch({name: columns[name] for name in names}) if names else batch
         )
 
 
-def _joined(held: Sequence[tuple[Any, ColumnFile, int]], share: float | None) -> Block:
+def _join_batches(
+    batches: Sequence[tuple[pa.RecordBatch, ColumnFile, int]], share: float | None
+) -> Block:
     import pyarrow as pa
 
     try:
-        table = pa.Table.from_batches([batch for batch, _, _ in held])
+        table = pa.Table.from_batches([batch for batch, _, _ in batches])
     except pa.ArrowException:
         raise UnreadableFile(
-            f"the columns of {held[-1][1].name} are of other types than those of {held[0][1].name}; expected the same.",
+            f"the columns of {batches[-1][1].name} are of other types than those of {batches[0][1].name}; expected the "
+            "same.",
             "Respond to each of them in a folder of its own.",
         ) from None
     return Block(
-        table, share, [(opened, row, len(batch)) for batch, opened, row in held]
+        table, share, [(opened, row, len(batch)) for batch, opened, row in batches]
     )
 
 
-def _nothing(names: Sequence[str]) -> Any:
+def empty_table(names: Sequence[str]) -> pa.Table:
+    """Return a table of no rows."""
     import pyarrow as pa
 
-    empty: Any = {name: pa.array([], pa.string()) for name in names}
-    return pa.table(empty)
+    columns: Any = {name: pa.array([], pa.string()) for name in names}
+    return pa.table(columns)
 
 
 def check_columns(

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.chance import Source
-from deniable.designs import AnyDesign, Design, Numbered
+from deniable.designs import AnyDesign, Design
 from deniable.engines.answer_blocks import Block
 from deniable.errors import InvalidAnswer, InvalidRequest
+from deniable.files.arrow import is_text
+from deniable.files.columns import DESIGN
 from deniable.tallies.files import metadata_key
+from deniable.tallies.running import are_renumbered
 from deniable.types.surfaces import check_surface
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from deniable.engines import Engine
     from deniable.tallies.responses import Responses
 
@@ -62,7 +68,7 @@ class AskedColumns:
         """Where the metadata of a file names the design."""
         return metadata_key(self.prefix.removesuffix("."))
 
-    def told(self) -> dict[str, Any]:
+    def to_plan(self) -> dict[str, Any]:
         """Return what makes this question this one."""
         return {
             "design": self.design.hash,
@@ -79,55 +85,42 @@ class AskedColumns:
         options: dict[str, Any] = {} if source is None else {"source": source}
         if self.design.accepts_codes:
             options["codes"] = self._codes()
-        draw = (
-            self._stream(engine, options)
-            if self.design.is_streamed
-            else self._each(engine, options)
-        )
+        draw_column = self._stream(engine, options) if self.design.is_streamed else None
 
-        def drawn(block: Block) -> Responses[Any]:
+        def draw(block: Block) -> Responses[Any]:
             try:
-                return draw(block)
+                answers = self._read_answers(block)
+                if draw_column is not None:
+                    return draw_column(answers)
+                if self.cohorts is not None:
+                    cohorts = block.table.column(self.cohorts)
+                    options["cohorts"] = _to_integers(cohorts)
+                return engine.respond_all(self.design, answers, **options)
             except InvalidAnswer as error:
                 raise block.located(error) from None
 
-        return drawn
+        return draw
 
     def _stream(
         self, engine: Engine, options: dict[str, Any]
-    ) -> Callable[[Block], Responses[Any]]:
+    ) -> Callable[[Any], Responses[Any]]:
         """Draw with a design that is made ready once."""
         assert isinstance(self.design, Design)
-        waiting: deque[Any] = deque()
+        columns: deque[Any] = deque()
 
-        def given() -> Iterator[Any]:
+        def take_columns() -> Iterator[Any]:
             while True:
-                yield waiting.popleft()
+                yield columns.popleft()
 
-        sent = engine.respond_stream(self.design, given(), **options)
+        responses = engine.respond_stream(self.design, take_columns(), **options)
 
-        def draw(block: Block) -> Responses[Any]:
-            waiting.append(self._given(block))
-            return next(sent)
-
-        return draw
-
-    def _each(
-        self, engine: Engine, options: dict[str, Any]
-    ) -> Callable[[Block], Responses[Any]]:
-        def draw(block: Block) -> Responses[Any]:
-            more = (
-                {}
-                if self.cohorts is None
-                else {"cohorts": _whole_numbers(block.table.column(self.cohorts))}
-            )
-            return engine.respond_all(
-                self.design, self._given(block), **options, **more
-            )
+        def draw(answers: Any) -> Responses[Any]:
+            columns.append(answers)
+            return next(responses)
 
         return draw
 
-    def _given(self, block: Block) -> Any:
+    def _read_answers(self, block: Block) -> Any:
         """Return the answers of a block in a form that `deniable.respond_all` takes."""
         if self.by_attribute:
             return {name: block.table.column(name) for name in self.answers}
@@ -138,24 +131,19 @@ class AskedColumns:
     def _codes(self) -> bool | None:
         if self.codes is not None:
             return self.codes
-        parts = (
-            [part for _, part in getattr(self.design, "factors", ())]
-            if self.by_attribute
-            else []
-        )
         first: Any = getattr(self.design, "designs", (self.design,))[0]
-        return not any(map(_labelled_by_numbers, parts or [first]))
+        factors = getattr(self.design, "factors", ()) if self.by_attribute else ()
+        parts = [part for _, part in factors] or [first]
+        return not any(are_renumbered(part.categories) for part in parts)
 
-    def columns_of(self, sent: Responses[Any], *, stored: bool) -> dict[str, Any]:
+    def columns_of(
+        self, responses: Responses[Any], *, stored: bool
+    ) -> dict[str, pa.Array[Any]]:
         """Return responses as columns of Arrow: in their stored form, or as labels."""
-        table = sent.to_arrow() if stored else None
-        found = {
-            name: _labels(sent, name) if table is None else table.column(name)
-            for name in sent.columns
-        }
-        return {self.prefix + name: one_array(column) for name, column in found.items()}
+        read = responses.to_arrow().column if stored else partial(_to_labels, responses)
+        return {self.prefix + name: one_array(read(name)) for name in responses.columns}
 
-    def named(self, rows: int) -> Any:
+    def hashes(self, rows: int) -> pa.Array[Any]:
         """Return the column that names the design in each row: rows travel, and metadata is lost on the way."""
         import pyarrow as pa
 
@@ -183,12 +171,14 @@ def ask(
                 if design
                 else "there are no columns; expected a design for one at least."
             )
-        alone = len(design) == 1
+        is_single = len(design) == 1
+        for part in design.values():
+            _check_files(part)
         return tuple(
-            AskedColumns(_asked(each), (name,), "" if alone else f"{name}.", codes)
-            for name, each in design.items()
+            AskedColumns(part, (name,), "" if is_single else f"{name}.", codes)
+            for name, part in design.items()
         )
-    _asked(design)
+    _check_files(design)
     attributes = tuple(getattr(design, "attributes", ()))
     if column is None and not attributes:
         raise InvalidRequest("there is no column of answers; expected its name.")
@@ -207,78 +197,83 @@ def ask(
     )
 
 
-def _asked(design: AnyDesign) -> AnyDesign:
-    check_surface(
-        design,
-        "files",
-        "Draw for all people at once in Python: dn.respond_all(design, answers).",
-    )
-    return design
+def _check_files(design: AnyDesign) -> None:
+    hint = "Draw for all people at once in Python: dn.respond_all(design, answers)."
+    check_surface(design, "files", hint)
 
 
-@cache
-def _labelled_by_numbers(design: Design) -> bool:
-    """Tell whether a whole number is the label of one category and the code of another."""
-    if isinstance(design.categories, Numbered):
-        return False
-    return any(
-        label.isdecimal() and label != str(code)
-        for code, label in enumerate(design.categories)
-    )
+def check_keep(keep: Sequence[str], questions: Sequence[AskedColumns]) -> None:
+    """Refuse to keep the answers, or what would be taken for something else.
+
+    Raises:
+        InvalidRequest: a column that may not be kept.
+    """
+    read = {name for asked in questions for name in asked.columns}
+    written = {
+        asked.prefix + name
+        for asked in questions
+        for name in (*asked.design.columns, DESIGN)
+    }
+    for name in keep:
+        if name in read:
+            raise InvalidRequest(
+                f"the column {name!r} holds the answers and cannot be kept; expected other columns.",
+                "Beside its answer a response protects nobody.",
+            )
+        if name in written or keep.count(name) > 1:
+            raise InvalidRequest(
+                f"the column {name!r} cannot be kept; expected different names, and none of "
+                f"{', '.join(map(repr, sorted(written)))}.",
+                "These are written by deniable. Rename the column first.",
+            )
 
 
-def _mappings(column: Any) -> Any:
+def _read_weights(column: pa.ChunkedArray[Any]) -> Any:
     """Return weights by item for each person: from maps, from structs, or from JSON."""
     import pyarrow as pa
 
     if pa.types.is_map(column.type):
         return column
-    rows = column.to_pylist()
-    if pa.types.is_struct(column.type):
-        return [
-            None
-            if row is None
-            else {item: weight for item, weight in row.items() if weight is not None}
-            for row in rows
-        ]
+    read = _without_gaps if pa.types.is_struct(column.type) else _parse_weights
     return [
-        None if row is None else _parsed(row, index) for index, row in enumerate(rows)
+        None if row is None else read(row, index)
+        for index, row in enumerate(column.to_pylist())
     ]
 
 
-def _parsed(text: Any, index: int) -> dict[str, Any]:
+def _without_gaps(row: dict[str, Any], _: int) -> dict[str, Any]:
+    return {item: weight for item, weight in row.items() if weight is not None}
+
+
+def _parse_weights(text: Any, index: int) -> dict[str, Any]:
     try:
-        found = json.loads(text)
+        weights = json.loads(text)
     except (ValueError, TypeError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
+        weights = None
+    if not isinstance(weights, dict):
         raise InvalidAnswer(
             f'the answer at index {index:,} is no weights by item; expected such as {{"tea": 0.5}}.'
         )
-    return found
+    return weights
 
 
-def _numbers(column: Any) -> Any:
+def _read_numbers(column: pa.ChunkedArray[Any]) -> pa.ChunkedArray[Any]:
     """Return numbers, also from text."""
     import pyarrow as pa
 
-    text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    if not text and not pa.types.is_dictionary(column.type):
+    if not is_text(column.type) and not pa.types.is_dictionary(column.type):
         return column
     try:
         return column.cast(pa.string()).cast(pa.float64())
     except pa.ArrowException:
-        wrong = next(
-            index
-            for index, each in enumerate(column.to_pylist())
-            if not _is_number(each)
-        )
+        texts = enumerate(column.to_pylist())
+        wrong = next(index for index, text in texts if not _is_number(text))
         raise InvalidAnswer(
             f"the answer at index {wrong:,} is no number; expected one."
         ) from None
 
 
-def _is_number(text: Any) -> bool:
+def _is_number(text: str | None) -> bool:
     try:
         return text is None or float(text) is not None
     except ValueError:
@@ -286,35 +281,35 @@ def _is_number(text: Any) -> bool:
 
 
 _READ_ANSWERS: dict[str, Callable[[Any], Any]] = {
-    "weights": _mappings,
-    "numbers": _numbers,
+    "weights": _read_weights,
+    "numbers": _read_numbers,
 }
 """How `answer_form` is read, where columns are not taken as they are."""
 
 
-def _whole_numbers(column: Any) -> Any:
+def _to_integers(column: Any) -> NDArray[np.int64]:
     import pyarrow as pa
 
     try:
-        return column.cast(pa.int64()).to_numpy()
+        return np.asarray(column.cast(pa.int64()))
     except pa.ArrowException:
         raise InvalidAnswer(
             "a cohort is no whole number; expected one for each respondent."
         ) from None
 
 
-def _labels(sent: Responses[Any], name: str) -> Any:
+def _to_labels(responses: Responses[Any], name: str) -> Any:
     """Return a column of responses as labels."""
     import pyarrow as pa
 
-    rows = sent.columns[name]
-    present = np.ones(len(sent), np.bool_) if sent.missing is None else ~sent.missing
-    device = sent.design.device_of(name)
+    present = ~responses.gaps
+    device = responses.design.device_of(name)
     if isinstance(device, Design):
-        return device.channel.coding.labels(rows, device.symbols, present)
-    symbols = iter(device.symbols_in(name, sent.present()[name]))
-    spread = [next(symbols) if there else None for there in present.tolist()]
-    return pa.array(spread, pa.int64() if name == "cohort" else pa.string())
+        column = responses.columns[name]
+        return device.channel.coding.labels(column, device.symbols, present)
+    symbols = iter(device.symbols_in(name, responses.present()[name]))
+    labels = [next(symbols) if is_present else None for is_present in present.tolist()]
+    return pa.array(labels, pa.int64() if name == "cohort" else pa.string())
 
 
 def one_array(column: Any) -> Any:

@@ -7,19 +7,23 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
 
 from deniable.bulk.shuffles import Shuffler
 from deniable.chance import Source
 from deniable.designs import AnyDesign
+from deniable.engines import Engine
 from deniable.engines.answer_blocks import Block, Stretch, read_blocks
-from deniable.engines.asked_columns import AskedColumns, ask, one_array
+from deniable.engines.asked_columns import AskedColumns, ask, check_keep, one_array
+from deniable.engines.local.engine import Local
 from deniable.engines.pipeline import ahead, in_order
 from deniable.engines.response_files import tally_file
 from deniable.errors import InvalidRequest, quoted
@@ -34,12 +38,12 @@ from deniable.files.columns import (
     guess,
     open_columns,
 )
-from deniable.files.inputs import Input, Paths, find_inputs
-from deniable.files.writers import writing
+from deniable.files.inputs import Input, Paths, read_inputs
+from deniable.files.writers import write_batches
 from deniable.tallies.files import Progress
 
 if TYPE_CHECKING:
-    from deniable.engines import Engine
+    import pyarrow as pa
 
 __all__ = ["PART_BYTES", "PART_ROWS", "WrittenResponses", "respond_file", "tally_file"]
 
@@ -125,41 +129,29 @@ def respond_file(
     job = _Job(
         questions,
         tuple(keep),
-        _chosen(engine),
+        engine or Local(),
         source,
         not keep_order,
         format,
         answers_format,
     )
-    job.check_keep()
-    if not isinstance(answers, str | os.PathLike | Sequence):
-        if folder:
-            raise InvalidRequest(
-                "a stream is read once; expected the name of a file to write, not of a folder."
-            )
-        return job.write_file(
-            [Stretch(answers)], target, overwrite=overwrite, progress=progress
-        )
-    inputs = find_inputs(answers)
+    check_keep(job.keep, questions)
+    inputs = read_inputs(answers)
     _check_partitions(inputs, questions)
+    if folder and not isinstance(inputs[0].file, Path):
+        raise InvalidRequest(
+            "a stream is read once; expected the name of a file to write, not of a folder."
+        )
     if folder:
         _check_apart(inputs, target)
         return _respond_parts(job, inputs, target, progress)
     check_paths(inputs, target, overwrite=overwrite)
-    return job.write_file(
-        [Stretch(each) for each in inputs],
-        target,
-        overwrite=overwrite,
-        progress=progress,
-    )
-
-
-def _chosen(engine: Engine | None) -> Engine:
-    if engine is not None:
-        return engine
-    from deniable.engines.local.engine import Local
-
-    return Local()
+    with closing(ahead(job.draw(list(map(Stretch, inputs)), progress))) as batches:
+        # Before anything is written: most of what is wrong shows here.
+        first = next(batches)
+        with atomic_write(target, overwrite=overwrite) as file:
+            job.write(chain([first], batches), file)
+    return WrittenResponses(target, job.rows, job.missing)
 
 
 @dataclass
@@ -174,46 +166,26 @@ class _Job:
     rows: int = 0
     missing: int = 0
 
-    def write_file(
-        self,
-        ranges: Sequence[Stretch],
-        target: Path,
-        *,
-        overwrite: bool,
-        progress: Progress | None,
-    ) -> WrittenResponses:
-        check_free(target, overwrite=overwrite)
-        with closing(ahead(self.drawn(ranges, progress))) as drawn:
-            first = next(
-                drawn
-            )  # before anything is written: most of what is wrong shows here
-            with atomic_write(target, overwrite=overwrite) as file:
-                self.write(chain([first], drawn), file, first.schema)
-        return WrittenResponses(target, self.rows, self.missing)
+    def write(self, batches: Iterable[pa.RecordBatch], file: IO[bytes]) -> None:
+        """Write batches, of which there is one at least."""
+        designs = {asked.metadata_key: asked.design.hash for asked in self.questions}
+        write_batches(batches, file, self.format, designs)
 
-    def write(self, drawn: Iterator[Any], file: Any, schema: Any) -> None:
-        designs = {each.metadata_key: each.design.hash for each in self.questions}
-        with writing(file, self.format, schema, designs) as writer:
-            for batch in drawn:
-                if len(batch):
-                    writer.write(batch)
-
-    def drawn(
+    def draw(
         self, ranges: Sequence[Stretch], progress: Progress | None = None
-    ) -> Generator[Any]:
+    ) -> Generator[pa.RecordBatch]:
         """Read, draw and hand over to whoever writes: steps that run at the same time."""
-        labels = tuple(
-            dict.fromkeys(name for each in self.questions for name in each.labels)
+        labels = [name for asked in self.questions for name in asked.labels]
+        others = [name for asked in self.questions for name in asked.others]
+        names = (
+            tuple(dict.fromkeys(labels)),
+            tuple(dict.fromkeys([*others, *self.keep])),
         )
-        others = [name for each in self.questions for name in each.others]
-        keep = tuple(dict.fromkeys([*others, *self.keep]))
-        blocks = ahead(read_blocks(ranges, labels, keep, self.answers_format))
-        own = threading.local()  # each thread draws with keys of its own
-        with closing(
-            in_order(
-                blocks, partial(self._batch, own), getattr(self.engine, "threads", 1)
-            )
-        ) as batches:
+        blocks = ahead(read_blocks(ranges, *names, self.answers_format))
+        # Each thread draws with keys of its own.
+        draw = partial(self._draw_block, threading.local())
+        threads = getattr(self.engine, "threads", 1)
+        with closing(in_order(blocks, draw, threads)) as batches:
             for batch, missing, share in batches:
                 self.rows += len(batch)
                 self.missing += missing
@@ -221,84 +193,49 @@ class _Job:
                     progress(self.rows, share)
                 yield batch
 
-    def _batch(self, own: Any, block: Block) -> tuple[Any, int, float | None]:
+    def _draw_block(
+        self, local: Any, block: Block
+    ) -> tuple[pa.RecordBatch, int, float | None]:
         """Draw the responses to a block, and put them into an order that tells nothing."""
         import pyarrow as pa
 
-        if not hasattr(own, "draws"):
-            own.draws = [
-                each.drawing(self.engine, self.source) for each in self.questions
+        if not hasattr(local, "draws"):
+            local.draws = [
+                asked.drawing(self.engine, self.source) for asked in self.questions
             ]
-            own.shuffler = (
-                Shuffler(self.source, getattr(self.engine, "fast", None))
-                if self.shuffle
-                else None
-            )
-        drawn = [draw(block) for draw in own.draws]
+            local.shuffler = Shuffler(self.source, getattr(self.engine, "fast", None))
+        responses = [draw(block) for draw in local.draws]
         columns: dict[str, Any] = {}
-        for question, sent in zip(self.questions, drawn, strict=True):
-            columns |= question.columns_of(sent, stored=self.format in TYPED)
+        for asked, drawn in zip(self.questions, responses, strict=True):
+            columns |= asked.columns_of(drawn, stored=self.format in TYPED)
         columns |= {name: one_array(block.table.column(name)) for name in self.keep}
         batch: Any = pa.record_batch(columns)
-        if own.shuffler is not None:
-            batch = batch.take(pa.array(own.shuffler.order(len(batch))))
-        return self._with_designs(batch), _rows_missing(drawn), block.share
+        if self.shuffle:
+            batch = batch.take(pa.array(local.shuffler.order(len(batch))))
+        missing = np.logical_or.reduce([drawn.gaps for drawn in responses])
+        return self._with_designs(batch), int(missing.sum()), block.share
 
-    def _with_designs(self, batch: Any) -> Any:
+    def _with_designs(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Name the designs in each row, behind all else: a CSV file that breaks off within a row shows it."""
         import pyarrow as pa
 
-        named = {
-            each.prefix + DESIGN: each.named(len(batch)) for each in self.questions
-        }
-        fields = [
-            pa.field(name, array.type, nullable=False) for name, array in named.items()
-        ]
-        schema = pa.schema([*batch.schema, *fields])
-        return pa.RecordBatch.from_arrays(
-            [*batch.columns, *named.values()], schema=schema
-        )
+        schema, columns = batch.schema, batch.columns
+        for asked in self.questions:
+            hashes = asked.hashes(len(batch))
+            name = asked.prefix + DESIGN
+            schema = schema.append(pa.field(name, hashes.type, nullable=False))
+            columns.append(hashes)
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    def check_keep(self) -> None:
-        """Refuse to keep the answers, or what would be taken for something else."""
-        read = {name for each in self.questions for name in each.columns}
-        written = {
-            each.prefix + name
-            for each in self.questions
-            for name in (*each.design.columns, DESIGN)
-        }
-        for name in self.keep:
-            if name in read:
-                raise InvalidRequest(
-                    f"the column {name!r} holds the answers and cannot be kept; expected other columns.",
-                    "Beside its answer a response protects nobody.",
-                )
-            if name in written or self.keep.count(name) > 1:
-                raise InvalidRequest(
-                    f"the column {name!r} cannot be kept; expected different names, and none of "
-                    f"{', '.join(map(repr, sorted(written)))}.",
-                    "These are written by deniable. Rename the column first.",
-                )
-
-    def told(self) -> dict[str, Any]:
+    def to_plan(self) -> dict[str, Any]:
         """Return what makes this job this one: where it differs, responses are not of one job."""
         return {
-            "questions": [each.told() for each in self.questions],
+            "questions": [asked.to_plan() for asked in self.questions],
             "keep": list(self.keep),
             "keep_order": not self.shuffle,
             "format": self.format,
             "answers_format": self.answers_format,
         }
-
-
-def _rows_missing(drawn: Sequence[Any]) -> int:
-    gaps = [each.missing for each in drawn if each.missing is not None]
-    if not gaps:
-        return 0
-    together = gaps[0].copy()
-    for each in gaps[1:]:
-        together |= each
-    return int(together.sum())
 
 
 # A folder, in parts
@@ -307,23 +244,21 @@ def _rows_missing(drawn: Sequence[Any]) -> int:
 def _respond_parts(
     job: _Job, inputs: list[Input], out: Path, progress: Progress | None
 ) -> WrittenResponses:
-    with journal.begun(out, lambda: {**job.told(), **_planned(job, inputs)}) as begun:
+    with journal.begun(
+        out, lambda: {**job.to_plan(), **_plan_parts(job, inputs)}
+    ) as begun:
         _check_same(job, inputs, begun)
         parts: list[list[dict[str, Any]]] = begun.plan["parts"]
-        known = {str(each.path): each for each in inputs}
+        by_path = {str(file.path): file for file in inputs}
         for number, part in enumerate(parts):
             name = f"part-{number:05}.{job.format}"
             if name not in begun.finished:
-                _write_part(
-                    job,
-                    begun,
-                    name,
-                    [_range(each, known) for each in part],
-                    _scaled(progress, number, parts),
-                )
+                ranges = [_read_stretch(entry, by_path) for entry in part]
+                scaled = _scale_progress(progress, number, len(parts))
+                _write_part(job, begun, name, ranges, scaled)
         rows, missing = (
-            sum(line[what] for line in begun.finished.values())
-            for what in ("rows", "missing")
+            sum(line[key] for line in begun.finished.values())
+            for key in ("rows", "missing")
         )
     return WrittenResponses(out, rows, missing)
 
@@ -335,7 +270,7 @@ def _write_part(
     ranges: list[Stretch],
     progress: Progress | None,
 ) -> None:
-    before = job.rows, job.missing
+    rows, missing = job.rows, job.missing
     stamps = _stamps(ranges)
 
     def record() -> dict[str, Any]:
@@ -344,116 +279,97 @@ def _write_part(
                 "a file was changed while its answers were read; expected it to stay.",
                 "Run it again.",
             )
-        return {
-            "rows": job.rows - before[0],
-            "missing": job.missing - before[1],
-            "inputs": stamps,
-        }
+        counts = {"rows": job.rows - rows, "missing": job.missing - missing}
+        return {**counts, "inputs": stamps}
 
-    with closing(ahead(job.drawn(ranges, progress))) as drawn:
-        first = next(drawn)
+    with closing(ahead(job.draw(ranges, progress))) as batches:
+        first = next(batches)
         with begun.part(name, record) as file:
-            job.write(chain([first], drawn), file, first.schema)
+            job.write(chain([first], batches), file)
 
 
 def _stamps(ranges: Sequence[Stretch]) -> dict[str, list[int]]:
-    return {
-        str(each.input.path): list(each.input.stamp)
-        for each in ranges
-        if isinstance(each.input, Input)
-    }
+    inputs = [stretch.input for stretch in ranges]
+    return {str(file.path): list(file.stamp) for file in inputs}
 
 
-def _planned(job: _Job, inputs: list[Input]) -> dict[str, Any]:
+def _plan_parts(job: _Job, inputs: list[Input]) -> dict[str, Any]:
     """Divide the rows into parts, in an order drawn at random, so that a part's number tells nothing about its rows."""
     parts: list[list[dict[str, Any]]] = [[]]
-    held = 0.0
-    for each in inputs:
-        for piece, share in _pieces(each, job.answers_format):
-            if parts[-1] and held + share > 1:
+    filled = 0.0
+    for file in inputs:
+        for entry, share in _divide_file(file, job.answers_format):
+            if parts[-1] and filled + share > 1:
                 parts.append([])
-                held = 0.0
-            parts[-1].append(piece)
-            held += share
+                filled = 0.0
+            parts[-1].append(entry)
+            filled += share
     if job.shuffle:
-        parts = [
-            parts[number]
-            for number in Shuffler(job.source, False).order(len(parts)).tolist()
-        ]
-    return {"inputs": [str(each.path) for each in inputs], "parts": parts}
+        order = Shuffler(job.source, False).order(len(parts))
+        parts = [parts[number] for number in order.tolist()]
+    return {"inputs": [str(file.path) for file in inputs], "parts": parts}
 
 
-def _pieces(given: Input, format: str | None) -> Iterator[tuple[dict[str, Any], float]]:
+def _divide_file(
+    file: Input, format: str | None
+) -> Iterator[tuple[dict[str, Any], float]]:
     """Yield what of a file goes into one part, with how much of a part it fills."""
-    with open_columns(given.path, format) as opened:
-        rows = opened.pieces
-    if sum(rows) <= PART_ROWS:
-        size = sum(rows) / PART_ROWS if rows else given.stamp[0] / PART_BYTES
-        yield {"path": str(given.path)}, size
+    with open_columns(file.path, format) as opened:
+        pieces = opened.pieces
+    path = {"path": str(file.path)}
+    if sum(pieces) <= PART_ROWS:
+        yield path, sum(pieces) / PART_ROWS if pieces else file.stamp[0] / PART_BYTES
         return
-    start, held = 0, 0
-    for number, count in enumerate(rows):
-        held += count
-        if held >= PART_ROWS or number == len(rows) - 1:
-            yield (
-                {
-                    "path": str(given.path),
-                    "pieces": [start, number + 1],
-                    "stamp": list(given.stamp),
-                },
-                held / PART_ROWS,
-            )
-            start, held = number + 1, 0
+    start, rows = 0, 0
+    for end, count in enumerate(pieces, 1):
+        rows += count
+        if rows >= PART_ROWS or end == len(pieces):
+            stretch = {"pieces": [start, end], "stamp": list(file.stamp)}
+            yield path | stretch, rows / PART_ROWS
+            start, rows = end, 0
 
 
-def _range(told: Mapping[str, Any], known: Mapping[str, Input]) -> Stretch:
-    pieces = told.get("pieces")
-    return Stretch(known[told["path"]], None if pieces is None else range(*pieces))
+def _read_stretch(entry: Mapping[str, Any], by_path: Mapping[str, Input]) -> Stretch:
+    pieces = range(*entry["pieces"]) if "pieces" in entry else None
+    return Stretch(by_path[entry["path"]], pieces)
 
 
-def _scaled(
-    progress: Progress | None, number: int, parts: Sequence[Any]
+def _scale_progress(
+    progress: Progress | None, number: int, parts: int
 ) -> Progress | None:
     """Tell how much of all parts is done."""
     if progress is None:
         return None
-    tell: Callable[[int, float | None], None] = progress
-    return lambda rows, share: tell(
-        rows, None if share is None else (number + share) / len(parts)
+    return lambda rows, share: progress(
+        rows, None if share is None else (number + share) / parts
     )
 
 
 def _check_same(job: _Job, inputs: list[Input], begun: journal.Journal) -> None:
     """Refuse to go on with a job that was begun with something else."""
-    differ = [
-        name for name, value in job.told().items() if begun.plan.get(name) != value
-    ]
+    plan = begun.plan
+    differ = [name for name, value in job.to_plan().items() if plan.get(name) != value]
     if differ:
+        names = " and ".join(name.replace("_", " ") for name in differ)
         raise InvalidRequest(
-            f"this folder was begun with other {' and '.join(each.replace('_', ' ') for each in differ)}; expected the "
-            "same as before.",
+            f"this folder was begun with other {names}; expected the same as before.",
             "Go on as it was begun; or choose another folder, and publish one of the two only: it draws anew.",
         )
-    if sorted(begun.plan["inputs"]) != sorted(str(each.path) for each in inputs):
+    if sorted(plan["inputs"]) != sorted(str(file.path) for file in inputs):
         raise InvalidRequest(
             "this folder was begun with other files of answers; expected the same as before.",
             "Respond to files that came later in a folder of their own.",
         )
-    kept = {
-        path: stamp
-        for line in begun.finished.values()
-        for path, stamp in line["inputs"].items()
-    }
-    kept |= {
-        each["path"]: each["stamp"]
-        for part in begun.plan["parts"]
-        for each in part
-        if "stamp" in each
-    }
-    for each in inputs:
-        if str(each.path) in kept and kept[str(each.path)] != list(each.stamp):
+    stamps: dict[str, list[int]] = {}
+    for line in begun.finished.values():
+        stamps |= line["inputs"]
+    for entry in chain.from_iterable(plan["parts"]):
+        if "stamp" in entry:
+            stamps[entry["path"]] = entry["stamp"]
+    for file in inputs:
+        if stamps.get(str(file.path), list(file.stamp)) != list(file.stamp):
             raise InvalidRequest(
-                f"{each.path.name} has changed since responses to it were drawn; expected it as it was.",
+                f"{file.path.name} has changed since responses to it were drawn; expected it as it was.",
                 "To respond to what is in it now, choose another folder: all of it is drawn anew.",
             )
 
@@ -463,14 +379,14 @@ def _check_same(job: _Job, inputs: list[Input], begun: journal.Journal) -> None:
 
 def _format(target: Path, format: str | None) -> tuple[str, bool]:
     """Return the format to write, and whether it is a folder."""
-    told = guess(target.name)
+    guessed = guess(target.name)
     packed = target.suffix.lower() in COMPRESSED
     if format is not None and format not in FORMATS:
         raise InvalidRequest(
             f"the format is {quoted(format, 20)}; expected one of {', '.join(FORMATS)}."
         )
-    if told in FORMATS and not packed and not target.is_dir():
-        return format or str(told), False
+    if guessed in FORMATS and not packed and not target.is_dir():
+        return format or str(guessed), False
     if target.suffix and (packed or format is None):
         raise InvalidRequest(
             f"cannot tell how to write {target.name}; expected a name that ends in .parquet, .arrow, .csv or .ndjson, "
@@ -481,9 +397,9 @@ def _format(target: Path, format: str | None) -> tuple[str, bool]:
 
 def check_paths(inputs: Sequence[Input], target: Path, *, overwrite: bool) -> None:
     """Refuse to write the responses over the answers, or over a file that exists."""
-    for each in inputs:
+    for file in inputs:
         with suppress(FileNotFoundError):
-            if target.samefile(each.path):
+            if isinstance(file.file, Path) and target.samefile(file.file):
                 raise InvalidRequest(
                     "the responses would replace the answers; expected another file."
                 )
@@ -491,7 +407,7 @@ def check_paths(inputs: Sequence[Input], target: Path, *, overwrite: bool) -> No
 
 
 def _check_apart(inputs: Sequence[Input], out: Path) -> None:
-    if any(out.resolve() in each.path.resolve().parents for each in inputs):
+    if any(out.resolve() in file.path.resolve().parents for file in inputs):
         raise InvalidRequest(
             "the responses would lie among the answers; expected another folder."
         )
@@ -500,7 +416,7 @@ def _check_apart(inputs: Sequence[Input], out: Path) -> None:
 def _check_partitions(
     inputs: Sequence[Input], questions: Sequence[AskedColumns]
 ) -> None:
-    for name in (name for each in questions for name in each.columns):
+    for name in (name for asked in questions for name in asked.columns):
         if name in inputs[0].named:
             raise InvalidRequest(
                 f"the files are divided by {name!r}, which holds answers: which part a response is in would tell it; "

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
 from deniable.bulk.edges import COLUMNS, Edges, read_edges
 from deniable.bulk.random_words import shuffled
 from deniable.engines import Engine
+from deniable.engines.answer_blocks import empty_table
 from deniable.engines.asked_columns import AskedColumns
 from deniable.engines.local.engine import Local
 from deniable.errors import InvalidRequest
@@ -25,10 +26,13 @@ from deniable.files.columns import (
     guess,
     open_columns,
 )
-from deniable.files.writers import writing
+from deniable.files.writers import write_batches
 from deniable.tallies.files import metadata_key
 from deniable.tallies.responses import Responses
 from deniable.types.key_value.draw import GraphDesign
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _BATCH = 1 << 16  # responses that are written at a time
 
@@ -57,12 +61,8 @@ def read_edge_file(
                     f"{opened.name} has no single column called {name!r}; expected one."
                 )
         batches = list(opened.batches(columns[:2], columns[2:]))
-    if not batches:
-        empty: Any = {name: pa.array([], pa.string()) for name in columns}
-        return read_edges(design, pa.table(empty), people=people, columns=columns)
-    return read_edges(
-        design, pa.Table.from_batches(batches), people=people, columns=columns
-    )
+    table = pa.Table.from_batches(batches) if batches else empty_table(columns)
+    return read_edges(design, table, people=people, columns=columns)
 
 
 def respond_edges(
@@ -98,23 +98,22 @@ def respond_edges(
         )
     drawn = (engine or Local()).respond_all(design, edges).columns[RESPONSE]
     drawn = drawn[shuffled(len(drawn))]
-    pieces = [
-        drawn[start : start + _BATCH] for start in range(0, max(len(drawn), 1), _BATCH)
-    ]
-    batches = [_batch(design, piece, stored=format in TYPED) for piece in pieces]
-    schema, named = batches[0].schema, {metadata_key(): design.hash}
-    with (
-        atomic_write(target, overwrite=overwrite) as file,
-        writing(file, format, schema, named) as writer,
-    ):
-        for batch in batches:
-            writer.write(batch)
+    batches = (
+        _build_batch(design, drawn[start : start + _BATCH], stored=format in TYPED)
+        for start in range(0, max(len(drawn), 1), _BATCH)
+    )
+    with atomic_write(target, overwrite=overwrite) as file:
+        write_batches(batches, file, format, {metadata_key(): design.hash})
     return len(drawn)
 
 
-def _batch(design: GraphDesign, drawn: NDArray[Any], *, stored: bool) -> Any:
+def _build_batch(
+    design: GraphDesign, drawn: NDArray[Any], *, stored: bool
+) -> pa.RecordBatch:
     import pyarrow as pa
 
-    question = AskedColumns(design, ())
-    columns = question.columns_of(Responses(design, {RESPONSE: drawn}), stored=stored)
-    return pa.record_batch({**columns, DESIGN: question.named(len(drawn))})
+    asked = AskedColumns(design, ())
+    columns: dict[str, Any] = dict(
+        asked.columns_of(Responses(design, {RESPONSE: drawn}), stored=stored)
+    )
+    return pa.record_batch({**columns, DESIGN: asked.hashes(len(drawn))})

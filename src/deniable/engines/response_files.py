@@ -5,19 +5,27 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from deniable.designs import AnyDesign, Design
+from deniable.engines import Engine
+from deniable.engines.answer_blocks import Stretch
+from deniable.engines.local.engine import Local
+from deniable.engines.sql.queries import several
 from deniable.errors import InvalidResponse
 from deniable.files.columns import File, open_columns
-from deniable.files.inputs import Input, Paths, find_inputs
+from deniable.files.inputs import Input, Paths, read_inputs
 from deniable.groups.collected import check_columns
-from deniable.groups.tallies import GroupedTally, check_groups, tallies_by_values
+from deniable.groups.tallies import check_groups, tallies_by_values
 from deniable.tallies.counting import tally as tally_categories
 from deniable.tallies.files import (
+    Count,
     Progress,
+    Values,
     count_weighted,
     counted_batches,
     metadata_key,
@@ -27,7 +35,7 @@ from deniable.tallies.weighted import WeightedTally
 from deniable.types import operation
 
 if TYPE_CHECKING:
-    from deniable.engines import Engine
+    import pyarrow as pa
 
 _BATCH = 1 << 20  # rows that are counted at a time
 _SHARES = 4  # stretches of a file for each thread, so that none waits long for another
@@ -68,203 +76,147 @@ def tally_file(
         InvalidRequest: there is no such file, no such column of groups, groups of a deck, or weights of items.
         OSError: a file is not there, or may not be read.
     """
-    chosen = _chosen(engine)
-    count = partial(_count, chosen)
+    engine = engine or Local(threads=os.cpu_count() or 1)
+    groups = several(by)
+    if groups:
+        check_groups(design)
+    count: Count = partial(_count, engine)
     options: dict[str, Any] = {"question": question, "codes": codes, "size": _BATCH}
+    empty = operation(design, "TALLY").empty
     if weights is not None:
-        count = partial(count_weighted, weights)
+        count, empty = partial(count_weighted, weights), WeightedTally.empty
         options["beside"] = [weights]
-    if by:
-        names = (by,) if isinstance(by, str) else tuple(by)
-        return _tally_groups(design, responses, names, format, count, options, progress)
-    if not isinstance(responses, str | os.PathLike | Sequence):
-        with open_columns(responses, format) as opened:
-            parts = (
-                part for _, part in counted_batches(opened, design, count, **options)
-            )
-            return sum(parts, start=_empty(design, weights))
-    tasks = list(_tasks(find_inputs(responses), format, getattr(chosen, "threads", 1)))
-    counter = _StretchCounter(design, count, format, options, len(tasks), progress)
-    nobody = _empty(design, weights)
-    with ThreadPoolExecutor(
-        max(1, min(getattr(chosen, "threads", 1), len(tasks)))
-    ) as pool:
-        return sum(pool.map(counter.count, tasks), start=nobody)
-
-
-def _tally_groups(
-    design: AnyDesign,
-    responses: Paths | File,
-    by: tuple[str, ...],
-    format: str | None,
-    count: Any,
-    options: dict[str, Any],
-    progress: Progress | None,
-) -> GroupedTally:
-    check_groups(design)
-    given = (
-        find_inputs(responses)
-        if isinstance(responses, str | os.PathLike | Sequence)
-        else [responses]
+    threads = getattr(engine, "threads", 1)
+    stretches = list(_divide_files(read_inputs(responses), format, threads))
+    counter = _StretchCounter(
+        design, count, format, groups, options, len(stretches), progress
     )
-    total: dict[tuple[str | None, ...], Any] = {}
-    for each in given:
-        folders = each.named if isinstance(each, Input) else {}
-        own = [name for name in by if name not in folders]
-        with open_columns(
-            each.path if isinstance(each, Input) else each, format
-        ) as opened:
-            check_columns(opened, own, own)
-            for rows, part in counted_batches(opened, design, count, by=own, **options):
-                for values, tally in (part if own else {(): part}).items():
-                    found = dict(zip(own, values, strict=True)) | folders
-                    group = tuple(found[name] for name in by)
-                    total[group] = total[group] + tally if group in total else tally
-                if progress:
-                    progress(rows, opened.share)
-    return tallies_by_values(design, total, by)
+    total: dict[Values, Any] = {}
+    with ThreadPoolExecutor(max(1, min(threads, len(stretches)))) as pool:
+        for tallies in pool.map(counter.count, stretches):
+            add_tallies(total, tallies)
+    if groups:
+        return tallies_by_values(design, total, groups)
+    return total[()] if total else empty(design)
 
 
-def _chosen(engine: Engine | None) -> Engine:
-    if engine is not None:
-        return engine
-    from deniable.engines.local.engine import Local
-
-    return Local(threads=os.cpu_count() or 1)
+def add_tallies(total: dict[Values, Any], tallies: Mapping[Values, Any]) -> None:
+    """Add tallies to those of the same groups."""
+    for group, tally in tallies.items():
+        total[group] = total[group] + tally if group in total else tally
 
 
-def _tasks(
+def _divide_files(
     inputs: Sequence[Input], format: str | None, threads: int
-) -> Iterator[tuple[Input, range | None]]:
+) -> Iterator[Stretch]:
     """Divide files into stretches that threads take one after another."""
     for each in inputs:
-        if threads == 1:
-            yield each, None
-            continue
-        with open_columns(each.path, format) as opened:
-            pieces = len(opened.pieces)
+        pieces = 0
+        if threads > 1 and isinstance(each.file, Path):
+            with open_columns(each.file, format) as opened:
+                pieces = len(opened.pieces)
         step = max(1, -(-pieces // (_SHARES * threads)))
-        yield from (
-            (each, range(start, min(start + step, pieces)))
-            for start in range(0, pieces, step)
-        )
+        for start in range(0, pieces, step):
+            yield Stretch(each, range(start, min(start + step, pieces)))
         if not pieces:
-            yield each, None
+            yield Stretch(each)
 
 
+@dataclass
 class _StretchCounter:
-    """Counts stretches of files, and tells how far all of them are."""
+    """Counts stretches of files by groups, and tells how far all of them are."""
 
-    def __init__(
-        self,
-        design: AnyDesign,
-        count: Any,
-        format: str | None,
-        options: dict[str, Any],
-        tasks: int,
-        progress: Any,
-    ) -> None:
-        self._design = design
-        self._count = count
-        self._format = format
-        self._options = options
-        self._tasks = tasks
-        self._progress = progress
-        self._rows = 0
-        self._done = 0.0
-        self._lock = Lock()
+    design: AnyDesign
+    count_batch: Count
+    format: str | None
+    groups: tuple[str, ...]
+    options: dict[str, Any]
+    stretches: int
+    progress: Progress | None
+    rows: int = 0
+    done: float = 0.0
+    lock: Lock = field(default_factory=Lock)
 
-    def count(self, task: tuple[Input, range | None]) -> Any:
-        given, pieces = task
-        total, seen = 0, 0.0
-        with open_columns(given.path, self._format) as opened:
-            first = sum(opened.pieces[: pieces.start]) if pieces is not None else 0
-            rows = sum(opened.pieces[at] for at in pieces or range(len(opened.pieces)))
-            before = first
-            for read, part in counted_batches(
-                opened, self._design, self._count, pieces=pieces, **self._options
+    def count(self, stretch: Stretch) -> dict[Values, Any]:
+        folders = stretch.input.named
+        by = [name for name in self.groups if name not in folders]
+        total: dict[Values, Any] = {}
+        share: float | None = 0.0
+        with stretch.open(self.format) as opened:
+            check_columns(opened, by, by)
+            before = stretch.first_row(opened)
+            for rows, tallies in counted_batches(
+                opened,
+                self.design,
+                self.count_batch,
+                pieces=stretch.pieces,
+                by=by,
+                **self.options,
             ):
-                total = total + part
-                share = (read - first) / rows if rows else opened.share
-                self._tell(
-                    read - before, (share or 0.0) - seen, known=share is not None
-                )
-                before, seen = read, share or 0.0
-        self._tell(0, 1.0 - seen, known=True)
+                for values, tally in tallies.items():
+                    named = dict(zip(by, values, strict=True)) | folders
+                    group = tuple(named[name] for name in self.groups)
+                    add_tallies(total, {group: tally})
+                earlier, share = share or 0.0, stretch.share(opened, rows)
+                self._tell(rows - before, (share or 0.0) - earlier, share is not None)
+                before = rows
+        self._tell(0, 1.0 - (share or 0.0), True)
         return total
 
-    def _tell(self, rows: int, done: float, *, known: bool) -> None:
-        if self._progress:
-            with self._lock:
-                self._rows += rows
-                self._done += done
-                self._progress(
-                    self._rows, min(1.0, self._done / self._tasks) if known else None
-                )
+    def _tell(self, rows: int, done: float, is_known: bool) -> None:
+        if self.progress is None:
+            return
+        with self.lock:
+            self.rows += rows
+            self.done += done
+            share = min(1.0, self.done / self.stretches) if is_known else None
+            self.progress(self.rows, share)
 
 
-def _count(engine: Engine, design: AnyDesign, batch: Any, codes: bool | None) -> Any:
+def _count(
+    engine: Engine, design: AnyDesign, batch: pa.RecordBatch, codes: bool | None
+) -> Any:
     """Count a batch, in its stored form or as labels."""
-    columns: dict[str, Any] = {
-        name: _settled(batch.column(name)) for name in design.columns
-    }
-    if codes is False or not all(
-        _is_stored(column.type) for column in columns.values()
-    ):
+    import pyarrow as pa
+
+    columns = {name: _restore_type(batch.column(name)) for name in design.columns}
+    kinds = [column.type for column in columns.values()]
+    are_stored = all(
+        pa.types.is_integer(kind) or pa.types.is_fixed_size_binary(kind)
+        for kind in kinds
+    )
+    if codes is False or not are_stored:
         return operation(design, "count_labels")(design, columns)
     first = columns[design.columns[0]]
     if isinstance(design, Design) and design.channel.coding.ndim == 1:
-        if codes is None:
-            tally_categories(
-                design, first.drop_null()[:1]
-            )  # refuses what may be labels as well
+        if codes is None:  # refuses what may be labels as well
+            tally_categories(design, first.drop_null()[:1])
         if first.null_count == 0:
             return engine.tally(design, first.to_numpy())
-    return engine.tally(design, _responses(design, columns))
+    table: Any = pa.table(columns, metadata={metadata_key(): design.hash})
+    return engine.tally(design, Responses.from_arrow(table, design))
 
 
-def _responses(design: AnyDesign, columns: Mapping[str, Any]) -> Responses[Any]:
-    import pyarrow as pa
-
-    named: Any = pa.table(dict(columns), metadata={metadata_key(): design.hash})
-    return Responses.from_arrow(named, design)
-
-
-def _settled(column: Any) -> Any:
+def _restore_type(column: Any) -> Any:
     """Return a column as we write it, where another program has changed its type: pandas writes whole numbers with gaps
 
     as floats, Spark binary values without their size.
     """
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     try:
         if pa.types.is_floating(column.type):
-            return _whole(column)
+            nothing = pa.scalar(None, column.type)
+            return pc.if_else(pc.is_nan(column), nothing, column).cast(pa.int64())
         if pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type):
-            sizes = {len(each) for each in column.drop_null()[:1].to_pylist()}
-            return (
-                column.cast(pa.binary(sizes.pop())) if sizes else column.cast(pa.null())
-            )
+            rows = column.drop_null()[:1].to_pylist()
+            return column.cast(pa.binary(len(rows[0])) if rows else pa.null())
     except pa.ArrowException:
         raise InvalidResponse(
             f"a column of type {column.type} holds neither codes nor rows of one size; expected either."
         ) from None
     return column
-
-
-def _whole(column: Any) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column).cast(
-        pa.int64()
-    )
-
-
-def _is_stored(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return bool(pa.types.is_integer(kind) or pa.types.is_fixed_size_binary(kind))
 
 
 def read_tally(text: bytes | str, design: AnyDesign) -> Any:
@@ -275,15 +227,7 @@ def read_tally(text: bytes | str, design: AnyDesign) -> Any:
         IncompatibleTallies: it was counted under another design.
     """
     content = text.encode() if isinstance(text, str) else text
-    if (
-        isinstance(design, Design)
-        and f'"deniable/{WeightedTally.SCHEMA}/'.encode() in content
-    ):
+    is_weighted = f'"deniable/{WeightedTally.SCHEMA}/'.encode() in content
+    if is_weighted and isinstance(design, Design):
         return WeightedTally.from_json(text, design)
     return operation(design, "TALLY").from_json(text, design)
-
-
-def _empty(design: AnyDesign, weights: str | None) -> Any:
-    if weights is not None and isinstance(design, Design):
-        return WeightedTally.empty(design)
-    return operation(design, "TALLY").empty(design)

@@ -11,11 +11,11 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import IO, TypeAlias
 from urllib.parse import unquote
 
 from deniable.errors import InvalidRequest
-from deniable.files.columns import guess
+from deniable.files.columns import File, guess
 
 Paths: TypeAlias = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 """A file, a folder or a pattern such as `2024-*.parquet`; or several of them."""
@@ -25,16 +25,33 @@ _NOTHING = "__HIVE_DEFAULT_PARTITION__"  # what Hive writes where a value is mis
 
 @dataclass(frozen=True)
 class Input:
-    """A file to read, and the columns that its folders name."""
+    """A file to read, and the columns that its folders name; or an open file, which is read once."""
 
-    path: Path
+    file: Path | IO[bytes]
     named: dict[str, str | None] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        assert isinstance(self.file, Path), "an open file has no path"
+        return self.file
 
     @property
     def stamp(self) -> tuple[int, int]:
         """Size and time of the last change: another file has another one."""
-        found = self.path.stat()
-        return found.st_size, found.st_mtime_ns
+        status = self.path.stat()
+        return status.st_size, status.st_mtime_ns
+
+
+def read_inputs(files: Paths | File) -> list[Input]:
+    """Return the files that paths stand for, or the one that is open.
+
+    Raises:
+        InvalidRequest: as `find_inputs`.
+    """
+    if isinstance(files, str | os.PathLike | Sequence):
+        return find_inputs(files)
+    return [Input(files)]
 
 
 def find_inputs(paths: Paths) -> list[Input]:
@@ -51,26 +68,25 @@ def find_inputs(paths: Paths) -> list[Input]:
         Traceback (most recent call last):
         deniable.errors.InvalidRequest: no file matches no-such-*.csv; expected one at least.
     """
-    given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    found = [each for path in given for each in _found(Path(path))]
-    if not found:
+    listed = [paths] if isinstance(paths, str | os.PathLike) else paths
+    inputs = [file for path in listed for file in _expand(Path(path))]
+    if not inputs:
         raise InvalidRequest("there are no files; expected one at least.")
-    seen = [each.path.resolve() for each in found]
-    if len(set(seen)) < len(seen):
-        twice = next(path for path in seen if seen.count(path) > 1)
+    resolved = [file.path.resolve() for file in inputs]
+    if len(set(resolved)) < len(resolved):
+        twice = next(path for path in resolved if resolved.count(path) > 1)
         raise InvalidRequest(
             f"{twice.name} is named more than once; expected each file once.",
             "Its rows would be read as often.",
         )
-    columns = {tuple(each.named) for each in found}
-    if len(columns) > 1:
+    if len({tuple(file.named) for file in inputs}) > 1:
         raise InvalidRequest(
             "some files lie in folders that name other columns; expected the same for all of them."
         )
-    return found
+    return inputs
 
 
-def _found(path: Path) -> Iterator[Input]:
+def _expand(path: Path) -> Iterator[Input]:
     if path.is_dir():
         yield from _in_folder(path)
     elif path.exists() or not glob.has_magic(str(path)):
@@ -79,45 +95,42 @@ def _found(path: Path) -> Iterator[Input]:
         matched = sorted(glob.glob(str(path), recursive=True))
         if not matched:
             raise InvalidRequest(f"no file matches {path}; expected one at least.")
-        for each in map(Path, matched):
-            yield from (
-                _in_folder(each)
-                if each.is_dir()
-                else [Input(each, _named(each.parent.parts))]
-            )
+        for match in map(Path, matched):
+            if match.is_dir():
+                yield from _in_folder(match)
+            else:
+                yield Input(match, _read_folders(match.parent.parts))
 
 
 def _in_folder(folder: Path) -> Iterator[Input]:
     files = sorted(
-        each
-        for each in folder.rglob("*")
-        if each.is_file() and not _hidden(each.relative_to(folder))
+        file
+        for file in folder.rglob("*")
+        if file.is_file() and not _is_hidden(file.relative_to(folder))
     )
     if not files:
         raise InvalidRequest(
             f"the folder {folder} holds no files; expected one at least."
         )
-    for each in files:
-        if guess(each.name) is None:
+    for file in files:
+        if guess(file.name) is None:
             raise InvalidRequest(
-                f"{each.relative_to(folder)} in {folder} is of no format that is known here; expected files of columns "
+                f"{file.relative_to(folder)} in {folder} is of no format that is known here; expected files of columns "
                 "alone.",
                 f"Name those that are meant: '{folder}/*.parquet'.",
             )
-        yield Input(each, _named(each.relative_to(folder).parent.parts))
+        yield Input(file, _read_folders(file.relative_to(folder).parent.parts))
 
 
-def _hidden(path: Path) -> bool:
+def _is_hidden(path: Path) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
-def _named(folders: Sequence[str]) -> dict[str, str | None]:
-    pairs = [
-        folder.partition("=")
-        for folder in folders
-        if folder.partition("=")[1] and folder.partition("=")[0]
-    ]
+def _read_folders(folders: Sequence[str]) -> dict[str, str | None]:
+    """Return the columns that folders name."""
+    parts = [folder.partition("=") for folder in folders]
     return {
         unquote(name): None if text == _NOTHING else unquote(text)
-        for name, _, text in pairs
+        for name, sign, text in parts
+        if name and sign
     }

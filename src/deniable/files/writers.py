@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from typing import IO, TYPE_CHECKING, Any
 
 from deniable.errors import InvalidRequest
@@ -141,21 +141,27 @@ class _NdjsonWriter(Writer):
             )
 
 
-@contextmanager
-def writing(
-    file: IO[bytes], format: str, schema: pa.Schema, designs: Mapping[str, str]
-) -> Iterator[Writer]:
-    """Begin a file of responses; its end is written when all went well.
+def write_batches(
+    batches: Iterable[pa.RecordBatch],
+    file: IO[bytes],
+    format: str,
+    designs: Mapping[str, str],
+) -> None:
+    """Write a file of responses; its end is written when all went well.
 
     Args:
+        batches: the rows, in one batch at least, which may be empty.
         file: where to write.
         format: one of `columns.FORMATS`.
-        schema: of the batches.
         designs: for the metadata, under which key which design is named by its hash.
     """
-    writer = _WRITERS[format](file, schema.with_metadata(dict(designs)))
+    remaining = iter(batches)
+    first = next(remaining)
+    writer = _WRITERS[format](file, first.schema.with_metadata(dict(designs)))
     try:
-        yield writer
+        for batch in chain([first], remaining):
+            if len(batch):
+                writer.write(batch)
         writer.finish()
     finally:
         writer.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from deniable.tallies.counting import tally
-from deniable.tallies.counts import Tally
-from deniable.tallies.margins import marginal
+from deniable.tallies.counts import Tally, marginal
 
 __all__ = ["Tally", "marginal", "tally"]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -17,7 +18,7 @@ from typing import (
 )
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from deniable import documents
 from deniable.documents import HashedDocument, Response, Sealed
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Counts: TypeAlias = NDArray[np.int64]
+Sums: TypeAlias = tuple[Fraction, ...]
 Asking = TypeVar("Asking", bound=HashedDocument)
 
 
@@ -99,11 +101,8 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
 
     @property
     def _parts(self) -> dict[str, Any]:
-        return {
-            each.name: getattr(self, each.name)
-            for each in fields(self)
-            if each.name != "design"
-        }
+        names = [field.name for field in fields(self) if field.name != "design"]
+        return {name: getattr(self, name) for name in names}
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, type(self)):
@@ -129,18 +128,16 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
         )
 
     def __hash__(self) -> int:
-        parts = (
-            each.tobytes() if isinstance(each, np.ndarray) else each
-            for each in self._parts.values()
-        )
+        parts = [
+            part.tobytes() if isinstance(part, np.ndarray) else part
+            for part in self._parts.values()
+        ]
         return hash((self.design, *parts))
 
     def to_body(self) -> dict[str, Any]:
         """Return the counts for JSON, with the hash of their design."""
-        return {
-            self.OWNER: self.design.hash,
-            **{name: _plain(part) for name, part in self._parts.items()},
-        }
+        parts = {name: _plain(part) for name, part in self._parts.items()}
+        return {self.OWNER: self.design.hash, **parts}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any], design: Asking) -> Self:
@@ -150,16 +147,16 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
             UnreadableFile: something else.
             IncompatibleTallies: it was counted under another design.
         """
-        named = documents.field(body, cls.OWNER, str)
+        hash_ = documents.field(body, cls.OWNER, str)
         require(
             hasattr(design, "hash"),
             design,
             f"the {cls.OWNER}",
             "what the responses were drawn with",
         )
-        if named != design.hash:
+        if hash_ != design.hash:
             raise IncompatibleTallies(
-                f"this tally belongs to the {cls.OWNER} {named:.19}…; expected {design.hash:.19}… ({design!r}).",
+                f"this tally belongs to the {cls.OWNER} {hash_:.19}…; expected {design.hash:.19}… ({design!r}).",
                 f"Hand over the {cls.OWNER} file that its responses were drawn with.",
             )
         try:
@@ -169,17 +166,8 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: Asking) -> dict[str, Any]:  # noqa: ARG003 - some need it
-        named = {
-            each.name: each.type
-            for each in fields(cls)
-            if each.type in ("int", "Counts")
-        }
-        return {
-            name: documents.integer_field(body, name)
-            if kind == "int"
-            else _counts(body, name)
-            for name, kind in named.items()
-        }
+        readers = {field.name: _READERS.get(str(field.type)) for field in fields(cls)}
+        return {name: read(body, name) for name, read in readers.items() if read}
 
     @classmethod
     def from_json(cls, text: str | bytes, design: Asking) -> Self:
@@ -192,7 +180,7 @@ class AdditiveTally(Rendered, Sealed, Generic[Asking]):
         return cls.from_body(documents.unseal(cls.SCHEMA, text), design)
 
 
-def read_only(counts: Any, shape: tuple[int, ...], cells: str = "") -> Counts:
+def read_only(counts: ArrayLike, shape: tuple[int, ...], cells: str = "") -> Counts:
     """Return counts as a copy that nobody can change.
 
     Args:
@@ -203,17 +191,17 @@ def read_only(counts: Any, shape: tuple[int, ...], cells: str = "") -> Counts:
     Raises:
         InvalidResponse: of another shape, no whole numbers, or negative ones.
     """
-    given = np.asarray(counts)
-    if given.shape != shape or (given.size and given.dtype.kind not in "iu"):
+    array = np.asarray(counts)
+    if array.shape != shape or (array.size and array.dtype.kind not in "iu"):
         raise InvalidResponse(
-            f"there are counts of shape {given.shape} and type {given.dtype}; expected whole numbers of shape {shape}"
+            f"there are counts of shape {array.shape} and type {array.dtype}; expected whole numbers of shape {shape}"
             f"{cells and ', ' + cells}."
         )
-    whole = given.astype(np.int64)  # what does not fit turns negative
-    if (whole < 0).any():
+    copied = array.astype(np.int64)  # what does not fit turns negative
+    if (copied < 0).any():
         raise InvalidResponse("a count is negative; expected 0 or more.")
-    whole.flags.writeable = False
-    return whole
+    copied.flags.writeable = False
+    return copied
 
 
 class CodedDesign(Protocol):
@@ -229,7 +217,7 @@ class CodedDesign(Protocol):
         ...
 
 
-def response_numbers(design: CodedDesign, responses: Any) -> Iterator[int | None]:
+def response_numbers(design: CodedDesign, responses: object) -> Iterator[int | None]:
     """Yield the number of each response; None for a respondent who sent nothing.
 
     Args:
@@ -250,7 +238,7 @@ def response_numbers(design: CodedDesign, responses: Any) -> Iterator[int | None
         yield None if response is None else _number(design, response, row)
 
 
-def _number(design: CodedDesign, response: Any, row: int) -> int:
+def _number(design: CodedDesign, response: object, row: int) -> int:
     if isinstance(response, Response):
         if response.design != design.hash:
             raise Incompatible(
@@ -266,7 +254,7 @@ def _number(design: CodedDesign, response: Any, row: int) -> int:
 
 
 def count_responses(
-    design: CodedDesign, responses: Any, cells: int
+    design: CodedDesign, responses: object, cells: int
 ) -> tuple[Counts, int]:
     """Return how often each response was sent, by its number, and how many respondents sent nothing.
 
@@ -310,31 +298,42 @@ def count_codes(codes: NDArray[Any], responses: int) -> Counts:
     return np.bincount(codes.astype(np.intp, copy=False), minlength=responses)
 
 
-def _plus(one: Any, two: Any) -> Any:
-    if one is None or two is None:
-        return two if one is None else one
-    return tuple(map(_plus, one, two)) if isinstance(one, tuple) else one + two
+def is_count(number: object) -> bool:
+    """Tell whether something is a whole number, 0 or more."""
+    is_whole = isinstance(number, int | np.integer) and not isinstance(number, bool)
+    return is_whole and bool(number >= 0)  # type: ignore[operator]  # a whole number, by now
 
 
-def _same(one: Any, two: Any) -> bool:
-    return (
-        bool(np.array_equal(one, two))
-        if isinstance(one, np.ndarray)
-        else bool(one == two)
-    )
+def _plus(first: Any, second: Any) -> Any:
+    if first is None or second is None:
+        return second if first is None else first
+    if isinstance(first, tuple):
+        return tuple(map(_plus, first, second))
+    return first + second
+
+
+def _same(first: object, second: object) -> bool:
+    if isinstance(first, np.ndarray):
+        return np.array_equal(first, second)  # type: ignore[arg-type]  # of the same field
+    return bool(first == second)
 
 
 def _plain(part: Any) -> Any:
+    """Return a part of a tally for JSON."""
     if isinstance(part, tuple):
-        return [each.to_body() for each in part]
-    return part.tolist() if isinstance(part, np.ndarray) else part
+        return list(map(_plain, part))
+    if isinstance(part, np.ndarray):
+        return part.tolist()
+    if isinstance(part, Fraction):
+        return str(part)
+    return part.to_body() if hasattr(part, "to_body") else part
 
 
-def _counts(body: Mapping[str, Any], name: str) -> Counts:
-    given = documents.field(body, name, list)
+def _read_counts(body: Mapping[str, Any], name: str) -> Counts:
+    numbers = documents.field(body, name, list)
     try:
-        if _all_whole(given):
-            return np.array(given, np.int64)
+        if _are_counts(numbers):
+            return np.array(numbers, np.int64)
     except ValueError:  # rows of different lengths
         pass
     raise UnreadableFile(
@@ -342,9 +341,24 @@ def _counts(body: Mapping[str, Any], name: str) -> Counts:
     )
 
 
-def _all_whole(given: Any) -> bool:
-    return (
-        all(map(_all_whole, given))
-        if isinstance(given, list)
-        else type(given) is int and 0 <= given < 1 << 63
-    )
+def _are_counts(value: object) -> bool:
+    if isinstance(value, list):
+        return all(map(_are_counts, value))
+    return type(value) is int and 0 <= value < 1 << 63
+
+
+def _read_sums(body: Mapping[str, Any], name: str) -> Sums:
+    try:
+        return tuple(map(Fraction, map(str, documents.field(body, name, list))))
+    except (ValueError, ZeroDivisionError):
+        raise UnreadableFile(
+            f"the {name} are not sums of numbers; expected fractions."
+        ) from None
+
+
+_READERS: dict[str, Callable[[Mapping[str, Any], str], Any]] = {
+    "int": documents.integer_field,
+    "Counts": _read_counts,
+    "Sums": _read_sums,
+}
+"""How the parts of a tally are read from JSON, by the type of their field."""

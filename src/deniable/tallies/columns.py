@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,7 +51,7 @@ def asked_part(design: Design) -> Design:
         >>> asked_part(product({"smokes": warner(1), "sex": openly_known(["f", "m"])})).epsilon
         1.0
     """
-    asked = [attribute for attribute, part in design.factors if part.name != _KNOWN]
+    asked = [name for name in design.attributes if name not in known_attributes(design)]
     return design.part(*asked) if 0 < len(asked) < len(design.factors) else design
 
 
@@ -102,13 +102,8 @@ def column_of(given: object) -> KnownColumn:
     """
     if isinstance(given, Responses):
         _check_codes(given.design)
-        codes = np.asarray(given.columns["response"], np.int64)
-        return KnownColumn(
-            given.design,
-            codes if given.missing is None else np.where(given.missing, -1, codes),
-            given.name,
-            False,
-        )
+        codes = np.where(given.gaps, -1, given.columns["response"].astype(np.int64))
+        return KnownColumn(given.design, codes, given.name, False)
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[0], Design):
         design, column = given
         _check_codes(design)
@@ -126,26 +121,20 @@ def column_of(given: object) -> KnownColumn:
     if given is None:
         raise InvalidRequest("there is one column; expected two, for rows and columns.")
     order, numbers = numbered(given)
-    known = [each for each in order if each is not None]
-    if len(known) < 2:
+    groups = [group for group in order if group is not None]
+    if len(groups) < 2:
         raise InvalidRequest(
-            f"a column holds {len(known)} different values; expected at least two."
+            f"a column holds {len(groups)} different values; expected at least two."
         )
-    places = np.array(
-        [known.index(each) if each is not None else -1 for each in order], np.int64
-    )
-    return KnownColumn(
-        openly_known([group_name(each) for each in known]),
-        places[numbers],
-        name_of(given),
-        True,
-    )
+    codes = np.array([-1 if group is None else groups.index(group) for group in order])
+    design = openly_known([group_name(group) for group in groups])
+    return KnownColumn(design, codes[numbers], name_of(given), True)
 
 
-def _check_codes(design: Any) -> None:
+def _check_codes(design: object) -> None:
     if (
         not isinstance(design, Design)
-        or design.asks != "categories"
+        or design.answer_form != "labels"
         or design.channel.coding.ndim != 1
     ):
         raise InvalidRequest(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Mapping, Set
 from itertools import islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.designs import Design
-from deniable.errors import InvalidResponse, quoted
-from deniable.files.arrow import is_column, to_arrow
-from deniable.tallies import arrow
+from deniable.errors import DeniableError, InvalidResponse, quoted
+from deniable.files.arrow import is_column, is_text, slice_rows, to_arrow
+from deniable.tallies.base import is_count
 from deniable.tallies.counts import Tally
 from deniable.tallies.running import Running, booleans
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _ROWS = 1 << 16  # Python objects that are held at a time
 
@@ -55,59 +58,32 @@ def tally(design: Design, responses: Any, *, codes: bool | None = None) -> Tally
     else:
         column = to_arrow(responses) if is_column(responses) else None
         if column is not None:
-            arrow.add(running, column)
+            _add_column(running, column)
         else:
             _add_iterable(running, responses)
     return running.tally()
 
 
-def count_codes(design: Design, codes: NDArray[Any]) -> Tally:
-    """Count an array of codes, all present: the quick way for engines.
-
-    Raises:
-        InvalidResponse: not a one-dimensional array of integers, or a code out of range.
-
-    Example:
-        >>> from deniable.designs import warner
-        >>> count_codes(warner(epsilon=1), np.array([0, 1, 1], np.uint8)).counts
-        array([1, 2])
-    """
-    if codes.ndim != 1 or codes.dtype.kind not in "iu":
-        raise InvalidResponse(
-            f"the codes are of shape {codes.shape} and type {codes.dtype}; expected one row of integers."
-        )
-    running = Running(design, codes=True)
-    running.add_numbers(codes)
-    return running.tally()
-
-
 def _add_numpy(running: Running, array: NDArray[Any]) -> None:
-    if array.ndim == running.coding.ndim > 1:
-        missing = (
-            np.asarray(np.ma.getmaskarray(array).any(axis=1))
-            if isinstance(array, np.ma.MaskedArray)
-            else None
-        )
-        if missing is None or not missing.any():
-            running.add_rows(np.ma.getdata(array))
-        else:
-            running.add_rows(np.ma.getdata(array)[~missing], ~missing)
-        return
-    if array.ndim != 1:
+    is_set = array.ndim == running.coding.ndim > 1
+    if array.ndim != 1 and not is_set:
         raise InvalidResponse(
             f"the array has {array.ndim} dimensions; expected one, with a response in each place.",
             "Use array.ravel() where every cell is a response.",
         )
     present = None
-    if isinstance(array, np.ma.MaskedArray):
-        present = ~np.ma.getmaskarray(array)
-        array = array.compressed()
-    if array.dtype.kind in "iuf":
+    if np.ma.isMaskedArray(array):
+        mask = np.ma.getmaskarray(array).reshape(len(array), -1)
+        present = np.asarray(~mask.any(axis=1))
+        array = np.ma.getdata(array)[present]
+    if is_set:
+        running.add_rows(array, present)
+    elif array.dtype.kind in "iuf":
         running.add_numbers(array, present)
     elif array.dtype.kind == "b" and len(array):
         raise booleans("the array", running.design)
     elif array.dtype.kind in "OUTb":
-        running.missing += 0 if present is None else int(len(present) - present.sum())
+        running.missing += 0 if present is None else int((~present).sum())
         for start in range(0, len(array), _ROWS):
             running.add_objects(array[start : start + _ROWS].tolist())
     else:
@@ -119,11 +95,7 @@ def _add_numpy(running: Running, array: NDArray[Any]) -> None:
 def _add_mapping(running: Running, counted: Mapping[Any, Any]) -> None:
     order = list(counted)
     for value, count in counted.items():
-        if (
-            isinstance(count, bool)
-            or not isinstance(count, int | np.integer)
-            or count < 0
-        ):
+        if not is_count(count):
             raise InvalidResponse(
                 f"a response was sent {quoted(count)} times; expected a whole number, 0 or more.",
                 'A mapping gives for each response how often it was sent, such as {"yes": 20, "no": 180}.',
@@ -139,10 +111,71 @@ def _add_iterable(running: Running, responses: Iterable[Any]) -> None:
             f"the responses are a {type(responses).__name__}; expected a sequence with a response for each respondent.",
             'For example ["yes", "no", "yes"], an array of codes, or a column of a table.',
         )
-    for batch in _batched(iter(responses)):
+    items = iter(responses)
+    while batch := list(islice(items, _ROWS)):
         running.add_objects(batch)
 
 
-def _batched(items: Iterator[Any]) -> Iterator[list[Any]]:
-    while batch := list(islice(items, _ROWS)):
-        yield batch
+def _add_column(running: Running, column: pa.ChunkedArray[Any]) -> None:
+    """Count a column of Arrow."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_struct(column.type):
+        fields = column.type.num_fields
+        if fields != 1:
+            names = [column.type.field(number).name for number in range(min(fields, 8))]
+            raise InvalidResponse(
+                f"these are {fields} columns ({', '.join(map(repr, names))}); expected one.",
+                'Hand over one of them, for example table["response"].',
+            )
+        column = pc.struct_field(column, [0])
+    for chunk in column.chunks:
+        for array in slice_rows(chunk):
+            _add_array(running, array)
+
+
+def _add_array(running: Running, array: Any) -> None:
+    """Count an array of Arrow, labels by their distinct values."""
+    import pyarrow as pa
+
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
+    kind, present = array.type, None
+    if array.null_count:
+        present = array.is_valid().to_numpy(zero_copy_only=False)
+    if pa.types.is_null(kind):
+        running.add_missing(len(array))
+    elif pa.types.is_dictionary(kind):
+        _add_dictionary(running, array)
+    elif is_text(kind):
+        _add_dictionary(running, array.dictionary_encode())
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        running.add_numbers(array.drop_null().to_numpy(zero_copy_only=False), present)
+    elif pa.types.is_fixed_size_binary(kind):
+        rows = array if present is None else array.drop_null()
+        running.add_rows(running.coding.from_arrow(rows), present)
+    elif pa.types.is_boolean(kind):
+        raise booleans("the column", running.design)
+    else:
+        raise InvalidResponse(
+            f"the column is of type {kind}; expected labels (text) or codes (whole numbers)."
+        )
+
+
+def _add_dictionary(running: Running, array: Any) -> None:
+    """Count by the distinct values, which are read once; those that no row uses are not even looked at."""
+    indices, values = array.indices, array.dictionary.to_pylist()
+    counts = np.bincount(
+        indices.drop_null().to_numpy().astype(np.intp), minlength=len(values)
+    )
+    try:
+        running.add_distinct(
+            zip(values, counts.tolist(), strict=True), locate=values.index
+        )
+    except DeniableError:
+        # The same again row by row, to name the first row.
+        running.add_objects(array.to_pylist())
+        raise
+    running.missing += indices.null_count
+    running.rows += len(array)

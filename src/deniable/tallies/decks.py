@@ -11,7 +11,7 @@ import numpy as np
 from deniable.designs.cards import Deck
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse
-from deniable.tallies.base import AdditiveTally, Counts, read_only
+from deniable.tallies.base import AdditiveTally, Counts, is_count, read_only
 
 if TYPE_CHECKING:
     from deniable.types.deck import estimate as _estimate
@@ -40,11 +40,8 @@ class DeckTally(AdditiveTally[Deck]):
     missing: int = 0
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self,
-            "counts",
-            read_only(self.counts, (self.design.numbers,), "one for each number"),
-        )
+        counts = read_only(self.counts, (self.design.numbers,), "one for each number")
+        object.__setattr__(self, "counts", counts)
         super().__post_init__()
 
     @classmethod
@@ -85,11 +82,7 @@ def tally(deck: Deck, responses: Mapping[Any, int] | Iterable[Any]) -> DeckTally
     )
     counts, missing = np.zeros(deck.numbers, np.int64), 0
     for response, count in pairs:
-        if (
-            isinstance(count, bool)
-            or not isinstance(count, int | np.integer)
-            or count < 0
-        ):
+        if not is_count(count):
             raise InvalidResponse(
                 "a response was sent a number of times that is no count; expected 0 or more."
             )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.designs import Design
 from deniable.designs.labels import format_labels
@@ -50,14 +51,13 @@ def count_devices(
     """
     _check_designs(designs)
     check_same_people(responses=responses, devices=devices)
-    rows, asked = list(responses), list(devices)
-    _check_lengths(rows, asked)
+    rows = list(responses)
     groups: list[list[object]] = [[] for _ in designs]
-    for row, device in zip(rows, device_numbers(designs, asked), strict=True):
+    for row, device in zip(rows, _read_numbers(designs, rows, devices), strict=True):
         groups[device].append(row)
     return [
-        tally(design, each, codes=codes)
-        for design, each in zip(designs.values(), groups, strict=True)
+        tally(design, group, codes=codes)
+        for design, group in zip(designs.values(), groups, strict=True)
     ]
 
 
@@ -84,30 +84,33 @@ def read_devices(
         InvalidRequest: no designs.
     """
     _check_designs(designs)
-    rows, asked = to_items(column), to_items(devices)
-    if rows is None or asked is None:
+    rows, names = to_items(column), to_items(devices)
+    if rows is None or names is None:
         raise InvalidResponse(
             "the responses and the devices are no columns; expected a row for each respondent."
         )
-    _check_lengths(rows, asked)
-    numbers, found = np.array(device_numbers(designs, asked), np.intp), []
-    for number, design in enumerate(designs.values()):
-        own = np.flatnonzero(numbers == number)
+    numbers = np.array(_read_numbers(designs, rows, names), np.intp)
+    return [
+        _read_device(design, rows, np.flatnonzero(numbers == number), codes)
+        for number, design in enumerate(designs.values())
+    ]
 
-        def named(at: int, own: Any = own) -> str:
-            return f"row {own[at]:,}"
 
-        sent, absent = read_rows(
-            design, [rows[row] for row in own.tolist()], codes=codes, where=named
-        )
-        empty = packed_rows(design, [])
-        whole, missing = (
-            np.zeros((len(rows), *empty.shape[1:]), empty.dtype),
-            np.ones(len(rows), np.bool_),
-        )
-        whole[own], missing[own] = sent, absent
-        found.append(Responses(design, {"response": whole}, missing))
-    return found
+def _read_device(
+    design: Design, rows: list[Any], chosen: NDArray[np.intp], codes: bool | None
+) -> Responses[Design]:
+    """Read the rows of one device; all others are missing."""
+    read, absent = read_rows(
+        design,
+        [rows[row] for row in chosen.tolist()],
+        codes=codes,
+        where=lambda at: f"row {chosen[at]:,}",
+    )
+    empty = packed_rows(design, [])
+    column = np.zeros((len(rows), *empty.shape[1:]), empty.dtype)
+    missing = np.ones(len(rows), np.bool_)
+    column[chosen], missing[chosen] = read, absent
+    return Responses(design, {"response": column}, missing)
 
 
 def _check_designs(designs: Mapping[Any, Design]) -> None:
@@ -117,25 +120,31 @@ def _check_designs(designs: Mapping[Any, Design]) -> None:
         )
 
 
-def _check_lengths(rows: list[Any], asked: list[Any]) -> None:
-    if len(rows) != len(asked):
+def _read_numbers(
+    designs: Mapping[Any, Design], rows: list[Any], devices: Iterable[object]
+) -> list[int]:
+    names = list(devices)
+    if len(rows) != len(names):
         raise InvalidResponse(
-            f"there are {len(rows):,} responses and {len(asked):,} devices; expected one for each row."
+            f"there are {len(rows):,} responses and {len(names):,} devices; expected one for each row."
         )
+    return device_numbers(designs, names)
 
 
-def device_numbers(designs: Mapping[Any, Design], asked: Iterable[object]) -> list[int]:
+def device_numbers(
+    designs: Mapping[Any, Design], devices: Iterable[object]
+) -> list[int]:
     """Return the number of each row's device.
 
     Raises:
         InvalidResponse: a device that has no design.
     """
-    places, found = {device: number for number, device in enumerate(designs)}, []
-    for row, device in enumerate(asked):
-        if device not in places:
-            known = format_labels([str(each) for each in designs])
+    order, numbers = {name: number for number, name in enumerate(designs)}, []
+    for row, device in enumerate(devices):
+        if device not in order:
+            names = format_labels([str(name) for name in designs])
             raise InvalidResponse(
-                f"row {row + 1:,} was asked with {quoted(device)}; expected one of {known}."
+                f"row {row + 1:,} was asked with {quoted(device)}; expected one of {names}."
             )
-        found.append(places[device])
-    return found
+        numbers.append(order[device])
+    return numbers

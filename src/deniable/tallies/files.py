@@ -27,10 +27,8 @@ from deniable.errors import (
     nearest,
     quoted,
 )
-from deniable.files.columns import BATCH, DESIGN, ColumnFile, File, open_columns
+from deniable.files.columns import BATCH, DESIGN, ColumnFile
 from deniable.files.office import cell_text
-from deniable.tallies.counting import tally
-from deniable.tallies.counts import Tally
 from deniable.tallies.responses import Responses
 from deniable.tallies.weighted import WeightedTally, tally_weighted
 
@@ -40,45 +38,14 @@ if TYPE_CHECKING:
 Progress = Callable[[int, float | None], None]
 """Told after each batch: how many rows were read, and which share of all, where that is known."""
 
+Values: TypeAlias = tuple[str | None, ...]
+"""The values of some columns by which responses are counted apart."""
+
 Count: TypeAlias = Callable[[AnyDesign, "pa.RecordBatch", bool | None], Any]
 """Counts a batch with the columns of `Responses`, given what whole numbers are."""
 
 _METADATA = "deniable.design"
 _INDEX = re.compile(r"^the response at index ([\d,]+)")
-
-
-def tally_file(
-    design: Design,
-    file: File,
-    format: str | None = None,
-    *,
-    progress: Progress | None = None,
-) -> Tally:
-    """Count the responses of a file to one question about categories, in constant memory.
-
-    Text is read as labels, and whole numbers of a Parquet or Arrow file as codes. A CSV or NDJSON file that breaks off
-    exactly between two rows looks complete; only the others tell. `engines.files.tally_file` counts other types too.
-
-    Args:
-        design: what the responses were drawn with.
-        file: a path or an open binary file.
-        format: "parquet", "arrow", "csv" or "ndjson"; by default told by the name of the file, or by how it begins.
-        progress: told after each batch.
-
-    Raises:
-        Incompatible: the responses were drawn with another design.
-        UnreadableFile: truncated, or does not say which design its responses were drawn with.
-        InvalidRequest: the column of responses is not there.
-        InvalidResponse: something that the design cannot send; the message names the row.
-        OSError: the file is not there, or may not be read.
-    """
-    total = Tally.empty(design)
-    with open_columns(file, format) as columns:
-        for rows, part in counted_batches(columns, design, _count_categories):
-            total = total + part
-            if progress:
-                progress(rows, columns.share)
-    return total
 
 
 def count_weighted(
@@ -106,13 +73,6 @@ def count_weighted(
     return tally_weighted(Responses.of(design, batch.column(0), codes=codes), numbers)
 
 
-def _count_categories(
-    design: AnyDesign, batch: pa.RecordBatch, codes: bool | None
-) -> Tally:
-    assert isinstance(design, Design)
-    return tally(design, batch.column(0), codes=codes)
-
-
 def counted_batches(
     columns: ColumnFile,
     design: AnyDesign,
@@ -124,7 +84,7 @@ def counted_batches(
     pieces: range | None = None,
     size: int = BATCH,
     by: Sequence[str] = (),
-) -> Iterator[tuple[int, Any]]:
+) -> Iterator[tuple[int, dict[Values, Any]]]:
     """Count an open file batch by batch.
 
     Args:
@@ -140,10 +100,13 @@ def counted_batches(
         by: columns by whose values to count apart.
 
     Yields:
-        How many rows were read so far, and what was counted of the last ones; with `by` a mapping from each group.
+        How many rows were read so far, and the tally of the last ones for each group, that is the values of `by`.
 
     Raises:
-        As `tally_file`.
+        Incompatible: the responses were drawn with another design.
+        UnreadableFile: truncated, or does not say which design its responses were drawn with.
+        InvalidRequest: the column of responses is not there.
+        InvalidResponse: something that the design cannot send; the message names the row.
     """
     prefix = f"{question}." if question else ""
     ours = columns.named_design(metadata_key(question))
@@ -151,45 +114,37 @@ def counted_batches(
     for name in beside:
         if columns.names is not None and columns.names.count(name) != 1:
             raise _no_column(columns, name)
-    known = codes if codes is not None or ours is None else True
+    are_codes = codes if codes is not None or ours is None else True
     rows = sum(columns.pieces[: pieces.start]) if pieces is not None else 0
     for batch in columns.batches(
         [*wanted, *named], [*beside, *by], pieces=pieces, size=size
     ):
         for name in named:
             _check_rows(columns, rows, batch.column(name), design)
-        sent = batch.select([*wanted, *beside]).rename_columns(
-            [*design.columns, *beside]
-        )
+        names = [*design.columns, *beside]
+        responses = batch.select([*wanted, *beside]).rename_columns(names)
         try:
-            part = count(design, sent, known)
+            tallies: dict[Values, Any] = {(): count(design, responses, are_codes)}
         except InvalidResponse as error:
             raise _located(error, columns, rows) from None
         rows += len(batch)
-        yield (
-            rows,
-            {
-                group: count(design, each, known)
-                for group, each in _apart(batch, sent, by)
-            }
-            if by
-            else part,
-        )
+        if by:
+            groups = _divide_rows(batch, responses, by)
+            tallies = {group: count(design, part, are_codes) for group, part in groups}
+        yield rows, tallies
 
 
-def _apart(
-    batch: Any, sent: Any, by: Sequence[str]
-) -> Iterator[tuple[tuple[str | None, ...], Any]]:
+def _divide_rows(
+    batch: pa.RecordBatch, responses: pa.RecordBatch, by: Sequence[str]
+) -> Iterator[tuple[Values, pa.RecordBatch]]:
     """Divide rows by the values of columns."""
     import pyarrow as pa
 
-    rows: dict[tuple[str | None, ...], list[int]] = {}
+    rows: dict[Values, list[int]] = {}
     groups = zip(*(batch.column(name).to_pylist() for name in by), strict=True)
-    for number, values in enumerate(groups):
-        rows.setdefault(tuple(map(cell_text, values)), []).append(number)
-    yield from (
-        (group, sent.take(pa.array(numbers))) for group, numbers in rows.items()
-    )
+    for row, values in enumerate(groups):
+        rows.setdefault(tuple(map(cell_text, values)), []).append(row)
+    return ((group, responses.take(pa.array(part))) for group, part in rows.items())
 
 
 def metadata_key(question: str = "") -> str:

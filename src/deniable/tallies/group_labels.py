@@ -39,25 +39,20 @@ def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
     Raises:
         InvalidRequest: no column, or columns with different numbers of rows.
     """
-    given, numbers = _distinct(by)
-    known = getattr(
-        getattr(by, "dtype", None), "categories", None
-    )  # of pandas, or an Enum of Polars
-    seen = np.bincount(numbers, minlength=len(given)) > 0
-    present = dict.fromkeys(
-        each for each, there in zip(given, seen.tolist(), strict=True) if there
-    )
+    labels, numbers = _distinct(by)
+    # Of pandas, or an Enum of Polars.
+    categories = getattr(getattr(by, "dtype", None), "categories", None)
+    present = dict.fromkeys(labels[number] for number in np.unique(numbers).tolist())
     first = [
-        each
-        for each in map(group_label, () if known is None else known)
-        if each in present
+        label
+        for label in map(group_label, () if categories is None else categories)
+        if label in present
     ]
-    order = first + sorted(
-        (each for each in present if each not in set(first)), key=group_order
-    )
-    place = {group: number for number, group in enumerate(order)}
-    places = np.array([place.get(each, -1) for each in given], np.intp)
-    return order, places[numbers] if len(given) else numbers
+    others = [label for label in present if label not in set(first)]
+    order = first + sorted(others, key=group_order)
+    number_of = {label: number for number, label in enumerate(order)}
+    codes = np.array([number_of.get(label, -1) for label in labels], np.intp)
+    return order, codes[numbers] if labels else numbers
 
 
 def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:

@@ -41,51 +41,42 @@ def read_rows(
         "one, first: Responses.of(design, column)",
     )
     if design.is_numbered and codes is None:
-        return _numbered(design, column)
+        return _read_numbered(design, column)
     if not isinstance(design, Design):
         raise InvalidRequest(
-            f"rows of a design that asks for {design.asks} are not read from one column{_with_codes(codes)}; expected "
+            f"rows of a design that asks for {design.asks} are not read from one column"
+            f"{'' if codes is None else ' with codes='}; expected "
             "categories, numbers, or responses that are numbered.",
             "Draw them with dn.respond_all, or read them with Responses.from_arrow.",
         )
-    found, places = read_distinct(design, column, codes=codes, where=where)
-    packed = packed_rows(design, [each for each in found if each is not None])
-    table = np.zeros((len(found), *packed.shape[1:]), packed.dtype)
-    gone = np.array([each is None for each in found], np.bool_)
-    table[~gone] = packed
-    return table[places], gone[places]
+    numbers, indexes = read_distinct(design, column, codes=codes, where=where)
+    packed = packed_rows(design, [number for number in numbers if number is not None])
+    table = np.zeros((len(numbers), *packed.shape[1:]), packed.dtype)
+    gaps = np.array([number is None for number in numbers], np.bool_)
+    table[~gaps] = packed
+    return table[indexes], gaps[indexes]
 
 
-def _with_codes(codes: bool | None) -> str:
-    return "" if codes is None else " with codes="
-
-
-def _numbered(design: Any, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _read_numbered(design: Any, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the numbers of responses that a design reads one by one, 0 where nothing was sent, and which these are."""
+    items = [None if is_absent(item) else item for item in _read_items(column)]
+    numbers = list(response_numbers(design, items))
+    missing = np.array([number is None for number in numbers], np.bool_)
+    return np.array([number or 0 for number in numbers], np.uint32), missing
+
+
+def _read_items(column: Any) -> list[Any]:
     items = to_items(column)
     if items is None:
-        raise _no_column(column)
-    numbers = list(
-        response_numbers(design, [None if is_absent(each) else each for each in items])
-    )
-    missing = np.array([each is None for each in numbers], np.bool_)
-    return np.array([each or 0 for each in numbers], np.uint32), missing
-
-
-def _no_column(column: Any) -> InvalidResponse:
-    return InvalidResponse(
-        f"the responses are a {type(column).__name__}; expected a column with a response for each respondent."
-    )
+        raise InvalidResponse(
+            f"the responses are a {type(column).__name__}; expected a column with a response for each respondent."
+        )
+    return items
 
 
 def packed_rows(design: Design, numbers: list[int]) -> NDArray[Any]:
     """Return the rows of `Responses` that hold these responses, by their numbers: codes, or packed bits of sets."""
-    coding = design.channel.coding
-    return (
-        np.array(numbers, coding.space(0).dtype)
-        if coding.ndim == 1
-        else coding.pack(numbers)
-    )
+    return design.channel.coding.pack(numbers)
 
 
 def read_distinct(
@@ -105,11 +96,10 @@ def read_distinct(
         InvalidResponse: something the design cannot send; the message names the row.
         Incompatible: a `Response` that was drawn with another design.
     """
-    values, firsts, places = _distinct(column)
+    values, firsts, rows = _distinct(column)
     running = Running(design, codes=codes, where=where)
-    return [
-        _number(running, value, row) for value, row in zip(values, firsts, strict=True)
-    ], places
+    pairs = zip(values, firsts, strict=True)
+    return [_number(running, value, row) for value, row in pairs], rows
 
 
 def _distinct(column: Any) -> tuple[list[Any], list[int], NDArray[np.intp]]:
@@ -123,22 +113,20 @@ def _distinct(column: Any) -> tuple[list[Any], list[int], NDArray[np.intp]]:
         and column.dtype.kind in "iuf"
         and not np.ma.isMaskedArray(column)
     ):
-        found, firsts, inverse = np.unique(
+        values, firsts, inverse = np.unique(
             column, return_index=True, return_inverse=True
         )
         order = firsts.argsort()
-        return found[order].tolist(), firsts[order].tolist(), order.argsort()[inverse]
-    items = to_items(column)
-    if items is None:
-        raise _no_column(column)
-    seen: dict[Any, int] = {}
+        return values[order].tolist(), firsts[order].tolist(), order.argsort()[inverse]
+    items = _read_items(column)
+    indexes: dict[Any, int] = {}
     first: list[int] = []
-    places = np.empty(len(items), np.intp)
+    rows = np.empty(len(items), np.intp)
     for row, value in enumerate(items):
-        place = places[row] = seen.setdefault((type(value), value), len(seen))
-        if place == len(first):
+        index = rows[row] = indexes.setdefault((type(value), value), len(indexes))
+        if index == len(first):
             first.append(row)
-    return [value for _, value in seen], first, places
+    return [value for _, value in indexes], first, rows
 
 
 def _number(running: Running, value: Any, row: int) -> int | None:

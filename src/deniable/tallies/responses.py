@@ -91,9 +91,8 @@ class Responses(Generic[Asked]):
                 np.atleast_1d(np.asarray(self.missing)).astype(np.bool_)
             )
             object.__setattr__(self, "missing", missing if missing.any() else None)
-        lengths = {len(column) for column in columns.values()} | (
-            {len(missing)} if self.missing is not None else set()
-        )
+        checked = [*columns.values(), *([] if self.missing is None else [missing])]
+        lengths = set(map(len, checked))
         if len(lengths) != 1:
             raise InvalidResponse(
                 f"the columns have {sorted(lengths)} rows; expected one number of rows for all."
@@ -195,10 +194,13 @@ class Responses(Generic[Asked]):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """Return the symbols of all rows, for NumPy and pandas."""
-        symbols = np.array([*self, None], object)[
-            :-1
-        ]  # one more, so that rows of one length stay objects
+        symbols = _to_objects(list(self))
         return symbols if dtype is None else symbols.astype(dtype)
+
+    @property
+    def gaps(self) -> Missing:
+        """For every row whether it holds nothing."""
+        return np.zeros(len(self), np.bool_) if self.missing is None else self.missing
 
     def present(self) -> dict[str, NDArray[Any]]:
         """Return the columns without the rows that are missing; without a copy, where none are."""
@@ -212,8 +214,7 @@ class Responses(Generic[Asked]):
             for name, column in self.present().items()
         ]
         rows = iter(sent[0]) if len(sent) == 1 else iter(zip(*sent, strict=True))
-        absent = np.zeros(len(self), np.bool_) if self.missing is None else self.missing
-        return (None if gap else next(rows) for gap in absent.tolist())
+        return (None if gap else next(rows) for gap in self.gaps.tolist())
 
     def __add__(self, other: Self) -> Self:
         if not isinstance(other, Responses):
@@ -223,19 +224,12 @@ class Responses(Generic[Asked]):
             name: np.concatenate([column, other.columns[name]])
             for name, column in self.columns.items()
         }
-        gaps = [
-            np.zeros(len(each), np.bool_) if each.missing is None else each.missing
-            for each in (self, other)
-        ]
+        unnamed = self.index is None or other.index is None
         return replace(
             self,
             columns=columns,
-            missing=None
-            if self.missing is other.missing is None
-            else np.concatenate(gaps),
-            index=None
-            if self.index is None or other.index is None
-            else self.index.append(other.index),
+            missing=np.concatenate([self.gaps, other.gaps]),
+            index=None if unnamed else self.index.append(other.index),
             name=self.name if self.name == other.name else "",
         )
 
@@ -251,10 +245,7 @@ class Responses(Generic[Asked]):
                 np.array_equal(column, other.columns[name])
                 for name, column in self.columns.items()
             )
-            and (
-                self.missing is other.missing is None
-                or np.array_equal(self.missing, other.missing)  # type: ignore[arg-type]
-            )
+            and np.array_equal(self.gaps, other.gaps)
         )
 
     __hash__ = None  # type: ignore[assignment]  # equal by what may be millions of rows
@@ -270,7 +261,7 @@ class Responses(Generic[Asked]):
         )
 
     def __repr__(self) -> str:
-        gaps = 0 if self.missing is None else int(self.missing.sum())
+        gaps = int(self.gaps.sum())
         return f"Responses({self.design!r}, {counted(len(self), 'row')}{f', {gaps:,} missing' if gaps else ''})"
 
     def check(self, design: AnyDesign) -> None:
@@ -342,11 +333,12 @@ class Responses(Generic[Asked]):
         Raises:
             MissingExtra: pandas is not installed.
         """
-        absent = np.zeros(len(self), np.bool_) if self.missing is None else self.missing
-        made = data_frame(
-            {name: _spread(each, absent) for name, each in self._symbols().items()}
-        )
-        return made if self.index is None else made.set_axis(self.index, axis=0)
+        columns = {
+            name: _spread(symbols, self.gaps)
+            for name, symbols in self._symbols().items()
+        }
+        frame = data_frame(columns)
+        return frame if self.index is None else frame.set_axis(self.index, axis=0)
 
     def _symbols(self) -> dict[str, list[object]]:
         """Return the symbols of the rows that are there, by column; of several attributes, by attribute."""
@@ -378,10 +370,13 @@ def _read_only(column: Any) -> NDArray[Any]:
 
 def _spread(present: list[object], absent: Missing) -> NDArray[np.object_]:
     column: NDArray[np.object_] = np.full(len(absent), None, object)
-    column[~absent] = np.array([*present, None], object)[
-        :-1
-    ]  # one more, so that rows of one length stay objects
+    column[~absent] = _to_objects(present)
     return column
+
+
+def _to_objects(items: list[object]) -> NDArray[np.object_]:
+    # One more, so that rows of one length stay objects.
+    return np.array([*items, None], object)[:-1]
 
 
 def _to_arrow(column: NDArray[Any], missing: Missing | None) -> Any:

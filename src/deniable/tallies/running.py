@@ -7,7 +7,7 @@ import numbers
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +20,13 @@ from deniable.tallies.counts import Tally, zeros
 
 _HELD_RESPONSES = 1 << 12  # single responses that are held back to be counted together
 
-Where = Callable[[int], str]
+Flags: TypeAlias = NDArray[np.bool_]
+
+Where: TypeAlias = Callable[[int], str]
 """How a row is called in a message, given how many came before it."""
 
 
-_ABSENT = {
-    "NoneType",
-    "NAType",
-    "NaTType",
-}  # None, and what pandas writes for it; pandas itself is never imported
+_ABSENT = {"NoneType", "NAType", "NaTType"}  # None, and what pandas writes for it
 
 
 def at_index(offset: int) -> str:
@@ -73,7 +71,7 @@ class Running:
         """Count Python objects: labels, codes, Responses, and None or NaN where nothing was sent."""
         wrong = {kind for kind in set(map(type, batch)) if not _countable(kind)}
         if wrong:
-            first = next(i for i, each in enumerate(batch) if type(each) in wrong)
+            first = next(row for row, item in enumerate(batch) if type(item) in wrong)
             self._refuse_kind(type(batch[first]), first)
         # One pass in C; equal objects are read once. Booleans, which equal 0 and 1, were refused above.
         self.add_distinct(Counter(batch).items(), locate=batch.index)
@@ -110,9 +108,7 @@ class Running:
             self.refuse(value, locate(value))
         return number
 
-    def add_numbers(
-        self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None
-    ) -> None:
+    def add_numbers(self, batch: NDArray[Any], present: Flags | None = None) -> None:
         """Count an array of whole numbers, stored as integers or as floats in which NaN stands for nothing.
 
         Args:
@@ -120,9 +116,9 @@ class Running:
             present: where there are missing rows, which of all rows are in the batch.
         """
         if batch.dtype.kind == "f":
-            batch, present = self._whole(batch, present)
-        rows = len(batch) if present is None else len(present)
-        self._settle_codes(bool(len(batch)))
+            batch, present = self._to_integers(batch, present)
+        if len(batch):
+            self._settle_codes()
         if (
             self._codes is False
             or self.coding.ndim > 1
@@ -133,15 +129,15 @@ class Running:
             )
             order = firsts.argsort()
             counted = zip(values[order].tolist(), counts[order].tolist(), strict=True)
-            self.add_distinct(counted, locate=_locator(batch, present))
+            self.add_distinct(
+                counted,
+                locate=lambda value: _row_at(present, int((batch == value).argmax())),
+            )
         else:
             self._add_codes(batch, present)
-        self.missing += rows - len(batch)
-        self.rows += rows
+        self._add_rows(len(batch), present)
 
-    def add_rows(
-        self, batch: NDArray[Any], present: NDArray[np.bool_] | None = None
-    ) -> None:
+    def add_rows(self, batch: NDArray[Any], present: Flags | None = None) -> None:
         """Count an array as the channel's coding reads it, such as packed rows of sets.
 
         Args:
@@ -150,15 +146,15 @@ class Running:
         """
         rows = self.coding.read(batch)
         if (first := self.coding.impossible(rows)) is not None:
-            self.refuse(
-                self.coding.show(rows[first]),
-                first if present is None else int(np.flatnonzero(present)[first]),
-            )
+            self.refuse(self.coding.show(rows[first]), _row_at(present, first))
         self.coding.count_into(self._counts, rows)
         self._respondents += len(rows)
-        count = len(rows) if present is None else len(present)
-        self.missing += count - len(rows)
-        self.rows += count
+        self._add_rows(len(rows), present)
+
+    def _add_rows(self, counted: int, present: Flags | None) -> None:
+        rows = counted if present is None else len(present)
+        self.missing += rows - counted
+        self.rows += rows
 
     def refuse(self, value: object, offset: int) -> NoReturn:
         """Say that a row of this batch holds no response of the design.
@@ -169,9 +165,9 @@ class Running:
         row = self._where(self.rows + offset)
         symbols = self.design.symbols
         if self.design.channel.sizes:
-            sent = value.symbol if isinstance(value, Response) else value
+            symbol = value.symbol if isinstance(value, Response) else value
             raise InvalidResponse(
-                f"{row} is {quoted(sent)}; expected {self.coding.describe()}."
+                f"{row} is {quoted(symbol)}; expected {self.coding.describe()}."
             )
         if isinstance(value, numbers.Real) and self._codes is not False:
             raise InvalidResponse(
@@ -202,8 +198,11 @@ class Running:
         label = value
         if isinstance(value, Response):
             if value.design != self.design.hash:
-                raise _foreign(
-                    self._where(self.rows + locate(value)), value.design, self.design
+                row = self._where(self.rows + locate(value))
+                raise Incompatible(
+                    f"{row} belongs to the design {value.design:.19}…; expected {self.design.hash:.19}… "
+                    f"({self.design!r}).",
+                    "Tally each design's responses on their own.",
                 )
             label = value.symbol
         elif is_absent(value):
@@ -211,19 +210,19 @@ class Running:
         elif not isinstance(value, str):
             if value != value // 1:
                 self.refuse(value, locate(value))
-            self._settle_codes(True)
+            self._settle_codes()
             if self._codes is not False:
-                known = 0 <= value < self.design.channel.responses
-                return int(value) if known else self.refuse(value, locate(value))
+                in_range = 0 <= value < self.design.channel.responses
+                return int(value) if in_range else self.refuse(value, locate(value))
             label = str(int(value))
         try:
             return self.design.symbol_number(label)
         except InvalidResponse:
             self.refuse(label, locate(value))
 
-    def _whole(
-        self, batch: NDArray[Any], present: NDArray[np.bool_] | None
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _to_integers(
+        self, batch: NDArray[Any], present: Flags | None
+    ) -> tuple[NDArray[np.int64], Flags]:
         """Return floats as integers, and which rows they belong to."""
         filled = ~np.isnan(batch)
         if present is None:
@@ -231,31 +230,27 @@ class Running:
         else:
             present = present.copy()
             present[present] = filled
-        kept = batch[filled]
-        with np.errstate(
-            invalid="ignore"
-        ):  # an infinity becomes some integer, and is found by the comparison
-            whole = kept.astype(np.int64)
-        wrong = whole != kept
+        numbers = batch[filled]
+        # An infinity becomes some integer, and is found by the comparison.
+        with np.errstate(invalid="ignore"):
+            integers = numbers.astype(np.int64)
+        wrong = integers != numbers
         if wrong.any():
             first = int(wrong.argmax())
-            self.refuse(float(kept[first]), int(np.flatnonzero(present)[first]))
-        return whole, present
+            self.refuse(float(numbers[first]), _row_at(present, first))
+        return integers, present
 
-    def _add_codes(
-        self, codes: NDArray[Any], present: NDArray[np.bool_] | None
-    ) -> None:
+    def _add_codes(self, codes: NDArray[Any], present: Flags | None) -> None:
         try:
             self.coding.count_into(self._counts, codes)
         except OverflowError:
             first = self.coding.impossible(codes) or 0
-            offset = first if present is None else int(np.flatnonzero(present)[first])
-            self.refuse(int(codes[first]), offset)
+            self.refuse(int(codes[first]), _row_at(present, first))
         self._respondents += len(codes)
 
-    def _settle_codes(self, used: bool) -> None:
+    def _settle_codes(self) -> None:
         """Before the first whole number is read, make sure that it cannot mean two symbols."""
-        if used and self._codes is None and self._ambiguous:
+        if self._codes is None and self._ambiguous:
             raise InvalidResponse(
                 "these responses are whole numbers, and so are the symbols of this design, in another order; "
                 "expected to know whether they are labels or codes.",
@@ -284,13 +279,6 @@ def booleans(row: str, design: Design) -> InvalidResponse:
     )
 
 
-def _foreign(row: str, named: str, design: Design) -> Incompatible:
-    return Incompatible(
-        f"{row} belongs to the design {named:.19}…; expected {design.hash:.19}… ({design!r}).",
-        "Tally each design's responses on their own.",
-    )
-
-
 def _countable(kind: type) -> bool:
     if issubclass(kind, bool | np.bool_):
         return False
@@ -314,11 +302,6 @@ def are_renumbered(labels: Sequence[str]) -> bool:
     )
 
 
-def _locator(
-    batch: NDArray[Any], present: NDArray[np.bool_] | None
-) -> Callable[[Any], int]:
-    def locate(value: Any) -> int:
-        first = int((batch == value).argmax())
-        return first if present is None else int(np.flatnonzero(present)[first])
-
-    return locate
+def _row_at(present: Flags | None, index: int) -> int:
+    """Return the row of a response, given its index among those that are present."""
+    return index if present is None else int(np.flatnonzero(present)[index])

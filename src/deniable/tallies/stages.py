@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -44,8 +44,8 @@ class StageTallies(AdditiveTally[Ladder]):
     finest: tuple[Tally, ...]
 
     def __post_init__(self) -> None:
-        for what in (self.seen, self.finest):
-            if tuple(each.design for each in what) != self.design.designs:
+        for tallies in (self.seen, self.finest):
+            if tuple(tally.design for tally in tallies) != self.design.designs:
                 raise Incompatible(
                     "the tallies are not those of the ladder's stages, one for each in their order."
                 )
@@ -58,12 +58,12 @@ class StageTallies(AdditiveTally[Ladder]):
     @property
     def respondents(self) -> int:
         """How many people responded at all."""
-        return sum(each.respondents for each in self.finest)
+        return sum(tally.respondents for tally in self.finest)
 
     @property
     def missing(self) -> int:
         """How many respondents sent nothing at their last stage."""
-        return sum(each.missing for each in self.finest)
+        return sum(tally.missing for tally in self.finest)
 
     def raised(
         self, response: Response, previous: Response | None = None
@@ -91,15 +91,14 @@ class StageTallies(AdditiveTally[Ladder]):
 
     @classmethod
     def _read_parts(cls, body: Mapping[str, Any], design: Ladder) -> dict[str, Any]:
-        return {
-            name: tuple(
-                Tally.from_body(documents.field({"tally": each}, "tally", dict), stage)
-                for each, stage in zip(
-                    documents.field(body, name, list), design, strict=False
-                )
+        parts = {}
+        for name in ("seen", "finest"):
+            pairs = zip(documents.field(body, name, list), design, strict=False)
+            parts[name] = tuple(
+                Tally.from_body(documents.field({"tally": part}, "tally", dict), stage)
+                for part, stage in pairs
             )
-            for name in ("seen", "finest")
-        }
+        return parts
 
 
 def count_stages(
@@ -129,7 +128,7 @@ def count_stages(
         raise InvalidResponse(
             f"the responses are a {type(columns).__name__}; expected a column for each stage."
         )
-    if all(each is None or _is_history(each) for each in columns):
+    if all(row is None or _is_history(row) for row in columns):
         columns, reached = _in_columns(ladder, columns)
     if not all(hasattr(column, "__len__") for column in columns):
         raise InvalidResponse(
@@ -178,10 +177,9 @@ def finest_rows(
             "respondent."
         )
     _check_stages(ladder, last)
-    gone = np.zeros(rows, np.bool_) if responses.missing is None else responses.missing
     pairs = enumerate(zip(ladder, responses.columns.values(), strict=True), 1)
     return [
-        Responses(design, {"response": column}, gone | (last != at))
+        Responses(design, {"response": column}, responses.gaps | (last != at))
         for at, (design, column) in pairs
     ]
 
@@ -194,12 +192,10 @@ def _check_stages(ladder: Ladder, last: Any) -> None:
             )
 
 
-def _is_history(given: Any) -> bool:
-    return isinstance(given, Response) or (
-        isinstance(given, tuple)
-        and bool(given)
-        and all(isinstance(each, Response) for each in given)
-    )
+def _is_history(row: object) -> bool:
+    if isinstance(row, tuple) and row:
+        return all(isinstance(response, Response) for response in row)
+    return isinstance(row, Response)
 
 
 def _in_columns(
@@ -211,8 +207,8 @@ def _in_columns(
     for row, history in enumerate(histories):
         if history is None:
             continue
-        sent = [history] if isinstance(history, Response) else history
-        stages = {ladder.stage(each.design): each.symbol for each in sent}
+        responses = [history] if isinstance(history, Response) else history
+        stages = {ladder.stage(each.design): each.symbol for each in responses}
         for stage, symbol in stages.items():
             columns[stage][row] = symbol
         reached[row] = max(stages) + 1
@@ -222,8 +218,7 @@ def _in_columns(
 def _cut(column: Any, rows: Any) -> Any:
     if isinstance(column, np.ndarray):
         return column[rows]
-    picked: Iterable[int] = np.flatnonzero(rows).tolist()
-    return [column[row] for row in picked]
+    return [column[row] for row in np.flatnonzero(rows).tolist()]
 
 
 def _without(counted: Tally, one: Tally) -> Tally:
@@ -231,9 +226,8 @@ def _without(counted: Tally, one: Tally) -> Tally:
         raise InvalidResponse(
             "the response before it was not counted at its stage; expected one that was."
         )
-    return Tally(
-        counted.design,
-        counted.counts - one.counts,
-        counted.missing,
-        counted.respondents - one.respondents,
+    return replace(
+        counted,
+        counts=counted.counts - one.counts,
+        respondents=counted.respondents - one.respondents,
     )

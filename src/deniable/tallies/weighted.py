@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable import documents
 from deniable.designs import Design
-from deniable.errors import InvalidRequest, InvalidResponse, UnreadableFile
+from deniable.errors import InvalidRequest, InvalidResponse
 from deniable.files.row_names import check_same_people
-from deniable.tallies.base import AdditiveTally, Counts, read_only
-from deniable.tallies.counts import Declared, zeros
+from deniable.tallies.base import Counts, Sums, read_only
+from deniable.tallies.counts import Declared, DeclaredTally, zeros
 from deniable.tallies.responses import Responses
 
 if TYPE_CHECKING:
@@ -23,14 +21,12 @@ if TYPE_CHECKING:
 
 __all__ = ["WeightedTally", "tally_weighted"]
 
-Sums: TypeAlias = tuple[Fraction, ...]
-
 _BITS = 26  # of a half of a float's digits: sums of 2^26 halves are exact in a float
-_MOST_ROWS = 1 << 26
+_MAX_ROWS = 1 << 26
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedTally(AdditiveTally[Design]):
+class WeightedTally(DeclaredTally):
     """How many people sent each symbol, and the sums of their weights and of the squares of these.
 
     The sums are exact, so that tallies add up to the same in any order.
@@ -68,7 +64,7 @@ class WeightedTally(AdditiveTally[Design]):
         )
         for name in ("weights", "squares"):
             sums = tuple(map(Fraction, getattr(self, name)))
-            if len(sums) != cells or any(each < 0 for each in sums):
+            if len(sums) != cells or min(sums, default=0) < 0:
                 raise InvalidResponse(
                     f"the sums of {name} do not fit; expected {cells} numbers of 0 or more."
                 )
@@ -92,56 +88,8 @@ class WeightedTally(AdditiveTally[Design]):
         none = (Fraction(0),) * design.channel.cells
         return cls(design, zeros(design), none, none)
 
-    def to_body(self) -> dict[str, Any]:
-        body = {
-            "design": self.design.hash,
-            "counts": self.counts.tolist(),
-            "weights": [str(each) for each in self.weights],
-            "squares": [str(each) for each in self.squares],
-            "missing": self.missing,
-        }
-        return (
-            body
-            if self.declared is None
-            else {**body, "declared": self.declared.to_body()}
-        )
 
-    @classmethod
-    def _read_parts(cls, body: Mapping[str, Any], design: Design) -> dict[str, Any]:  # noqa: ARG003 - some need it
-        counts = documents.field(body, "counts", list)
-        if not all(
-            isinstance(each, int) and not isinstance(each, bool) for each in counts
-        ):
-            raise UnreadableFile(
-                "the counts are not whole numbers; expected 0 or more."
-            )
-        try:
-            sums = {
-                name: tuple(
-                    Fraction(str(each)) for each in documents.field(body, name, list)
-                )
-                for name in _SUMS
-            }
-            found = {
-                "counts": np.array(counts, np.int64),
-                **sums,
-                "missing": documents.integer_field(body, "missing"),
-            }
-        except (ValueError, ZeroDivisionError, OverflowError):
-            raise UnreadableFile(
-                "the weights are not sums of numbers; expected fractions."
-            ) from None
-        if "declared" in body:
-            found["declared"] = Declared.from_body(
-                documents.field(body, "declared", dict)
-            )
-        return found
-
-
-_SUMS = ("weights", "squares")
-
-
-def tally_weighted(responses: Responses[Any], weights: Any) -> WeightedTally:
+def tally_weighted(responses: Responses[Any], weights: object) -> WeightedTally:
     """Count responses with a weight for each.
 
     Args:
@@ -161,44 +109,38 @@ def tally_weighted(responses: Responses[Any], weights: Any) -> WeightedTally:
         ([1, 2], [1.5, 6.0])
     """
     check_same_people(responses=responses, weights=weights)
-    given = read_weights(weights, len(responses))
-    if responses.missing is not None:
-        given = given[~responses.missing]
-    codes = responses.present()["response"]
-    design, cells = responses.design, responses.design.channel.cells
+    numbers, design = read_weights(weights, len(responses)), responses.design
+    codes, cells = responses.present()["response"], design.channel.cells
     if codes.ndim != 1 or not design.channel.own_cells:
-        none = (Fraction(0),) * cells
-        return WeightedTally(
-            design, np.zeros(cells, np.int64), none, none
-        )  # which is refused
+        return WeightedTally.empty(design)  # which is refused
+    numbers = numbers[~responses.gaps]
     counts = np.bincount(codes, minlength=cells).astype(np.int64)
-    missing = 0 if responses.missing is None else int(responses.missing.sum())
-    sums, squares = (exact_sums(each, codes, cells) for each in (given, given**2))
-    return WeightedTally(design, counts, sums, squares, missing)
+    sums, squares = (exact_sums(each, codes, cells) for each in (numbers, numbers**2))
+    return WeightedTally(design, counts, sums, squares, int(responses.gaps.sum()))
 
 
-def read_weights(given: Any, rows: int) -> NDArray[np.float64]:
+def read_weights(column: object, rows: int) -> NDArray[np.float64]:
     """Read a column of weights.
 
     Raises:
         InvalidResponse: a weight that is missing, negative or no number, or another number of rows.
     """
     try:
-        found = np.array(given, np.float64)
+        weights = np.array(column, np.float64)
     except (TypeError, ValueError):
         raise InvalidResponse(
             "not every weight is a number; expected one in each row."
         ) from None
-    if found.shape != (rows,):
+    if weights.shape != (rows,):
         raise InvalidResponse(
-            f"there are {found.size:,} weights; expected {rows:,}, one for each row."
+            f"there are {weights.size:,} weights; expected {rows:,}, one for each row."
         )
-    wrong = ~(np.isfinite(found) & (found >= 0))
+    wrong = ~(np.isfinite(weights) & (weights >= 0))
     if wrong.any():
         raise InvalidResponse(
             f"the weight of row {int(wrong.argmax()) + 1:,} is missing or negative; expected a number, 0 or more."
         )
-    return found
+    return weights
 
 
 def exact_sums(values: NDArray[np.float64], codes: NDArray[Any], size: int) -> Sums:
@@ -208,23 +150,19 @@ def exact_sums(values: NDArray[np.float64], codes: NDArray[Any], size: int) -> S
     stay below 2^53.
     """
     total = [Fraction(0)] * size
-    for start in range(0, len(values), _MOST_ROWS):
-        piece, own = (
-            values[start : start + _MOST_ROWS],
-            codes[start : start + _MOST_ROWS].astype(np.int64),
+    for start in range(0, len(values), _MAX_ROWS):
+        rows = slice(start, start + _MAX_ROWS)
+        digits, powers = np.frexp(values[rows])
+        keys, group = np.unique(
+            codes[rows].astype(np.int64) * 4096 + (powers + 2048), return_inverse=True
         )
-        digits, powers = np.frexp(piece)
-        whole = (digits * 2.0**53).astype(np.int64)
-        keys, where = np.unique(own * 4096 + (powers + 2048), return_inverse=True)
-        high = np.bincount(where, weights=(whole >> _BITS).astype(np.float64))
-        low = np.bincount(
-            where, weights=(whole & ((1 << _BITS) - 1)).astype(np.float64)
-        )
+        integers = (digits * 2.0**53).astype(np.int64)
+        halves = integers >> _BITS, integers & ((1 << _BITS) - 1)
+        high, low = (np.bincount(group, half.astype(np.float64)) for half in halves)
         for key, above, below in zip(
             keys.tolist(), high.tolist(), low.tolist(), strict=True
         ):
             code, power = divmod(key, 4096)
-            total[code] += Fraction((int(above) << _BITS) + int(below)) * Fraction(
-                2
-            ) ** (power - 2048 - 53)
+            number = (int(above) << _BITS) + int(below)
+            total[code] += number * Fraction(2) ** (power - 2048 - 53)
     return tuple(total)

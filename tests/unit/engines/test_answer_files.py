@@ -14,11 +14,10 @@ import pytest
 from deniable.chance import Source
 from deniable.designs import k_ary, matrix, product, warner
 from deniable.engines import Local, answer_blocks
-from deniable.engines.files import WrittenResponses, respond_file
+from deniable.engines.files import WrittenResponses, respond_file, tally_file
 from deniable.errors import DeniableError, InvalidAnswer, InvalidRequest, UnreadableFile
 from deniable.files.atomic import atomic_write
 from deniable.tallies import Tally, tally
-from deniable.tallies.files import tally_file
 from tests.support import answers
 from tests.support.seeded import seeded as source_named
 

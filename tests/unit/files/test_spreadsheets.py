@@ -15,10 +15,9 @@ import deniable
 from deniable.collector import exports
 from deniable.collector.store import open_store
 from deniable.designs import k_ary
-from deniable.engines.files import respond_file
+from deniable.engines.files import respond_file, tally_file
 from deniable.files.cells import safe_cell
 from deniable.files.spreadsheets import plain_batch, safe_batch
-from deniable.tallies.files import tally_file
 from tests.support.filled import fill, opened
 from tests.support.surveys import question, small
 

@@ -16,7 +16,6 @@ from deniable.designs import Design, hadamard, k_ary, local_hashing, warner
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidRequest, InvalidResponse
 from deniable.tallies import Tally, tally
-from deniable.tallies.counting import count_codes
 
 DESIGN = k_ary(["a", "b", "c"], epsilon=1)
 LABELS = ["a", None, "b", "c", "c"]
@@ -250,25 +249,16 @@ def test_codes_are_counted_as_bincount_counts_them(
     )  # more than the chunks in which they are counted
     design = k_ary(256, epsilon=1)
     assert (
-        count_codes(design, many).counts.tolist()
-        == np.bincount(many, minlength=256).tolist()
+        tally(design, many).counts.tolist() == np.bincount(many, minlength=256).tolist()
     )
 
 
 def test_bytes_are_counted_for_designs_larger_than_a_byte() -> None:
     many = np.arange(200_001).astype(np.uint8)
     assert (
-        count_codes(k_ary(300, epsilon=1), many).counts.tolist()
+        tally(k_ary(300, epsilon=1), many).counts.tolist()
         == np.bincount(many, minlength=300).tolist()
     )
-
-
-@pytest.mark.parametrize(
-    "wrong", [np.array([0.0]), np.array([[0]]), np.array([True]), np.array(["a"])]
-)
-def test_count_codes_takes_integers_only(wrong: Any) -> None:
-    with pytest.raises(InvalidResponse, match="expected one row of integers"):
-        count_codes(DESIGN, wrong)
 
 
 class _Bits(Dense):

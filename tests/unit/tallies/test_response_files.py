@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from deniable.designs import k_ary
+from deniable.engines.files import tally_file
 from deniable.engines.files import tally_file as tally_any
 from deniable.errors import (
     DeniableError,
@@ -25,7 +26,6 @@ from deniable.errors import (
 )
 from deniable.responses import respond
 from deniable.tallies import Tally, tally
-from deniable.tallies.files import tally_file
 from tests.support import answers
 
 DESIGN = k_ary(["no", "yes", "NA", 'naïve, "☂"\nor not'], epsilon=1)

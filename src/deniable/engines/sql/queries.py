@@ -184,7 +184,7 @@ class _CountedTable:
         ]
         shown.append(f"CAST({cell} AS BIGINT) AS cell")
         return (
-            [*shown, f"CAST({label} AS {self.dialect.TEXT}) AS label"]
+            [*shown, f"CAST({label} AS {self.dialect.type_of_text}) AS label"]
             if labels
             else shown
         )

@@ -11,7 +11,7 @@ import numpy as np
 from deniable.designs import Design
 from deniable.tallies import Tally
 from deniable.tallies.base import AdditiveTally, Counts, count_responses, read_only
-from deniable.tallies.margins import as_cells, marginal
+from deniable.tallies.counts import as_cells, marginal
 from deniable.types.drawn.design import DrawnDesign, Hand
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from deniable.collector.app import make_app
 from deniable.collector.settings import Settings
 from deniable.collector.store import Store, Token
 from deniable.designs import matrix, warner
+from deniable.engines.files import tally_file
 from deniable.survey import Survey
 from deniable.tallies import Tally
-from deniable.tallies.files import tally_file
 from tests.support.collector import Inside, submission
 from tests.support.surveys import question, small
 

@@ -19,9 +19,8 @@ from deniable.channel import Bits, Mixture, Sets, Subset
 from deniable.channel.sets import Part
 from deniable.designs import Design
 from deniable.engines import local
-from deniable.engines.files import respond_file
+from deniable.engines.files import respond_file, tally_file
 from deniable.errors import InvalidAnswer, InvalidResponse
-from deniable.tallies.files import tally_file
 from tests.support.seeded import seeded
 from tests.support.sets import SMALL, around
 

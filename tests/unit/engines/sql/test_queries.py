@@ -37,7 +37,7 @@ ROW = {
 )
 def test_a_name_is_one_name(name: str, dialect: str) -> None:
     assume(dialect != "spark" or "${" not in name)
-    mark = DIALECTS[dialect].MARK
+    mark = DIALECTS[dialect].mark
     quoted = DIALECTS[dialect].name(name)
     assert quoted[0] == quoted[-1] == mark
     inside = quoted[1:-1]
