@@ -613,6 +613,11 @@ class KeyValueNumbers:
 
     @property
     def frequency(self) -> Vector:
+        """The share of respondents who have each item.
+
+        Raises:
+            NotEstimable: the design does not tell edges from none.
+        """
         if self.linear.frequency is None:
             raise NotEstimable(
                 f"{self.design.name} does not tell who has an item; expected a design such as lpp_club() or pckv_ue()."
@@ -621,6 +626,7 @@ class KeyValueNumbers:
 
     @property
     def weight(self) -> Vector:
+        """The sum of the weights of each item over the number of respondents."""
         middle, half = self.design.scale
         return (middle * self.frequency if middle else 0.0) + half * self.centred
 
@@ -636,6 +642,7 @@ class KeyValueNumbers:
 
     @property
     def mean(self) -> Vector:
+        """The mean weight of those who have an item: a ratio, to be read together with `within_noise`."""
         middle, half = self.design.scale
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.asarray(middle + half * self.centred / self.frequency, np.float64)
@@ -666,12 +673,14 @@ class KeyValueNumbers:
             return np.asarray(half**2 * centred / self.frequency**2, np.float64)
 
     def joint(self, items: Sequence[int]) -> Matrix:
+        """Return the covariance of the frequencies and then the weights of some items."""
         (middle, half), eye = self.design.scale, np.eye(len(items))
         turn = np.block([[eye, 0 * eye], [middle * eye, half * eye]])
         matrix = self.linear.matrix(list(items)) / self.kept**2
         return np.asarray(turn @ matrix @ turn.T, np.float64)
 
     def covariance_of_means(self) -> Matrix:
+        """Return the covariance of the mean weights, by the delta method."""
         f = self.frequency
         with np.errstate(divide="ignore", invalid="ignore"):
             turn = np.hstack([np.diag(-self.mean / f), np.diag(1 / f)])
@@ -752,6 +761,7 @@ class KeyValueNumbers:
         return Triples(sent, counts, known, among), has, Scored(values, weight)
 
     def edges(self) -> Quantity:
+        """Return the number of edges of a respondent."""
         _ = self.frequency  # refuses where edges are not told
         f, _w, var_f, *_ = self.linear.totals()
         return Quantity(f, var_f**0.5, self._test_edges).times(1 / self.kept)
@@ -768,6 +778,7 @@ class KeyValueNumbers:
         )
 
     def edge_weight(self) -> Quantity:
+        """Return the average weight of an edge."""
         _ = self.centred, self.frequency  # refuses what is not told
         f, w, var_f, var_w, cov = self.linear.totals()
         middle, half = self.design.scale
@@ -785,6 +796,7 @@ class KeyValueNumbers:
         return _interval(triples.together().ratio(weight, has, level))
 
     def total_weight(self) -> Quantity:
+        """Return the sum of the weights of a respondent."""
         _ = self.centred  # refuses where weights are not told
         f, w, var_f, var_w, cov = self.linear.totals()
         middle, half = self.design.scale
@@ -810,6 +822,7 @@ class KeyValueNumbers:
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
+        """What calls for care: items and edges within noise, items that nobody was asked about, crowded padding."""
         cautions = []
         if self._tells_means and self.within_noise.any():
             count, items = int(self.within_noise.sum()), len(self.design.items)
@@ -828,6 +841,7 @@ class KeyValueNumbers:
         return (*cautions, *(() if self.corrected else crowding(self)))
 
     def describe(self) -> tuple[str, str, tuple[str, ...]]:
+        """Return the title, the method and the notes of a summary."""
         design, tally, scaling = self.design, self.tally, self.linear.scaling
         epsilon = formats.epsilon(design.epsilon)
         title = (
@@ -845,6 +859,7 @@ class KeyValueNumbers:
         return title, scaling, (notes, silent)
 
     def graph(self, estimate: ItemEstimate) -> dict[str, Quantity]:
+        """Return numbers of the whole graph by name, as far as they are told."""
         if self.linear.frequency is None:
             if self.linear.weight is None:
                 return {}
@@ -862,11 +877,13 @@ class KeyValueNumbers:
 
     @property
     def row_type(self) -> RowType:
+        """The rows of a summary."""
         return WeightRow if self.linear.frequency is None else ItemRow
 
     def columns(
         self, estimate: ItemEstimate, level: float
     ) -> dict[str, Sequence[float | None]]:
+        """Return the further columns of a summary by field of the row."""
         unknown = [None] * len(self.design.items)
         columns: dict[str, Sequence[float | None]] = {
             part.name: unknown for part in fields(ItemRow)[len(fields(Row)) :]
@@ -887,6 +904,7 @@ class KeyValueNumbers:
         return columns
 
     def to_source(self) -> dict[str, Any]:
+        """Return what the numbers are made from, for JSON."""
         return {
             "scaling": self.linear.scaling,
             "population": self.population,
