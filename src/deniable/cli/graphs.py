@@ -200,8 +200,7 @@ def _read_tally(design: GraphDesign, text: bytes) -> GraphTally:
 def _draw(result: Any, count: int, level: float) -> Figure:
     from deniable.report.graphs import weighted_graph
 
-    linear = getattr(result, "linear", None)
-    if linear is not None and linear.frequency is not None:
+    if result.type == "key-value" and result.tells("frequency"):
         return weighted_graph(result, count=count, level=level)
     figure: Figure = result.plot(level=level)
     return figure

@@ -52,6 +52,7 @@ FILES: dict[str, str] = {
     "respond_all": "draw",
     "count_sent": "draw",
     "tally_column": "draw",
+    "draw_pieces": "draw",
     "TALLY": "count",
     "tally": "count",
     "count_labels": "count",
@@ -104,6 +105,7 @@ respond(design, answer, *, source) → Response
 respond_all(design, answers, *, source) → Responses; a missing answer gives a missing response
 count_sent(responses) → TALLY, at the speed of arrays
 tally_column(design, column, *, codes) → TALLY, of types whose responses are those of categories
+draw_pieces(design, edges, source, fast) → arrays of responses, of types that ask for edges
 TALLY, the class of the tallies
 tally(design, responses) → TALLY, of any iterable of responses
 count_labels(design, columns) → TALLY, of columns of text in a file

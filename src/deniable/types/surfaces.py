@@ -49,6 +49,16 @@ NOT_FIELDED: dict[str, str] = dict.fromkeys(
     ("survey file", "page", "collector", "client"), NO_QUESTION
 )
 
+NOT_ONE_QUESTION: dict[str, str] = {
+    **NOT_FIELDED,
+    "regression": NO_REGRESSION,
+    "browser draw": NO_SCRIPT,
+    "field kit": NOT_BY_HAND,
+    "plan": NO_PRECISION,
+    "ledger": NO_STAGES,
+}
+"""What refuses items, edges and strings, which are not the answer to one question with categories."""
+
 
 def refusals(asks: str) -> Mapping[str, str]:
     """Return the reason of each surface that refuses a type of question."""

@@ -1,21 +1,5 @@
 """The surfaces that refuse edges, with their reasons."""
 
-from deniable.types.surfaces import (
-    NO_PRECISION,
-    NO_REGRESSION,
-    NO_SCRIPT,
-    NO_STAGES,
-    NOT_BY_HAND,
-    NOT_FIELDED,
-)
+from deniable.types.surfaces import NOT_ONE_QUESTION as REFUSED
 
 __all__ = ["REFUSED"]
-
-REFUSED: dict[str, str] = {
-    **NOT_FIELDED,
-    "regression": NO_REGRESSION,
-    "browser draw": NO_SCRIPT,
-    "field kit": NOT_BY_HAND,
-    "plan": NO_PRECISION,
-    "ledger": NO_STAGES,
-}

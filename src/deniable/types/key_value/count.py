@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from deniable.types.key_value import estimate as _estimate
 
 D = TypeVar("D", bound=ItemDesign)
-MOST_ITEMS = 1 << 24
+MAX_ITEMS = 1 << 24
 """Items up to which counts are held, and up to which one word draws one of them."""
 
 _ROWS = 1 << 16  # responses of a vector design that are counted at a time
@@ -58,9 +58,9 @@ def zeros(design: ItemDesign) -> Counts:
     Raises:
         InvalidRequest: more items than can be counted.
     """
-    if len(design.items) > MOST_ITEMS:
+    if len(design.items) > MAX_ITEMS:
         raise InvalidRequest(
-            f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} to count them."
+            f"there are {len(design.items):,} items; expected at most {MAX_ITEMS:,} to count them."
         )
     return np.zeros((len(design.items), design.width), np.int64)
 

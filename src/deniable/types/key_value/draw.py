@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from deniable import chance
 from deniable.bulk.backend import Backend, Whole, choose_backend
 from deniable.bulk.columns import build_responses, is_sequence
-from deniable.bulk.columns import draw_all as draw_codes
 from deniable.bulk.draws import EvenDraw, prepare
 from deniable.bulk.edges import COLUMNS, Edges, read_edges
 from deniable.bulk.random_words import CHUNK, Slot, Slots, WordArray, Words, shuffled
@@ -23,13 +22,15 @@ from deniable.chance import Source
 from deniable.channel.coding import Rows, code_type
 from deniable.errors import InvalidAnswer, InvalidRequest
 from deniable.tallies.responses import Missing, Responses, add_missing
-from deniable.types.edges.count import EdgeTally
-from deniable.types.edges.count import tally as tally_edges
-from deniable.types.edges.design import EdgeDesign
-from deniable.types.key_value.count import MOST_ITEMS, KeyValueTally
-from deniable.types.key_value.count import tally as tally_key_values
+from deniable.types import operation
+from deniable.types.key_value.count import MAX_ITEMS, KeyValueTally
+from deniable.types.key_value.count import tally as count_responses
 from deniable.types.key_value.design import KeyValueDesign
-from deniable.types.key_value.schemes import GRID, Direct, Index, Unary
+from deniable.types.key_value.schemes import GRID, Direct, Index, Scheme, Unary
+
+if TYPE_CHECKING:
+    from deniable.types.edges.count import EdgeTally
+    from deniable.types.edges.design import EdgeDesign
 
 __all__ = [
     "Edges",
@@ -38,13 +39,14 @@ __all__ = [
     "collect",
     "count_sent",
     "draw_all",
+    "draw_pieces",
     "read_edges",
     "respond_all",
 ]
 
-GraphDesign: TypeAlias = KeyValueDesign | EdgeDesign
-GraphTally: TypeAlias = KeyValueTally | EdgeTally
-Graph = TypeVar("Graph", KeyValueDesign, EdgeDesign)
+GraphDesign: TypeAlias = "KeyValueDesign | EdgeDesign"
+GraphTally: TypeAlias = "KeyValueTally | EdgeTally"
+Graph = TypeVar("Graph", "KeyValueDesign", "EdgeDesign")
 
 _WORD = Slot(1, 1 << 64)  # a draw that takes one word and throws none away
 _HIGHEST = (1 << 64) - 1
@@ -78,22 +80,19 @@ def respond_all(
         return build_responses(
             design, present, draw(edges, people=range(int(present.sum())))
         )
-    drawn = draw(answers, people=people, columns=columns, weight=weight)
-    in_order = isinstance(answers, Edges) or type(answers).__module__.partition(".")[
-        0
-    ] in ("scipy", "networkx")
-    in_order = in_order or (
-        people is not None and not isinstance(people, int | np.integer)
-    )
-    return Responses(
-        design, {"response": drawn if in_order else drawn[shuffled(len(drawn))]}
-    )
+    codes = draw(answers, people=people, columns=columns, weight=weight)
+    package = type(answers).__module__.partition(".")[0]
+    in_order = isinstance(answers, Edges) or package in ("scipy", "networkx")
+    listed = people is not None and not isinstance(people, int | np.integer)
+    if not in_order and not listed:
+        codes = codes[shuffled(len(codes))]
+    return Responses(design, {"response": codes})
 
 
 def count_sent(responses: Responses[KeyValueDesign]) -> KeyValueTally:
     """Count how often each symbol was sent about each item."""
     return add_missing(
-        tally_key_values(responses.design, responses.present()["response"]), responses
+        count_responses(responses.design, responses.present()["response"]), responses
     )
 
 
@@ -178,30 +177,9 @@ def draw_all(
         (3,)
     """
     known = read_edges(design, edges, people=people, columns=columns, weight=weight)
-    if isinstance(design, EdgeDesign):
-        return _draw_single_edges(design, known, source, fast)
-    pieces = list(_pieces(design, known, source, fast))
-    return np.concatenate(pieces) if pieces else _empty(design)
+    return np.concatenate(list(_draw(design, known, source, fast)))
 
 
-@overload
-def collect(
-    design: KeyValueDesign,
-    edges: Any,
-    *,
-    source: Source | None = ...,
-    fast: bool | None = ...,
-    **reading: Any,
-) -> KeyValueTally: ...
-@overload
-def collect(
-    design: EdgeDesign,
-    edges: Any,
-    *,
-    source: Source | None = ...,
-    fast: bool | None = ...,
-    **reading: Any,
-) -> EdgeTally: ...
 def collect(
     design: GraphDesign,
     edges: Any,
@@ -221,69 +199,46 @@ def collect(
         2
     """
     known = read_edges(design, edges, **reading)
-    if isinstance(design, EdgeDesign):
-        return tally_edges(design, _draw_single_edges(design, known, source, fast))
-    pieces = _pieces(design, known, source, fast)
-    if not isinstance(design.scheme, Unary):
-        return sum(
-            (tally_key_values(design, piece) for piece in pieces),
-            KeyValueTally.empty(design),
-        )
-    marked, backend = (
-        np.zeros((len(design.items), 2), np.int64),
-        _backend(fast, known, design),
-    )
+    pieces = _draw(design, known, source, fast)
+    scheme = getattr(design, "scheme", None)
+    if not isinstance(scheme, Unary):
+        count = operation(design, "tally")
+        empty: GraphTally = operation(design, "TALLY").empty(design)
+        return sum((count(design, piece) for piece in pieces), empty)
+    marked = np.zeros((scheme.items, 2), np.int64)
+    backend = _backend(scheme, known, fast)
     for piece in pieces:
         backend.count_marks(piece, marked)
-    return KeyValueTally.of_marks(design, marked, known.people)
+    return KeyValueTally.of_marks(cast("KeyValueDesign", design), marked, known.people)
 
 
-def _draw_single_edges(
-    design: EdgeDesign, known: Edges, source: Source | None, fast: bool | None
-) -> NDArray[Any]:
-    if (known.sizes != 1).any():
-        wrong = int((known.sizes != 1).argmax()) + 1
-        raise InvalidAnswer(
-            f"person {wrong:,} has no edge or more than one; expected one edge each.",
-            "For several edges use the designs of deniable.types.key_value.",
-        )
-    codes = known.weight + 1  # on the scale from −1 to 1
-    if not np.isin(codes, (0, 1, 2)).all():
-        wrong = int((~np.isin(codes, (0, 1, 2))).argmax()) + 1
-        raise InvalidAnswer(
-            f"the weight of person {wrong:,} is none of 0, 1/2 and 1; expected one of them."
-        )
-    sent = draw_codes(
-        design.choice, codes.astype(np.uint8), codes=True, source=source, fast=fast
+def _backend(scheme: Scheme, edges: Edges, fast: bool | None) -> Backend:
+    draws = scheme.items if isinstance(scheme, Unary) else 3
+    return choose_backend(fast, edges.people * draws)
+
+
+def _draw(
+    design: GraphDesign, edges: Edges, source: Source | None, fast: bool | None
+) -> Iterator[NDArray[Any]]:
+    """Draw the responses of some people at a time."""
+    pieces: Iterator[NDArray[Any]] = operation(design, "draw_pieces")(
+        design, edges, source, fast
     )
-    return np.asarray(3 * known.item + sent).astype(code_type(3 * len(design.items)))
+    return pieces
 
 
-def _backend(fast: bool | None, edges: Edges, design: KeyValueDesign) -> Backend:
-    return choose_backend(
-        fast,
-        edges.people * (len(design.items) if isinstance(design.scheme, Unary) else 3),
-    )
-
-
-def _empty(design: KeyValueDesign) -> NDArray[Any]:
-    if isinstance(design.scheme, Unary):
-        return np.empty((0, design.scheme.items), np.uint8)
-    return np.empty(0, code_type(design.scheme.responses))
-
-
-def _pieces(
+def draw_pieces(
     design: KeyValueDesign, edges: Edges, source: Source | None, fast: bool | None
 ) -> Iterator[NDArray[Any]]:
     """Draw for as many people at a time as their words stay in the cache."""
-    if len(design.items) > MOST_ITEMS:
+    if len(design.items) > MAX_ITEMS:
         raise InvalidRequest(
-            f"there are {len(design.items):,} items; expected at most {MOST_ITEMS:,} in bulk."
+            f"there are {len(design.items):,} items; expected at most {MAX_ITEMS:,} in bulk."
         )
     words = Words(source)
-    draw = _prepare(design, edges, _backend(fast, edges, design))
+    draw = _prepare(design, edges, _backend(design.scheme, edges, fast))
     step = max(1, CHUNK // draw.width)
-    for first in range(0, edges.people, step):
+    for first in range(0, max(edges.people, 1), step):
         yield draw.piece(first, min(edges.people, first + step), words)
 
 
@@ -306,16 +261,16 @@ class _PersonByPerson(_PeopleDraw):
         self.design, self.edges = design, edges
 
     def piece(self, first: int, last: int, words: Words) -> NDArray[Any]:
-        edges, drawn = self.edges, []
+        edges, scheme, codes = self.edges, self.design.scheme, []
         for person in range(first, last):
-            own = slice(int(edges.start[person]), int(edges.start[person + 1]))
-            weights = [
-                Fraction(round(Fraction(each) * GRID), GRID)
-                for each in edges.weight[own].tolist()
-            ]
-            row = dict(zip(edges.item[own].tolist(), weights, strict=True))
-            drawn.append(self.design.scheme.draw(row, words.source))
-        return np.array(drawn, code_type(self.design.scheme.responses))
+            span = slice(*edges.start[person : person + 2].tolist())
+            weights = edges.weight[span].tolist()
+            row = {
+                item: Fraction(round(Fraction(weight) * GRID), GRID)
+                for item, weight in zip(edges.item[span].tolist(), weights, strict=True)
+            }
+            codes.append(scheme.draw(row, words.source))
+        return np.array(codes, code_type(scheme.responses))
 
 
 class _AskedItems(_PeopleDraw):
@@ -358,10 +313,11 @@ class _PlaceSlots(Slots):
         """Return where the first words to be thrown away begin."""
         left = _left_over(self.places)
         refused = (left > 0) & (block[:, 0] > np.uint64((1 << 64) - 1) - left)
-        found = [super().first_rejected(block)]
-        if refused.any():
-            found.append((int(refused.argmax()) * self.width, 1))
-        return min((each for each in found if each is not None), default=None)
+        other = super().first_rejected(block)
+        if not refused.any():
+            return other
+        first = (int(refused.argmax()) * self.width, 1)
+        return first if other is None else min(first, other)
 
 
 class _PlacedItems(_PeopleDraw):

@@ -1,22 +1,10 @@
 """The surfaces that refuse strings, with their reasons."""
 
-from deniable.types.surfaces import (
-    NO_PRECISION,
-    NO_REGRESSION,
-    NO_SCRIPT,
-    NO_STAGES,
-    NOT_BY_HAND,
-    NOT_FIELDED,
-)
+from deniable.types.surfaces import NOT_ONE_QUESTION
 
 __all__ = ["REFUSED"]
 
 REFUSED: dict[str, str] = {
-    **NOT_FIELDED,
-    "regression": NO_REGRESSION,
-    "browser draw": NO_SCRIPT,
-    "field kit": NOT_BY_HAND,
-    "plan": NO_PRECISION,
-    "ledger": NO_STAGES,
+    **NOT_ONE_QUESTION,
     "groups": "the strings found differ from group to group; expected shares, items or numbers, which compare.",
 }

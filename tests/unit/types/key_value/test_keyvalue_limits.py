@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import coo_array
 
 from deniable.errors import InvalidDesign, InvalidRequest, NotEstimable
-from deniable.types.key_value.count import MOST_ITEMS, KeyValueTally, tally
+from deniable.types.key_value.count import MAX_ITEMS, KeyValueTally, tally
 from deniable.types.key_value.design import (
     KeyValueDesign,
     lpp_club,
@@ -128,7 +128,7 @@ def test_many_items_do_not_make_a_parity_long() -> None:
 
 
 def test_more_items_than_can_be_counted_are_refused() -> None:
-    with pytest.raises(InvalidRequest, match=f"expected at most {MOST_ITEMS:,}"):
+    with pytest.raises(InvalidRequest, match=f"expected at most {MAX_ITEMS:,}"):
         KeyValueTally.empty(lpp_club(10**12, 1))
     with pytest.raises(InvalidRequest, match="to count them"):
         tally(lpp_club(10**12, 1), ["+ 7"])
