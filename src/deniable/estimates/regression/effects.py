@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit
 
-from deniable import documents
-from deniable.errors import InvalidRequest, UnreadableFile, quoted
-from deniable.estimates.covariances import Matrix, Vector
+from deniable.designs import Design
+from deniable.errors import InvalidRequest, quoted
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.intervals import one_of, quantile
 from deniable.estimates.regression.columns import held, to_pandas
 from deniable.estimates.regression.fitted import (
     CoefficientRow,
     Regression,
     Sample,
+    read_source,
+    to_source,
     z_columns,
 )
-from deniable.estimates.regression.outcomes import OutcomeLaw
 from deniable.estimates.results import Caution, Description, RowType
 from deniable.estimates.statistics import Model, Statistic
 
@@ -111,77 +112,69 @@ class Effects(Model):
 
     def to_source(self) -> dict[str, Any]:
         degrees = {"degrees": int(self.df)} if math.isfinite(self.df) else {}
-        return {
-            "names": list(self.names),
-            "values": self.values.tolist(),
-            "covariance": self.covariance.tolist(),
-            "formula": self.formula,
-            "respondents": self.respondents,
-            "epsilon": self.epsilon,
-            "cautions": [[caution.code, caution.text] for caution in self.warnings],
-        } | degrees
+        return to_source(self, _FIELDS) | degrees
 
     @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: Any) -> Effects:
-        try:
-            return cls(
-                tuple(map(str, documents.field(source, "names", list))),
-                np.array(source["values"], np.float64),
-                np.array(source["covariance"], np.float64),
-                documents.field(source, "formula", str),
-                documents.field(source, "respondents", int),
-                "" if design is None else design.hash,
-                np.inf if source["epsilon"] is None else float(source["epsilon"]),
-                tuple(
-                    Caution(str(code), str(text)) for code, text in source["cautions"]
-                ),
-                float(source.get("degrees", math.inf)),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise UnreadableFile(
-                f"these are no effects that can be read: {error!s:.100}."
-            ) from None
+    def from_source(cls, source: Mapping[str, Any], design: Design | None) -> Effects:
+        values = read_source(source, _FIELDS, "these are no effects")
+        return cls(
+            **values,
+            design="" if design is None else design.hash,
+            degrees=float(source.get("degrees", math.inf)),
+        )
 
 
-def average_effects(found: Regression) -> Statistic[Effects]:
+_FIELDS: Mapping[str, Callable[[Any], object]] = {
+    "names": tuple,
+    "values": vector,
+    "covariance": vector,
+    "formula": str,
+    "respondents": int,
+    "epsilon": lambda epsilon: math.inf if epsilon is None else float(epsilon),
+    "cautions": list,
+}
+"""The fields of average effects in JSON, and how each is read."""
+
+
+def average_effects(fit: Regression) -> Statistic[Effects]:
     """Return the average marginal effects of a regression, with errors by the delta method.
 
     Raises:
         InvalidRequest: no rows, or no covariates.
     """
-    sample = _explained(found)
+    sample = _require_explained(fit)
     names, values, slopes = [], [], []
     for change in _changes(sample):
         (low, low_slope), (high, high_slope) = (
-            _average(found, sample, each) for each in (change.before, change.after)
+            _average(fit, sample, frame) for frame in (change.before, change.after)
         )
-        for place, label in _told_columns(found):
+        for index, label in _share_columns(fit):
             names.append(f"{label}: {change.name}" if label else change.name)
-            values.append((high[place] - low[place]) / change.by)
-            slopes.append((high_slope[place] - low_slope[place]) / change.by)
+            values.append((high[index] - low[index]) / change.by)
+            slopes.append((high_slope[index] - low_slope[index]) / change.by)
     if not names:
         raise InvalidRequest(
-            f"the formula {quoted(found.formula, 60)} has no covariates; expected one, to see what it changes."
+            f"the formula {quoted(fit.formula, 60)} has no covariates; expected one, to see what it changes."
         )
     jacobian = np.array(slopes)
     return Statistic(
         Effects(
             tuple(names),
             np.array(values),
-            jacobian @ found.covariance @ jacobian.T,
-            found.formula,
-            found.respondents,
-            found._design_hash,
-            max(design.epsilon for _, design in found.designs),
-            found.warnings,
-            found.df,
+            jacobian @ fit.covariance @ jacobian.T,
+            fit.formula,
+            fit.respondents,
+            fit._design_hash,
+            max(design.epsilon for _, design in fit.designs),
+            fit.warnings,
+            fit.df,
         )
     )
 
 
-def _explained(found: Regression) -> Sample:
-    sample = found._rows().sample
-    if isinstance(sample.rows.law, OutcomeLaw):
+def _require_explained(fit: Regression) -> Sample:
+    sample = fit._require_sample()
+    if sample.rows.law.has_outcome:
         raise InvalidRequest(
             "the randomized answer is a predictor here; expected a regression in which it is explained.",
             "Its coefficients are those of the outcome; fit the answer on its own to predict it.",
@@ -189,13 +182,13 @@ def _explained(found: Regression) -> Sample:
     return sample
 
 
-def _told_columns(found: Regression) -> list[tuple[int, str]]:
-    """Return the columns of shares that are told, and what they are called; one without a name where one is enough."""
-    if found.family in ("linear", "normal"):
+def _share_columns(fit: Regression) -> list[tuple[int, str]]:
+    """Return the columns of shares that are shown, and their names; one without a name where one is enough."""
+    if fit.family in ("linear", "normal"):
         return [(0, "")]
-    if len(found.categories) == 2:
+    if len(fit.categories) == 2:
         return [(1, "")]
-    return list(enumerate(found.categories))
+    return list(enumerate(fit.categories))
 
 
 def _changes(sample: Sample) -> Iterator[_Change]:
@@ -206,102 +199,79 @@ def _changes(sample: Sample) -> Iterator[_Change]:
             before = held(frame, name, levels[0])
             for level in levels[1:]:
                 yield _Change(f"{name}[{level}]", before, held(frame, name, level), 1.0)
-        elif set(np.unique(column)) <= {0, 1}:
-            yield _Change(
-                name, frame.assign(**{name: 0.0}), frame.assign(**{name: 1.0}), 1.0
-            )
         else:
-            values = column.to_numpy(np.float64)
-            step = _STEP * (float(values.std()) or 1.0)
-            values = np.clip(
-                values, values.min() + step, values.max() - step
-            )  # a spline ends with the data
+            low, high, by = 0.0, 1.0, 1.0
+            if not set(np.unique(column)) <= {0, 1}:
+                values = column.to_numpy(np.float64)
+                step = _STEP * (float(values.std()) or 1.0)
+                # a spline ends with the data
+                values = np.clip(values, values.min() + step, values.max() - step)
+                low, high, by = values - step, values + step, 2 * step
             yield _Change(
-                name,
-                frame.assign(**{name: values - step}),
-                frame.assign(**{name: values + step}),
-                2 * step,
+                name, frame.assign(**{name: low}), frame.assign(**{name: high}), by
             )
 
 
-def _shares(found: Regression, sample: Sample, matrix: Matrix) -> tuple[Matrix, Matrix]:
+def _shares(fit: Regression, sample: Sample, matrix: Matrix) -> tuple[Matrix, Matrix]:
     """Return the probabilities of answers for rows of covariates, and their derivatives by all coefficients.
 
     Only those of the answers are needed: rows × answers, rows × answers × coefficients.
     """
-    rows, theta = sample.rows, sample.theta
-    own = sample.rows.matrices
-    replaced = [
-        matrix
-        if each.shape[1] == matrix.shape[1] and each is own[0]
-        else np.ones((len(matrix), 1))
-        for each in own
-    ]
-    eta = np.column_stack(
-        [x @ theta[part] for x, part in zip(replaced, rows.blocks, strict=True)]
-    )
+    ones, fitted = np.ones((len(matrix), 1)), sample.rows.matrices
+    matrices = tuple(matrix if x is fitted[0] else ones for x in fitted)
+    rows = replace(sample.rows, matrices=matrices, weights=None)
+    eta = rows.eta(sample.theta[: rows.size])
     slopes = rows.law.share_slopes(eta)
-    by_theta = np.concatenate(
-        [slopes[:, :, at, None] * x[:, None, :] for at, x in enumerate(replaced)],
-        axis=2,
-    )
-    extra = np.zeros((*by_theta.shape[:2], len(found.names) - by_theta.shape[2]))
-    return rows.law.shares(eta), np.concatenate([by_theta, extra], axis=2)
+    by_theta = [slopes[:, :, i, None] * x[:, None, :] for i, x in enumerate(matrices)]
+    shares = rows.law.shares(eta)
+    deviations = np.zeros((*shares.shape, len(fit.names) - rows.size))
+    return shares, np.concatenate([*by_theta, deviations], axis=2)
 
 
 def _average(
-    found: Regression, sample: Sample, frame: pd.DataFrame
+    fit: Regression, sample: Sample, frame: pd.DataFrame
 ) -> tuple[Vector, Matrix]:
-    shares, slopes = _shares(found, sample, sample.covariates.matrix(frame))
+    shares, slopes = _shares(fit, sample, sample.covariates.matrix(frame))
     weights = sample.rows.weights
-    part = (
-        np.full(len(shares), 1 / len(shares))
-        if weights is None
-        else weights / weights.sum()
+    return (
+        np.average(shares, axis=0, weights=weights),
+        np.average(slopes, axis=0, weights=weights),
     )
-    return part @ shares, np.einsum("i,ijp->jp", part, slopes)
 
 
-def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
+def predictions(fit: Regression, data: Any, level: float) -> pd.DataFrame:
     """Return probabilities of answers with intervals that stay between 0 and 1; see `Regression.predict`."""
     import pandas as pd
 
-    sample = _explained(found)
+    sample = _require_explained(fit)
     frame = sample.frame if data is None else to_pandas(data)
     absent = [name for name in sample.covariates.variables if name not in frame.columns]
     if absent:
         raise InvalidRequest(
             f"the data lack the column {quoted(absent[0])}; expected every covariate of the formula."
         )
-    there = frame[list(sample.covariates.variables)].notna().all(axis=1).to_numpy()
-    shares, slopes = _shares(found, sample, sample.covariates.matrix(frame[there]))
-    errors = np.sqrt(
-        np.maximum(
-            np.einsum(
-                "ijp,pq,ijq->ij", slopes, found.covariance, slopes, optimize=True
-            ),
-            0.0,
-        )
+    complete = frame[list(sample.covariates.variables)].notna().all(axis=1).to_numpy()
+    shares, slopes = _shares(fit, sample, sample.covariates.matrix(frame[complete]))
+    variances = np.einsum(
+        "ijp,pq,ijq->ij", slopes, fit.covariance, slopes, optimize=True
     )
-    wide = quantile(one_of(1, level), found.df)
-    low, high = shares - wide * errors, shares + wide * errors
-    if found.family not in ("linear", "normal"):  # on the logit's scale
+    errors = np.sqrt(np.maximum(variances, 0.0))
+    half = quantile(one_of(1, level), fit.df) * errors
+    low, high = shares - half, shares + half
+    if fit.family not in ("linear", "normal"):  # on the logit's scale
         near = np.clip(shares, 1e-12, 1 - 1e-12)
-        reach = wide * errors / (near * (1 - near))
-        low, high = expit(logit(near) - reach), expit(logit(near) + reach)
-    pieces = {}
-    for place, label in _told_columns(found):
-        whole = np.full((len(frame), 4), np.nan)
-        whole[there] = np.column_stack(
-            [each[:, place] for each in (shares, errors, low, high)]
-        )
-        pieces[label] = pd.DataFrame(
-            whole, index=frame.index, columns=["estimate", "error", "low", "high"]
-        )
-    if len(pieces) == 1:
-        return next(iter(pieces.values()))
+        half = half / (near * (1 - near))
+        low, high = expit(logit(near) - half), expit(logit(near) + half)
+    columns = {"estimate": shares, "error": errors, "low": low, "high": high}
+    frames = {}
+    for index, label in _share_columns(fit):
+        values = {name: column[:, index] for name, column in columns.items()}
+        answer = pd.DataFrame(values, index=np.flatnonzero(complete))
+        frames[label] = answer.reindex(range(len(frame))).set_axis(frame.index)
+    if len(frames) == 1:
+        return next(iter(frames.values()))
     return (
-        pd.concat(pieces, names=["category"])
+        pd.concat(frames, names=["category"])
         .swaplevel()
         .sort_index(level=0, sort_remaining=False)
     )
@@ -310,16 +280,16 @@ def predictions(found: Regression, data: Any, level: float) -> pd.DataFrame:
 ATTACKER = "what an attacker would compute"
 
 
-def attackers_view(found: Regression) -> pd.DataFrame:
+def attackers_view(fit: Regression) -> pd.DataFrame:
     """Return the probability of each answer given response and covariates; see `Regression.posterior`."""
     import pandas as pd
 
-    sample = found._rows().sample
-    if np.isnan(found.log_likelihood):
+    sample = fit._require_sample()
+    if not sample.rows.law.has_likelihood:
         raise InvalidRequest(
             "a linear regression has no law of single answers; expected another family.",
             'Use "multinomial".',
         )
-    after = sample.rows.law.posterior(sample.rows.eta(sample.theta[: sample.rows.size]))
-    columns = pd.Index(list(found.categories), name=ATTACKER)
-    return pd.DataFrame(after, index=sample.frame.index, columns=columns)
+    columns = pd.Index(list(fit.categories), name=ATTACKER)
+    posterior = sample.rows.law.posterior(sample.eta)
+    return pd.DataFrame(posterior, index=sample.frame.index, columns=columns)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +13,15 @@ from deniable.channel import Channel
 from deniable.channel.support import MOST_CELLS
 from deniable.designs import Design
 from deniable.designs.labels import format_labels, same_labels
+from deniable.designs.numbers import Scale
 from deniable.errors import Incompatible, InvalidRequest, NotEstimable, kind_of
-from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.linear import floats, written_inverse
 from deniable.estimates.rows import SentSets
 from deniable.tallies.devices import device_numbers
 from deniable.tallies.reading import read_distinct
 
-MOST_LISTED = 64
+MAX_LISTED = 64
 """Responses, and answers, up to which the law of every possible response is written out for expected information."""
 
 
@@ -45,45 +46,47 @@ class Evidence:
     missing: NDArray[np.bool_]
 
     @property
+    def is_numeric(self) -> bool:
+        """Whether the answers are levels of a number."""
+        return all(design.answer_form == "numbers" for design in self.designs)
+
+    @property
+    def scale(self) -> Scale | None:
+        """The range and the levels of the numbers; None for categories."""
+        return getattr(self.designs[0], "scale", None)
+
+    @property
     def categories(self) -> Sequence[str]:
         """The answers, which are the same for all devices."""
         return self.designs[0].categories
 
-    def kept(self, rows: NDArray[np.bool_]) -> Evidence:
+    def select(self, rows: NDArray[np.bool_]) -> Evidence:
         """Return the evidence of some of the rows."""
-        return Evidence(
-            self.designs,
-            self.names,
-            self.devices[rows],
-            self.codes[rows],
-            self.given[rows],
-            self.missing[rows],
+        return replace(
+            self,
+            devices=self.devices[rows],
+            codes=self.codes[rows],
+            given=self.given[rows],
+            missing=self.missing[rows],
         )
 
     def channels(self) -> Matrix | None:
         """Return the probabilities of each device, as many responses as the longest has; None where they are many."""
-        tables = [
-            floats(each.channel) for each in self.designs if _listed(each.channel)
-        ]
-        if len(tables) < len(self.designs):
+        tables = _tables(self.designs)
+        if tables is None:
             return None
-        out = np.zeros((len(tables), max(map(len, tables)), len(self.categories)))
-        for table, place in zip(tables, out, strict=True):
-            place[: len(table)] = table
-        return out
+        longest = max(map(len, tables))
+        return np.stack(
+            [np.pad(table, ((0, longest - len(table)), (0, 0))) for table in tables]
+        )
 
     def silent(self) -> NDArray[np.bool_]:
         """Return which rows were asked with a device whose responses say nothing: all answers send the same."""
-        quiet = [
-            bool((np.ptp(floats(each.channel), axis=1) < 1e-12).all())
-            for each in self.designs
-            if _listed(each.channel)
-        ]
-        return (
-            np.array(quiet)[self.devices]
-            if len(quiet) == len(self.designs)
-            else np.zeros(len(self.codes), np.bool_)
-        )
+        channels = self.channels()
+        if channels is None:
+            return np.zeros(len(self.codes), np.bool_)
+        is_silent = (np.ptp(channels, axis=2) < 1e-12).all(axis=1)
+        return np.asarray(is_silent[self.devices])
 
     def check_rank(self) -> None:
         """Make sure that the devices together tell the answers apart.
@@ -91,11 +94,11 @@ class Evidence:
         Raises:
             NotEstimable: two mixtures of answers send the same responses under every device.
         """
-        used = [self.designs[each] for each in np.unique(self.devices).tolist()]
-        if not all(_listed(each.channel) for each in used):
+        used = [self.designs[device] for device in np.unique(self.devices).tolist()]
+        tables = _tables(used)
+        if tables is None:
             return
-        whole = np.concatenate([floats(each.channel) for each in used])
-        if np.linalg.matrix_rank(whole) < len(self.categories):
+        if np.linalg.matrix_rank(np.concatenate(tables)) < len(self.categories):
             raise NotEstimable(
                 f"the devices send the same responses for different mixtures of the {len(self.categories)} answers, so "
                 "that no coefficient can be told from them; expected devices that tell all answers apart.",
@@ -107,7 +110,7 @@ class Evidence:
 
         Why: with a left inverse L of the channel, Σ_j worth_j·L[j, z] has the expectation worth_j given answer j.
         """
-        out = np.empty(len(self.codes))
+        values = np.empty(len(self.codes))
         for number, design in enumerate(self.designs):
             rows = self.devices == number
             if not design.channel.own_cells:
@@ -117,15 +120,21 @@ class Evidence:
                 )
             if not _listed(design.channel):
                 raise InvalidRequest(
-                    f"{design!r} has too many responses for a linear regression; expected at most {MOST_LISTED}."
+                    f"{design!r} has too many responses for a linear regression; expected at most {MAX_LISTED}."
                 )
             by_code = worth @ written_inverse(design.channel, None).inverse
-            out[rows] = by_code[self.codes[rows]]
-        return out
+            values[rows] = by_code[self.codes[rows]]
+        return values
 
 
 def _listed(channel: Channel) -> bool:
-    return channel.responses <= MOST_LISTED and channel.answers <= MOST_LISTED
+    return max(channel.responses, channel.answers) <= MAX_LISTED
+
+
+def _tables(designs: Iterable[Design]) -> list[Matrix] | None:
+    """Return the probabilities of each design; None where one of them has too many."""
+    channels = [design.channel for design in designs]
+    return list(map(floats, channels)) if all(map(_listed, channels)) else None
 
 
 def read_evidence(
@@ -148,30 +157,47 @@ def read_evidence(
         InvalidRequest: no design, or several without devices.
         Incompatible: designs for different answers.
     """
-    known, names, numbers = _devices(design, column, devices)
-    sent = np.asarray(column, object) if not isinstance(column, np.ndarray) else column
-    given = np.ones((len(sent), len(known[0].categories)))
-    which, missing = np.zeros(len(sent), np.int64), np.zeros(len(sent), np.bool_)
-    for number, each in enumerate(known):
+    designs, names, numbers = _read_devices(design, column, devices)
+    responses = column if isinstance(column, np.ndarray) else np.asarray(column, object)
+    n = len(responses)
+    evidence = Evidence(
+        designs,
+        names,
+        numbers,
+        np.zeros(n, np.int64),
+        np.ones((n, len(designs[0].categories))),
+        np.zeros(n, np.bool_),
+    )
+    for number, row_design in enumerate(designs):
         rows = np.flatnonzero(numbers == number)
-        where: Any = lambda at, rows=rows: f"row {rows[at] + 1:,}"  # noqa: E731 - each has rows of its own
-        found, places = read_distinct(each, sent[rows], codes=codes, where=where)
-        there = np.array([one is not None for one in found], np.bool_)[places]
-        missing[rows] = ~there
-        responses = [one for one in found if one is not None]
-        if not responses:
-            continue
-        table = _probabilities(each.channel, responses)
-        where = (np.cumsum([one is not None for one in found]) - 1)[places[there]]
-        given[rows[there]] = table[where]
-        plain = each.channel.own_cells
-        which[rows[there]] = np.array(
-            responses if plain else [-1] * len(responses), np.int64
-        )[where]
-    return Evidence(known, names, numbers, which, given, missing)
+        _read_rows(evidence, row_design, rows, responses[rows], codes)
+    return evidence
 
 
-def _devices(
+def _read_rows(
+    evidence: Evidence,
+    design: Design,
+    rows: NDArray[np.intp],
+    responses: NDArray[Any],
+    codes: bool | None,
+) -> None:
+    """Enter the responses of the rows that were asked with one device."""
+    distinct, places = read_distinct(
+        design, responses, codes=codes, where=lambda index: f"row {rows[index] + 1:,}"
+    )
+    is_missing = np.array([response is None for response in distinct], np.bool_)
+    evidence.missing[rows] = is_missing[places]
+    sent = [response for response in distinct if response is not None]
+    if not sent:
+        return
+    rows, places = rows[~is_missing[places]], places[~is_missing[places]]
+    index = (np.cumsum(~is_missing) - 1)[places]
+    evidence.given[rows] = _probabilities(design.channel, sent)[index]
+    numbers = sent if design.channel.own_cells else [-1] * len(sent)
+    evidence.codes[rows] = np.array(numbers, np.int64)[index]
+
+
+def _read_devices(
     design: Design | Mapping[Any, Design], column: Any, devices: Any
 ) -> tuple[tuple[Design, ...], tuple[str, ...], NDArray[np.int64]]:
     if isinstance(design, Design):
@@ -184,7 +210,7 @@ def _devices(
     if (
         not isinstance(design, Mapping)
         or not design
-        or not all(isinstance(each, Design) for each in design.values())
+        or not all(isinstance(device, Design) for device in design.values())
     ):
         raise InvalidRequest(
             f"the design is {'missing' if design is None else kind_of(design)}; expected what the responses were drawn "
@@ -195,18 +221,16 @@ def _devices(
             "there are several designs; expected to know which row was asked with which.",
             'Name the column that says it: devices="device".',
         )
-    known = tuple(design.values())
-    for each in known[1:]:
-        if not same_labels(each.categories, known[0].categories):
+    designs = tuple(design.values())
+    categories = designs[0].categories
+    for device in designs[1:]:
+        if not same_labels(device.categories, categories):
             raise Incompatible(
-                f"the designs are for different answers, {format_labels(known[0].categories)} and "
-                f"{format_labels(each.categories)}; expected the same in the same order."
+                f"the designs are for different answers, {format_labels(categories)} and "
+                f"{format_labels(device.categories)}; expected the same in the same order."
             )
-    return (
-        known,
-        tuple(map(str, design)),
-        np.array(device_numbers(design, devices), np.int64),
-    )
+    numbers = np.array(device_numbers(design, devices), np.int64)
+    return designs, tuple(map(str, design)), numbers
 
 
 def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:
@@ -224,12 +248,10 @@ def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:
         ).matrix
     if channel.responses * channel.answers <= MOST_CELLS >> 5:
         return floats(channel)[responses]
-    return np.array(
+    answers = range(channel.answers)
+    return vector(
         [
-            [
-                float(channel.probability(each, given=answer))
-                for answer in range(channel.answers)
-            ]
-            for each in responses
+            [float(channel.probability(response, given=answer)) for answer in answers]
+            for response in responses
         ]
     )

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import norm, t
+from scipy.special import expit
+from scipy.stats import chi2, norm, t
 
-from deniable import documents
 from deniable.designs import Design
 from deniable.errors import (
     Incompatible,
     InvalidRequest,
     NotEstimable,
     UnreadableFile,
+    counted,
     quoted,
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.regression.columns import Covariates
 from deniable.estimates.regression.evidence import Evidence
-from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood
-from deniable.estimates.regression.newton import highest
-from deniable.estimates.regression.sandwiches import ERRORS, inverted
+from deniable.estimates.regression.models import (
+    RowLikelihood,
+    SampledLikelihood,
+    highest,
+    inverted,
+    profile_end,
+)
 from deniable.estimates.results import (
     AROUND,
     Bounds,
@@ -52,6 +57,49 @@ if TYPE_CHECKING:
 
     from deniable.estimates.regression.effects import Effects
     from deniable.estimates.statistics import Statistic
+
+ERRORS = {
+    "observed": "observed information",
+    "expected": "expected information",
+    "outer": "outer product of scores",
+    "robust": "robust (HC0)",
+    "sampling": "how the sample was drawn",
+}
+"""The standard errors that can be asked for, and how a table calls them."""
+
+HONESTY, ERROR_DEVIATION, GROUP_DEVIATION = (
+    "honesty t",
+    "sd of errors",
+    "sd of intercepts",
+)
+"""What coefficients beside those of covariates are called; no formula makes such names. Of more than two answers the
+deviation of intercepts has the answer in front, as their coefficients have."""
+
+
+def is_group_deviation(name: str) -> bool:
+    """Return whether a coefficient is the deviation of intercepts, of one answer or of all.
+
+    Example:
+        >>> [is_group_deviation(name) for name in ("sd of intercepts", "often: sd of intercepts", "often: age")]
+        [True, True, False]
+    """
+    return name.rpartition(": ")[2] == GROUP_DEVIATION
+
+
+def shown_value(name: str, theta: float) -> float:
+    """Return a coefficient as it is shown: honesty is climbed as its logit, sigma as its logarithm."""
+    if name == HONESTY:
+        return float(expit(theta))
+    if name == ERROR_DEVIATION:
+        return math.exp(theta)
+    return abs(theta) if is_group_deviation(name) else theta  # σ and −σ are one model
+
+
+def _scale(name: str, shown: float) -> float:
+    """Return d(climbed)/d(shown) of a coefficient."""
+    if name == HONESTY:
+        return 1 / (shown * (1 - shown))
+    return 1 / shown if name == ERROR_DEVIATION else 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +137,7 @@ class Sample:
     """The rows that a regression was fitted to, kept for effects, predictions and other errors; never written out.
 
     Attributes:
+        names: of the coefficients.
         likelihood: of all coefficients, as they are climbed.
         rows: the likelihood of rows, without random intercepts, with the weights of the sample.
         theta: the coefficients as they are climbed.
@@ -97,18 +146,122 @@ class Sample:
         evidence: what the rows sent.
         expected: the expected information; None where it is not known.
         sampling: how the people were drawn, of all rows of the table; None where nothing was said about it.
-        kept: which rows of the table these are.
+        is_used: which rows of the table these are.
     """
 
+    names: tuple[str, ...]
     likelihood: SampledLikelihood
     rows: RowLikelihood
     theta: Vector
     covariates: Covariates
-    frame: Any
+    frame: pd.DataFrame
     evidence: Evidence
     expected: Matrix | None
     sampling: Sampling | None
-    kept: NDArray[np.bool_]
+    is_used: NDArray[np.bool_]
+
+    def shown_values(self, theta: Vector) -> Vector:
+        """Return coefficients as they are shown, from those that are climbed."""
+        return vector(list(map(shown_value, self.names, theta.tolist())))
+
+    @cached_property
+    def scales(self) -> Vector:
+        """The derivative of each climbed coefficient by the shown one: 1 for most."""
+        shown = self.shown_values(self.theta).tolist()
+        return vector(list(map(_scale, self.names, shown)))
+
+    @property
+    def eta(self) -> Matrix:
+        """The predictors of each row; with random intercepts, in the middle of its group."""
+        return self.rows.eta(self.theta[: self.rows.size])
+
+    def scores(self) -> Matrix:
+        """Return the weighted gradient of each row, or group of rows, by the shown coefficients."""
+        return self.likelihood.scores(self.theta) * self.scales
+
+    def covariance(self, errors: str, information: Matrix) -> Matrix:
+        """Return the covariance of the shown coefficients.
+
+        Raises:
+            InvalidRequest: errors that do not exist, or that these rows do not have.
+            NotEstimable: an information that is not positive definite.
+        """
+        available = [
+            name for name in ERRORS if name != "sampling" or self.sampling is not None
+        ]
+        if errors not in available:
+            raise InvalidRequest(
+                f"the errors are {quoted(errors)}; expected one of {', '.join(available)}.",
+                "Say how people were drawn: sampling=dn.Sampling(weights, strata=…, clusters=…).",
+            )
+        if errors == "expected":
+            if self.expected is None:
+                raise InvalidRequest(
+                    "the expected information is not known for this regression; expected other errors.",
+                    'Use "observed" or "robust".',
+                )
+            information = self.expected
+        if not self.rows.law.has_likelihood and errors in ("observed", "outer"):
+            raise InvalidRequest(
+                f'a linear regression has no likelihood, and no {errors!r} errors; expected "robust" or "sampling".'
+            )
+        if errors in ("observed", "expected"):
+            return _invert(information)
+        scores = self.scores()
+        products = scores.T @ scores
+        if errors == "outer":
+            return _invert(products)
+        bread = _invert(information)
+        if errors == "sampling" and self.sampling is not None:
+            return self._sampling_covariance(bread, scores, self.sampling)
+        return vector(bread @ products @ bread)
+
+    def _sampling_covariance(
+        self, bread: Matrix, scores: Matrix, sampling: Sampling
+    ) -> Matrix:
+        """Return the covariance over samples, and over the answers and the responses of those who are in them.
+
+        Implements: pseudo-likelihood [Bin83]; with replicates, the spread of the regressions fitted to each.
+
+        Why: rows that could not be used stay in the variance, with scores of 0: how many there are is chance, too. A
+        sampled fraction f takes f of the variance away, and coefficients are about the law by which people answer,
+        which is seen no better where all of them were asked: f·Σ w²·s·s′ is added again. The score of a group with an
+        intercept of its own stands in its first row: it lies in one cluster, and only sums over clusters are looked at.
+        """
+        indices = np.flatnonzero(self.is_used)[self.likelihood.first_rows]
+        if sampling.replicates is None:
+            all_scores = np.zeros((len(sampling), scores.shape[1]))
+            all_scores[indices] = scores / sampling.weights[indices][:, None]
+            covariance = sandwich(all_scores, bread, sampling)
+        else:
+            covariance = sampling.replicates.covariance(
+                self._replicate_values(sampling), self.shown_values(self.theta)
+            )
+        finite = (scores.T * sampling.finite[indices]) @ scores
+        return vector(covariance + bread @ finite @ bread)
+
+    def _replicate_values(self, sampling: Sampling) -> Matrix:
+        """Return the coefficients of the regression fitted to each replicate, a row each."""
+        values = []
+        for weights in sampling.replicated_weights():
+            for column in weights[self.is_used].T:
+                top = highest(self.likelihood.reweighted(column), [self.theta])
+                if not top.converged:
+                    raise NotEstimable(
+                        "the regression of a replicate has no maximum; expected one in each.",
+                        "Leave replicates away: the linearized variance needs no other fit. Or take fewer terms.",
+                    )
+                values.append(self.shown_values(top.theta))
+        return np.stack(values)
+
+
+def _invert(information: Matrix) -> Matrix:
+    inverse = inverted(information)
+    if inverse is None:
+        raise NotEstimable(
+            "the information is not positive definite; expected a maximum that is not flat."
+        )
+    return inverse
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,19 +362,33 @@ class Regression(Result[CoefficientRow]):
         )
 
     def _positive_bounds(
-        self, method: str, confidence: float, df: float = math.inf
+        self, method: str, level: float, df: float = math.inf
     ) -> Bounds:
         """Return value ± a multiple of the standard error; deviations of intercepts are never negative."""
-        lows, highs = bounds_around(
-            self.values, vector(list(self.bse.values())), method, confidence, df
-        )
-        deviations = np.array([is_group_deviation(name) for name in self.names])
-        return np.where(deviations, np.maximum(lows, 0.0), lows), highs
+        errors = vector(list(self.bse.values()))
+        lows, highs = bounds_around(self.values, errors, method, level, df)
+        is_deviation = np.array(list(map(is_group_deviation, self.names)))
+        return np.where(is_deviation, np.maximum(lows, 0.0), lows), highs
 
-    def _profile_bounds(self, confidence: float) -> Bounds:
-        from deniable.estimates.regression.profiles import profile_bounds
-
-        return profile_bounds(self, confidence)
+    def _profile_bounds(self, level: float) -> Bounds:
+        """Return for each coefficient the range with 2(l − l_profile) within the quantile of χ²; it may be infinite."""
+        if self.sampled or math.isnan(self.log_likelihood):
+            raise InvalidRequest(
+                'the interval method is "profile", which needs a likelihood without weights; expected "normal".'
+            )
+        sample = self._require_sample()
+        floor = self.log_likelihood - float(chi2.ppf(level, 1)) / 2
+        bounds = []
+        for index, name in enumerate(self.names):
+            # σ and −σ are one model: the profile ends at 0
+            low_reach = sample.theta[index] if is_group_deviation(name) else math.inf
+            ends = [
+                profile_end(sample.likelihood, sample.theta, floor, index, sign, reach)
+                for sign, reach in ((-1, low_reach), (1, math.inf))
+            ]
+            bounds.append([shown_value(name, end) for end in ends])
+        lows, highs = vector(bounds).T
+        return lows, highs
 
     @property
     def _row_type(self) -> RowType:
@@ -231,12 +398,12 @@ class Regression(Result[CoefficientRow]):
         return z_columns(self.values, vector(list(self.bse.values())), self.df)
 
     def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the text has no level
-        asked = ", ".join(
+        devices = ", ".join(
             f"{f'{name}: ' if name else ''}{words_of(design.name)}, ε = {formats.epsilon(design.epsilon)}"
             for name, design in self.designs
         )
         return Description(
-            title=f"{self.formula} by {self.family}; {asked}; {self.respondents:,} respondents",
+            title=f"{self.formula} by {self.family}; {devices}; {self.respondents:,} respondents",
             quantity="coefficient",
             method=self.family,
             respondents=self.respondents,
@@ -252,9 +419,9 @@ class Regression(Result[CoefficientRow]):
                 f"The cost of privacy: for these coefficients {self.respondents:,} responses are worth about "
                 f"{self.worth:,.0f} direct and truthful answers."
             )
-        told = f"{ERRORS[self.errors]}{f' ({self.sampled})' if self.errors == 'sampling' else ''}"
+        drawn = f" ({self.sampled})" if self.errors == "sampling" else ""
         weighted = ", by pseudo-likelihood" if self.sampled else ""
-        notes.append(f"Standard errors: {told}{weighted}.")
+        notes.append(f"Standard errors: {ERRORS[self.errors]}{drawn}{weighted}.")
         if math.isfinite(self.log_likelihood):
             notes.append(
                 f"Log-likelihood {self.log_likelihood:,.4f} after {self.steps} steps, {len(self.names)} parameters."
@@ -264,25 +431,17 @@ class Regression(Result[CoefficientRow]):
                 f"Each answer is compared with {quoted(self.categories[0], 60)}."
             )
         if self.groups:
-            own = "its own intercept"
-            own += (
-                ""
-                if GROUP_DEVIATION in self.names
-                else " for each answer but the first"
-            )
+            is_one = GROUP_DEVIATION in self.names
+            scope = "" if is_one else " for each answer but the first"
             notes.append(
-                f"Each of {self.groups:,} groups has {own}; {GROUP_DEVIATION!r} is their deviation."
+                f"Each of {self.groups:,} groups has its own intercept{scope}; {GROUP_DEVIATION!r} is their deviation."
             )
             if self.sampled:
                 notes.append(
                     "Weights are scaled to sum to a group's rows, and a group counts with their mean."
                 )
         for reason, count in self.dropped.items():
-            notes.append(
-                f"Left out: {count:,} rows, because {reason}."
-                if count > 1
-                else f"Left out: 1 row, because {reason}."
-            )
+            notes.append(f"Left out: {counted(count, 'row')}, because {reason}.")
         return (*notes, *rests_on(*dict.fromkeys(design for _, design in self.designs)))
 
     def with_errors(self, errors: str) -> Regression:
@@ -294,7 +453,7 @@ class Regression(Result[CoefficientRow]):
         Raises:
             InvalidRequest: other errors, or some that these rows do not have.
         """
-        covariance = self._rows().covariance(errors, self.information)
+        covariance = self._require_sample().covariance(errors, self.information)
         return replace(self, errors=errors, covariance=covariance)
 
     def scores(self) -> Matrix:
@@ -302,8 +461,7 @@ class Regression(Result[CoefficientRow]):
 
         With `information` they make the errors of a sample.
         """
-        fit = self._rows()
-        return fit.sample.likelihood.scores(fit.sample.theta) @ fit.scale
+        return self._require_sample().scores()
 
     def compare(self, other: Regression) -> HypothesisTest:
         """Test this regression against one with fewer terms, or with more, by the ratio of their likelihoods.
@@ -316,11 +474,11 @@ class Regression(Result[CoefficientRow]):
             InvalidRequest: a sample with weights or clusters, or no likelihood: use `test`.
             Incompatible: other rows, another response, or equally many coefficients.
         """
-        if not isinstance(other, Regression):
+        if not isinstance(other, type(self)):
             raise InvalidRequest(
                 f"this is a {type(other).__name__}; expected a regression to compare with."
             )
-        small, large = sorted((self, other), key=lambda each: len(each.names))
+        small, large = sorted((self, other), key=lambda fit: len(fit.names))
         if not (
             math.isfinite(small.log_likelihood) and math.isfinite(large.log_likelihood)
         ):
@@ -335,33 +493,30 @@ class Regression(Result[CoefficientRow]):
                 'Use Wald\'s test: test("x1 = 0, x2 = 0").',
             )
         df = len(large.names) - len(small.names)
-        alike = (small.respondents, small.designs) == (large.respondents, large.designs)
-        if (
-            df == 0
-            or not alike
-            or small.formula.split("~")[0].strip()
-            != large.formula.split("~")[0].strip()
-        ):
+        if df == 0 or small._data != large._data:
             raise Incompatible(
                 f"the regressions have {small.respondents:,} and {large.respondents:,} rows, {len(small.names)} and "
                 f"{len(large.names)} coefficients; expected the same rows and responses, and one with fewer terms.",
                 "Fit both to the rows in which no covariate of either is missing.",
             )
         return likelihood_ratio(
-            f"Test of {small._named} against {large._named}",
+            f"Test of {small._name} against {large._name}",
             large.log_likelihood - small.log_likelihood,
             df,
             at_border=0 if small.groups else sum(map(is_group_deviation, large.names)),
         )
 
     @property
-    def _named(self) -> str:
+    def _data(self) -> tuple[object, ...]:
+        """What two regressions that are compared must share."""
+        left = self.formula.split("~")[0].strip()
+        return self.respondents, self.designs, left
+
+    @property
+    def _name(self) -> str:
         """What the regression is called beside another: its formula, and its groups."""
-        return (
-            f"{self.formula} with intercepts of {self.groups:,} groups"
-            if self.groups
-            else self.formula
-        )
+        groups = f" with intercepts of {self.groups:,} groups" if self.groups else ""
+        return f"{self.formula}{groups}"
 
     def effects(self) -> Statistic[Effects]:
         """Return what each covariate changes on average: the average marginal effects.
@@ -406,241 +561,94 @@ class Regression(Result[CoefficientRow]):
 
         return attackers_view(self)
 
-    def _rows(self) -> Refit:
+    def _require_sample(self) -> Sample:
         if self.sample is None:
             raise InvalidRequest(
                 "this regression was read from a file, which holds no rows; expected one that was fitted here.",
                 "Fit it again with dn.regress().",
             )
-        return Refit(self.sample, self)
+        return self.sample
 
     @property
     def _design_hash(self) -> str:
-        return (
-            self.designs[0][1].hash
-            if len(self.designs) == 1 and not self.designs[0][0]
-            else ""
-        )
+        (name, design), *further = self.designs
+        return "" if name or further else design.hash
 
     def _source(self) -> dict[str, Any]:
-        designs = (
+        source = to_source(self, _FIELDS)
+        source["dropped"] = dict(self.dropped)
+        source["designs"] = (
             []
             if self._design_hash
-            else [[name, json.loads(each.to_json())] for name, each in self.designs]
+            else [[name, json.loads(design.to_json())] for name, design in self.designs]
         )
-        return {
-            "formula": self.formula,
-            "family": self.family,
-            "names": list(self.names),
-            "values": self.values.tolist(),
-            "covariance": self.covariance.tolist(),
-            "information": self.information.tolist(),
-            "log_likelihood": self.log_likelihood,
-            "errors": self.errors,
-            "designs": designs,
-            "respondents": self.respondents,
-            "dropped": dict(self.dropped),
-            "worth": self.worth,
-            "steps": self.steps,
-            "cautions": [[each.code, each.text] for each in self.warnings],
-            "sampled": self.sampled,
-            "degrees": self.degrees,
-            "groups": self.groups,
-        }
+        return source
 
     @classmethod
     def _remade(cls, source: Mapping[str, Any], design: Design | None) -> Regression:
-        designs = documents.field(source, "designs", list)
-        known = (
+        values = read_source(source, _FIELDS, "this is no regression")
+        values["designs"] = (
             (("", design),)
             if design is not None
             else tuple(
                 (str(name), Design.from_json(json.dumps(body)))
-                for name, body in designs
+                for name, body in values["designs"]
             )
         )
-        try:
-            return cls(
-                formula=documents.field(source, "formula", str),
-                family=documents.field(source, "family", str),
-                names=tuple(map(str, documents.field(source, "names", list))),
-                values=_numbers(source["values"]),
-                covariance=_numbers(source["covariance"]),
-                information=_numbers(source["information"]),
-                log_likelihood=_number(source["log_likelihood"]),
-                errors=documents.field(source, "errors", str),
-                designs=known,
-                respondents=documents.field(source, "respondents", int),
-                dropped={
-                    str(name): int(count)
-                    for name, count in documents.field(source, "dropped", dict).items()
-                },
-                worth=_number(source["worth"]),
-                steps=documents.field(source, "steps", int),
-                cautions=tuple(
-                    Caution(str(code), str(text)) for code, text in source["cautions"]
-                ),
-                sampled=documents.field(source, "sampled", str),
-                degrees=documents.field(source, "degrees", int),
-                groups=documents.field(source, "groups", int),
-            )
-        except (KeyError, TypeError, ValueError) as error:
-            raise UnreadableFile(
-                f"this is no regression that can be read: {error!s:.100}."
-            ) from None
+        return cls(**values)
 
 
-@dataclass(frozen=True, eq=False)
-class Refit:
-    """A fitted regression together with its rows."""
-
-    sample: Sample
-    found: Regression
-
-    @property
-    def scale(self) -> Matrix:
-        """By how much a climbed coefficient moves with a shown one, on the diagonal: 1 for most."""
-        return np.diag(scales(self.found.names, self.sample.theta))
-
-    def covariance(self, errors: str, information: Matrix) -> Matrix:
-        """Return the covariance of the shown coefficients.
-
-        Raises:
-            InvalidRequest: errors that do not exist, or that these rows do not have.
-        """
-        bread = inverted(information)
-        if errors not in ERRORS or (
-            errors == "sampling" and self.sample.sampling is None
-        ):
-            fit = [
-                name
-                for name in ERRORS
-                if name != "sampling" or self.sample.sampling is not None
-            ]
-            raise InvalidRequest(
-                f"the errors are {quoted(errors)}; expected one of {', '.join(fit)}.",
-                "Say how people were drawn: sampling=dn.Sampling(weights, strata=…, clusters=…).",
-            )
-        if errors == "expected":
-            if self.sample.expected is None:
-                raise InvalidRequest(
-                    "the expected information is not known for this regression; expected other errors.",
-                    'Use "observed" or "robust".',
-                )
-            bread, errors = inverted(self.sample.expected), "observed"
-        if (
-            self.found.family == "linear"
-            and errors in ("observed", "outer")
-            and math.isnan(self.found.log_likelihood)
-        ):
-            raise InvalidRequest(
-                f'a linear regression has no likelihood, and no {errors!r} errors; expected "robust" or "sampling".'
-            )
-        scores = (
-            self.found.scores() if errors in ("outer", "robust", "sampling") else None
-        )
-        if errors == "outer" and scores is not None:
-            bread = inverted(scores.T @ scores)
-        if bread is None:
-            raise NotEstimable(
-                "the information is not positive definite; expected a maximum that is not flat."
-            )
-        if errors in ("observed", "outer") or scores is None:
-            return bread
-        if self.sample.sampling is None or errors == "robust":
-            return np.asarray(bread @ (scores.T @ scores) @ bread, np.float64)
-        return self._sampled(bread, scores, self.sample.sampling)
-
-    def _sampled(self, bread: Matrix, scores: Matrix, sampling: Sampling) -> Matrix:
-        """Return the covariance over samples, and over the answers and the responses of those who are in them.
-
-        Implements: pseudo-likelihood [Bin83]; with replicates, the spread of the regressions fitted to each.
-
-        Why: rows that could not be used stay in the variance, with scores of 0: how many there are is chance, too. A
-        sampled fraction f takes f of the variance away, and coefficients are about the law by which people answer,
-        which is seen no better where all of them were asked: f·Σ w²·s·s′ is added again. The score of a group with an
-        intercept of its own stands in its first row: it lies in one cluster, and only sums over clusters are looked at.
-        """
-        places = np.flatnonzero(self.sample.kept)[self.sample.likelihood.first_rows]
-        whole = np.zeros((len(sampling), scores.shape[1]))
-        whole[places] = scores / sampling.weights[places][:, None]
-        found = (
-            sandwich(whole, bread, sampling)
-            if sampling.replicates is None
-            else self._replicated(sampling)
-        )
-        finite = sampling.finite[places]
-        return np.asarray(
-            found + bread @ ((scores.T * finite) @ scores) @ bread, np.float64
-        )
-
-    def _replicated(self, sampling: Sampling) -> Matrix:
-        assert sampling.replicates is not None
-        found = []
-        for weights in sampling.replicated_weights():
-            for column in weights[self.sample.kept].T:
-                top = highest(
-                    self.sample.likelihood.reweighted(column), [self.sample.theta]
-                )
-                if not top.converged:
-                    raise NotEstimable(
-                        "the regression of a replicate has no maximum; expected one in each.",
-                        "Leave replicates away: the linearized variance needs no other fit. Or take fewer terms.",
-                    )
-                found.append(shown_values(self.found.names, top.theta))
-        return sampling.replicates.covariance(
-            vector(np.stack(found)), self.found.values
-        )
-
-
-HONESTY, ERROR_DEVIATION, GROUP_DEVIATION = (
-    "honesty t",
-    "sd of errors",
-    "sd of intercepts",
-)
-"""What coefficients beside those of covariates are called; no formula makes such names. Of more than two answers the
-deviation of intercepts has the answer in front, as their coefficients have."""
-
-
-def is_group_deviation(name: str) -> bool:
-    """Return whether a coefficient is the deviation of intercepts, of one answer or of all.
-
-    Example:
-        >>> [is_group_deviation(each) for each in ("sd of intercepts", "often: sd of intercepts", "often: age")]
-        [True, True, False]
-    """
-    return name.rpartition(": ")[2] == GROUP_DEVIATION
-
-
-def scales(names: Sequence[str], theta: Vector) -> Vector:
-    """Return d(climbed)/d(shown) of each coefficient: honesty is climbed as its logit, sigma as its logarithm."""
-    out = np.ones(len(names))
-    for at, name in enumerate(names):
-        if name == HONESTY:
-            share = 1 / (1 + math.exp(-theta[at]))
-            out[at] = 1 / (share * (1 - share))
-        elif name == ERROR_DEVIATION:
-            out[at] = math.exp(-theta[at])
-    return out
-
-
-def shown_values(names: Sequence[str], theta: Vector) -> Vector:
-    """Return coefficients as they are shown, from those that are climbed."""
-    out = theta.copy()
-    for at, name in enumerate(names):
-        if name == HONESTY:
-            out[at] = 1 / (1 + math.exp(-theta[at]))
-        elif name == ERROR_DEVIATION:
-            out[at] = math.exp(theta[at])
-        elif is_group_deviation(name):  # σ and −σ are one model
-            out[at] = abs(theta[at])
-    return out
-
-
-def _number(value: Any) -> float:
+def _read_number(value: float | None) -> float:
     return math.nan if value is None else float(value)
 
 
-def _numbers(value: Any) -> Vector:
-    """Read numbers that are not finite back from null."""
-    return vector(np.array(value, np.float64))
+_FIELDS: Mapping[str, Callable[[Any], object]] = {
+    "formula": str,
+    "family": str,
+    "names": tuple,
+    "values": vector,  # which reads null as not a number
+    "covariance": vector,
+    "information": vector,
+    "log_likelihood": _read_number,
+    "errors": str,
+    "designs": list,
+    "respondents": int,
+    "dropped": dict,
+    "worth": _read_number,
+    "steps": int,
+    "cautions": list,
+    "sampled": str,
+    "degrees": int,
+    "groups": int,
+}
+"""The fields of a regression in JSON, and how each is read."""
+
+
+def to_source(result: Regression | Effects, names: Iterable[str]) -> dict[str, Any]:
+    """Return fields of a result for JSON."""
+    source = {name: getattr(result, name) for name in names}
+    for name, value in source.items():
+        if isinstance(value, np.ndarray):
+            source[name] = value.tolist()
+    cautions = [[caution.code, caution.text] for caution in result.cautions]
+    return source | {"cautions": cautions}
+
+
+def read_source(
+    source: Mapping[str, Any],
+    readers: Mapping[str, Callable[[Any], object]],
+    refusal: str,
+) -> dict[str, Any]:
+    """Read what `to_source` wrote.
+
+    Raises:
+        UnreadableFile: a field is missing or of another type.
+    """
+    try:
+        values: dict[str, Any] = {
+            name: read(source[name]) for name, read in readers.items()
+        }
+        values["cautions"] = tuple(Caution(*texts) for texts in values["cautions"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnreadableFile(f"{refusal} that can be read: {error!s:.100}.") from None
+    return values

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.designs import Design, NumberDesign
+from deniable.designs import Design
 from deniable.designs.labels import format_labels
+from deniable.designs.numbers import Scale
 from deniable.errors import InvalidRequest, NotEstimable, quoted, require_options
-from deniable.estimates.covariances import Matrix, Vector
+from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.regression.columns import (
     Covariates,
     column,
@@ -22,30 +26,33 @@ from deniable.estimates.regression.columns import (
 from deniable.estimates.regression.evidence import Evidence, read_evidence
 from deniable.estimates.regression.fitted import (
     ERROR_DEVIATION,
+    ERRORS,
     GROUP_DEVIATION,
     HONESTY,
-    Refit,
     Regression,
     Sample,
     is_group_deviation,
-    scales,
-    shown_values,
 )
 from deniable.estimates.regression.groups import NODES, GroupLikelihood
 from deniable.estimates.regression.likelihoods import (
+    LINKS,
+    OUTCOMES,
     AnswerLaw,
     DeniedAnswerLaw,
     ManyAnswerLaw,
     MeanErrorLaw,
     MeanLaw,
     NormalLaw,
+    OutcomeLaw,
     TwoAnswerLaw,
 )
-from deniable.estimates.regression.links import LINKS
-from deniable.estimates.regression.models import RowLikelihood
-from deniable.estimates.regression.newton import Maximum, highest
-from deniable.estimates.regression.outcomes import OUTCOMES, OutcomeLaw
-from deniable.estimates.regression.sandwiches import ERRORS, inverted
+from deniable.estimates.regression.models import (
+    Maximum,
+    RowLikelihood,
+    SampledLikelihood,
+    highest,
+    inverted,
+)
 from deniable.estimates.results import Caution
 from deniable.estimates.sampling import Sampling
 from deniable.estimates.sampling.columns import check_rows
@@ -56,15 +63,11 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _SEVERAL_STARTS = 20_000  # rows up to which the top is looked for from several starts
-_WORTH_EACH = (
-    10  # direct answers for each coefficient below which errors are only rough
-)
+_WORTH_EACH = 10  # direct answers for each coefficient, below which errors are rough
 _ADAPTED = 4  # times at most that the nodes of random intercepts are moved, on few nodes and on all
 _STAYED = 1e-4  # the squared distance, in errors, below which coefficients are the same to the nodes
 _FEW_NODES = 3  # on each axis, on the way to the top
-_DEVIATION = (
-    0.7  # of intercepts, at the start; of numbers, in deviations of their errors
-)
+_DEVIATION = 0.7  # of intercepts at the start; of numbers, in deviations of errors
 _ALONE = 0.9  # of groups that have one row, beyond which their deviation is hardly told from chance
 _BORDER = 1e-3  # below which it is none
 
@@ -149,73 +152,60 @@ def regress(
     read = _read(
         frame, formula, design, devices, codes, sampling, intercepts, predictor, given
     )
-    kept = read.frame.loc[read.kept]
-    evidence = read.evidence.kept(read.kept)
-    if not len(kept):
+    if not len(read.frame):
         raise NotEstimable("no row has a response and all covariates; expected some.")
-    evidence.check_rank()
-    chosen = _family(family, evidence, predictor, kept, read.left)
-    covariates, matrix = Covariates.of(read.terms, kept)
-    built = _built(chosen, covariates, matrix, evidence, kept, read, honesty, predictor)
-    built = _with_errors(built) if intercepts is not None else built
-    rows = RowLikelihood(
-        built.law,
-        built.matrices,
-        None if sampling is None else sampling.weights[read.kept],
-    )
-    usual = (
-        "sampling"
-        if sampling is not None
-        else "robust"
-        if isinstance(built.law, MeanLaw)
-        else "observed"
-    )
-    used = kept[list(covariates.variables)]
+    read.evidence.check_rank()
+    family = _choose_family(family, read, predictor)
+    covariates, matrix = Covariates.of(read.terms, read.frame)
+    build = _build_answer if predictor is None else partial(_build_outcome, predictor)
+    if honesty and (family not in LINKS or predictor is not None):
+        raise InvalidRequest(
+            'honesty= is for two answers by "logit", "probit" or "cloglog"; expected one of these.'
+        )
+    built = build(family, covariates.names, matrix, read)
+    if honesty:
+        built = _with_honesty(built, read.evidence)
     if intercepts is not None:
-        likelihood, names, top = _fit_groups(
-            built, rows, evidence.categories, kept[intercepts], sampling, read.kept
-        )
-        sample = Sample(
-            likelihood,
-            rows,
-            top.theta,
-            covariates,
-            used,
-            evidence,
-            None,
-            sampling,
-            read.kept,
-        )
-        found = _finished(
-            formula,
-            chosen,
-            names,
-            top,
-            sample,
-            errors or usual,
-            read.dropped,
-            float("nan"),
-        )
-        return _at_border(replace(found, groups=len(likelihood.times)))
-    top = highest(rows, _starts(built, len(kept)))
-    expected, worth = _expected(rows, top.theta, evidence)
+        built = _with_errors(built)
+    weights = None if sampling is None else sampling.weights[read.is_used]
+    rows = RowLikelihood(built.law, built.matrices, weights)
+    likelihood: SampledLikelihood = rows
+    names, groups, expected, worth = built.names, 0, None, math.nan
+    if intercepts is None:
+        top = highest(rows, _starts(built, len(matrix)))
+        expected, worth = _expected_information(rows, top.theta, read.evidence)
+    else:
+        deviations = _name_deviations(built, read.evidence.categories)
+        numbers = _number_groups(read.frame[intercepts], sampling, read.is_used)
+        likelihood, top = _fit_groups(built, rows, len(deviations), numbers)
+        names, groups = (*names, *deviations), len(likelihood.times)
     sample = Sample(
-        rows, rows, top.theta, covariates, used, evidence, expected, sampling, read.kept
+        names,
+        likelihood,
+        rows,
+        top.theta,
+        covariates,
+        read.frame[list(covariates.variables)],
+        read.evidence,
+        expected,
+        sampling,
+        read.is_used,
     )
-    return _finished(
-        formula, chosen, built.names, top, sample, errors or usual, read.dropped, worth
+    fit = _finish(formula, family, top, sample, errors)
+    return _with_cautions(
+        replace(fit, dropped=read.dropped, worth=worth, groups=groups), top
     )
 
 
 class _Rows(NamedTuple):
-    """A table that was read: which rows can be used, and why others cannot."""
+    """The rows of a table that can be used, and why others cannot."""
 
     frame: pd.DataFrame
     left: str
     terms: str
     given: str
     evidence: Evidence
-    kept: NDArray[np.bool_]
+    is_used: NDArray[np.bool_]
     dropped: dict[str, int]
 
 
@@ -289,20 +279,19 @@ def _read(
         )
     if predictor is not None:
         right = _without(right, predictor)
-    sent = column(frame, predictor or left, "the response")
-    asked = None if devices is None else column(frame, devices, "the device").tolist()
-    evidence = read_evidence(design, sent.to_numpy(), asked, codes=codes)
-    needed = [
-        *Covariates.variables_of(right, frame),
-        *(Covariates.variables_of(given, frame) if given else ()),
-    ]
-    needed += [left] if predictor is not None else []
-    needed += (
-        [] if intercepts is None else [str(column(frame, intercepts, "the group").name)]
-    )
-    weightless = (
-        np.zeros(len(frame), np.bool_) if sampling is None else sampling.weights == 0
-    )
+    responses = column(frame, predictor or left, "the response").to_numpy()
+    row_devices = None
+    if devices is not None:
+        row_devices = column(frame, devices, "the device").tolist()
+    evidence = read_evidence(design, responses, row_devices, codes=codes)
+    needed = list(Covariates.variables_of(right, frame))
+    if given:
+        needed += Covariates.variables_of(given, frame)
+    if predictor is not None:
+        needed.append(left)
+    if intercepts is not None:
+        needed.append(str(column(frame, intercepts, "the group").name))
+    weights = np.ones(len(frame)) if sampling is None else sampling.weights
     complete = frame[list(dict.fromkeys(needed))].notna().all(axis=1).to_numpy()
     silent = evidence.silent()
     if silent.all() and len(silent):
@@ -310,25 +299,25 @@ def _read(
             "every answer sends the same responses with the same probabilities (D = 0), so that they say nothing; "
             "expected a design whose responses depend on the answer."
         )
-    dropped = {
-        "they hold no response": int(evidence.missing.sum()),
-        "a covariate or group is missing": int((~complete & ~evidence.missing).sum()),
-        "their device says nothing about the answer": int(
-            (silent & complete & ~evidence.missing).sum()
-        ),
-        "their weight is 0": int(
-            (weightless & ~silent & complete & ~evidence.missing).sum()
-        ),
+    reasons = {
+        "they hold no response": evidence.missing,
+        "a covariate or group is missing": ~complete,
+        "their device says nothing about the answer": silent,
+        "their weight is 0": weights == 0,
     }
-    kept = complete & ~evidence.missing & ~silent & ~weightless
+    is_used, dropped = np.ones(len(frame), np.bool_), {}
+    for reason, is_excluded in reasons.items():
+        if (is_used & is_excluded).any():
+            dropped[reason] = int((is_used & is_excluded).sum())
+        is_used &= ~is_excluded
     return _Rows(
-        frame,
+        frame.loc[is_used],
         left,
         right,
         given or right,
-        evidence,
-        kept,
-        {name: n for name, n in dropped.items() if n},
+        evidence.select(is_used),
+        is_used,
+        dropped,
     )
 
 
@@ -340,125 +329,102 @@ def _without(terms: str, predictor: str) -> str:
     """
     from formulaic import Formula
 
-    read = [str(each) for each in Formula(terms)]
-    if predictor not in read or any(
-        predictor in each.split(":") for each in read if each != predictor
-    ):
+    names = list(map(str, Formula(terms)))
+    others = [name for name in names if name != predictor]
+    if predictor not in names or any(predictor in name.split(":") for name in others):
         raise InvalidRequest(
             f"the predictor {quoted(predictor)} is not a term of its own in {quoted(terms, 60)}; expected it "
             "once, without interactions.",
             f'For example "income ~ age + {predictor:.40}".',
         )
-    others = [each for each in read if each != predictor]
     return " + ".join(others if "1" in others else ["0", *others])
 
 
-def _family(
-    family: str | None,
-    evidence: Evidence,
-    predictor: str | None,
-    frame: pd.DataFrame,
-    left: str,
-) -> str:
-    two = len(evidence.categories) == 2
+def _choose_family(family: str | None, read: _Rows, predictor: str | None) -> str:
+    """Return the family of the answers, or of an outcome; the usual one, if none is named."""
+    n_answers = len(read.evidence.categories)
     if predictor is not None:
-        fit: Sequence[str] = OUTCOMES
-        usual = "logit" if set(np.unique(frame[left])) <= {0, 1} else "linear"
+        families = list(OUTCOMES)
+        is_binary = set(np.unique(read.frame[read.left])) <= {0, 1}
+        default = "logit" if is_binary else "linear"
     else:
-        numbers = all(isinstance(each, NumberDesign) for each in evidence.designs)
-        fit = (
-            (*LINKS, "multinomial", "linear")
-            if two
-            else ("multinomial", *(["linear"] if numbers else []))
-        )
-        fit = (*fit, *(["normal"] if numbers else []))
-        usual = "linear" if numbers else "logit" if two else "multinomial"
-    if family is not None and family not in fit:
+        is_two = n_answers == 2
+        families = [*LINKS, "multinomial", "linear"] if is_two else ["multinomial"]
+        default = families[0]
+        if read.evidence.is_numeric:
+            default = "linear"
+            families = [*dict.fromkeys([*families, default]), "normal"]
+    if family is not None and family not in families:
         raise InvalidRequest(
-            f"the family is {quoted(family)}; expected one of {', '.join(fit)} for {len(evidence.categories)} answers"
+            f"the family is {quoted(family)}; expected one of {', '.join(families)} for {n_answers} answers"
             f"{' and an outcome' if predictor else ''}."
         )
-    return family or usual
+    return family or default
 
 
-def _built(
-    family: str,
-    covariates: Covariates,
-    matrix: Matrix,
-    evidence: Evidence,
-    frame: pd.DataFrame,
-    read: _Rows,
-    honesty: bool,
-    predictor: str | None,
+def _build_answer(
+    family: str, names: tuple[str, ...], matrix: Matrix, read: _Rows
 ) -> _Built:
-    if honesty and (family not in LINKS or predictor is not None):
-        raise InvalidRequest(
-            'honesty= is for two answers by "logit", "probit" or "cloglog"; expected one of these.'
-        )
-    if predictor is not None:
-        return _with_outcome(
-            family, covariates, matrix, evidence, frame, read, predictor
-        )
-    others = evidence.categories[1:]
+    """Return a regression in which the answer is explained."""
+    evidence = read.evidence
     if family == "multinomial":
-        names = tuple(
-            f"{answer}: {name}" for answer in others for name in covariates.names
-        )
-        start = np.concatenate(
-            [_level(covariates.names, each) for each in _shares_eta(evidence)]
-        )
+        answers = evidence.categories[1:]
         return _Built(
-            ManyAnswerLaw(evidence.given), (matrix,) * len(others), names, start
+            ManyAnswerLaw(evidence.given),
+            (matrix,) * len(answers),
+            tuple(f"{answer}: {name}" for answer in answers for name in names),
+            np.concatenate([_level(names, eta) for eta in _shares_eta(evidence)]),
         )
-    if family == "normal" and isinstance(evidence.designs[0], NumberDesign):
-        return _normal(covariates, matrix, evidence, evidence.designs[0])
+    if family == "normal":
+        return _build_normal(names, matrix, evidence)
     if family == "linear":
         worth = np.arange(len(evidence.categories), dtype=np.float64)
-        if isinstance(evidence.designs[0], NumberDesign):
-            worth = np.array([float(each) for each in evidence.designs[0].scale.values])
+        if evidence.scale is not None:
+            worth = _levels(evidence.scale)
         law = MeanLaw(evidence.given, evidence.values(worth))
-        return _Built(law, (matrix,), covariates.names, np.zeros(matrix.shape[1]))
+        return _Built(law, (matrix,), names, np.zeros(len(names)))
     link = LINKS[family]
-    share = _shares(evidence)[1]
-    start = _level(covariates.names, float(link.inverse(float(share))))
-    if not honesty:
-        return _Built(
-            TwoAnswerLaw(evidence.given, link), (matrix,), covariates.names, start
-        )
-    _check_honesty(evidence)
-    denied = (evidence.codes == 0).astype(np.float64)
-    ones = np.ones((len(matrix), 1))
-    names = (*covariates.names, HONESTY)
-    return _Built(
-        DeniedAnswerLaw(evidence.given, link, denied),
-        (matrix, ones),
-        names,
-        np.append(start, 1.0),
-    )
+    start = _level(names, float(link.inverse(float(_shares(evidence)[1]))))
+    return _Built(TwoAnswerLaw(evidence.given, link), (matrix,), names, start)
 
 
-def _normal(
-    covariates: Covariates, matrix: Matrix, evidence: Evidence, design: NumberDesign
-) -> _Built:
+def _levels(scale: Scale) -> Vector:
+    return vector([float(value) for value in scale.values])
+
+
+def _build_normal(names: tuple[str, ...], matrix: Matrix, evidence: Evidence) -> _Built:
+    assert evidence.scale is not None
     if any(
-        isinstance(each, NumberDesign) and each.scale != design.scale
-        for each in evidence.designs
+        getattr(design, "scale", None) != evidence.scale for design in evidence.designs
     ):
         raise InvalidRequest(
             "the designs have other ranges or levels; expected the same for all devices."
         )
-    levels = np.array([float(each) for each in design.scale.values])
-    shares = _shares(evidence)
+    levels, shares = _levels(evidence.scale), _shares(evidence)
     mean = float(shares @ levels)
-    spread = float(np.sqrt(shares @ (levels - mean) ** 2))
-    names = (*covariates.names, ERROR_DEVIATION)
-    start = np.append(_level(covariates.names, mean), np.log(spread))
-    return _Built(
-        NormalLaw(evidence.given, levels),
-        (matrix, np.ones((len(matrix), 1))),
-        names,
-        start,
+    deviation = float(np.sqrt(shares @ (levels - mean) ** 2))
+    built = _Built(
+        NormalLaw(evidence.given, levels), (matrix,), names, _level(names, mean)
     )
+    return _with_constant(built, ERROR_DEVIATION, np.log(deviation))
+
+
+def _with_constant(built: _Built, name: str, start: float) -> _Built:
+    """Return a regression with one more predictor that is the same for all rows."""
+    return built._replace(
+        matrices=(*built.matrices, np.ones((len(built.matrices[0]), 1))),
+        names=(*built.names, name),
+        start=np.append(built.start, start),
+    )
+
+
+def _with_honesty(built: _Built, evidence: Evidence) -> _Built:
+    """Return a regression in which a part of those with the second answer denies it."""
+    assert isinstance(built.law, TwoAnswerLaw)
+    _check_honesty(evidence)
+    denied = (evidence.codes == 0).astype(np.float64)
+    law = DeniedAnswerLaw(evidence.given, built.law.link, denied)
+    return _with_constant(built._replace(law=law), HONESTY, 1.0)
 
 
 def _check_honesty(evidence: Evidence) -> None:
@@ -476,114 +442,76 @@ def _check_honesty(evidence: Evidence) -> None:
         )
 
 
-def _with_outcome(
-    family: str,
-    covariates: Covariates,
-    matrix: Matrix,
-    evidence: Evidence,
-    frame: pd.DataFrame,
-    read: _Rows,
-    predictor: str,
+def _build_outcome(
+    predictor: str, family: str, names: tuple[str, ...], matrix: Matrix, read: _Rows
 ) -> _Built:
-    outcome = frame[read.left].to_numpy(np.float64)
+    """Return a regression in which the answer explains an outcome."""
+    outcome, evidence = read.frame[read.left].to_numpy(np.float64), read.evidence
     if family == "logit" and not set(np.unique(outcome)) <= {0.0, 1.0}:
         raise InvalidRequest(
             'the outcome of a "logit" is not always 0 or 1; expected these, or family="linear".'
         )
-    _, answers = Covariates.of(read.given, frame)
-    given_names = Covariates.of(read.given, frame)[0].names
-    others = list(evidence.categories[1:])
-    ones = np.ones((len(matrix), 1))
-    added = [
-        predictor if len(others) == 1 else f"{predictor}[{each}]" for each in others
-    ]
-    labels = [
-        predictor if len(others) == 1 else f"{predictor}[{each}]" for each in others
-    ]
-    names = (
-        *covariates.names,
-        *added,
-        *(f"{label} ~ {name}" for label in labels for name in given_names),
-    )
-    matrices: tuple[Matrix, ...] = (
-        matrix,
-        *(ones,) * len(others),
-        *(answers,) * len(others),
-    )
-    level, spread = _outcome_start(family, covariates.names, outcome)
-    pieces = [
-        level,
-        np.zeros(len(others)),
-        *(_level(given_names, each) for each in _shares_eta(evidence)),
-    ]
-    if family == "linear":
-        names, matrices, pieces = (
-            (*names, ERROR_DEVIATION),
-            (*matrices, ones),
-            [*pieces, np.array([spread])],
-        )
-    return _Built(
-        OutcomeLaw(evidence.given, outcome, family),
-        matrices,
-        names,
-        np.concatenate(pieces),
-    )
-
-
-def _outcome_start(
-    family: str, names: Sequence[str], outcome: Vector
-) -> tuple[Vector, float]:
+    covariates, answers = Covariates.of(read.given, read.frame)
+    others = evidence.categories[1:]
+    labels = [f"{predictor}[{answer}]" for answer in others]
+    if len(others) == 1:
+        labels = [predictor]
+    mean = float(outcome.mean())
     if family == "logit":
-        return _level(
-            names,
-            float(LINKS["logit"].inverse(float(np.clip(outcome.mean(), 0.02, 0.98)))),
-        ), 0.0
-    return _level(names, float(outcome.mean())), float(
-        np.log(max(float(outcome.std()), 1e-9))
+        mean = float(LINKS["logit"].inverse(float(np.clip(mean, 0.02, 0.98))))
+    starts = [_level(covariates.names, eta) for eta in _shares_eta(evidence)]
+    built = _Built(
+        OutcomeLaw(evidence.given, outcome, family),
+        (
+            matrix,
+            *(np.ones((len(matrix), 1)),) * len(others),
+            *(answers,) * len(others),
+        ),
+        (
+            *names,
+            *labels,
+            *(f"{label} ~ {name}" for label in labels for name in covariates.names),
+        ),
+        np.concatenate([_level(names, mean), np.zeros(len(others)), *starts]),
     )
+    if family == "logit":
+        return built
+    deviation = max(float(outcome.std()), 1e-9)
+    return _with_constant(built, ERROR_DEVIATION, np.log(deviation))
 
 
 def _shares(evidence: Evidence) -> Vector:
     """Return rough shares of the answers, a few steps of EM from even ones; none next to 0."""
-    table, times = evidence.given, None
-    if (
-        evidence.codes >= 0
-    ).all():  # rows that sent the same through the same device are one
+    table, times = evidence.given, np.ones(len(evidence.given), np.intp)
+    if (evidence.codes >= 0).all():  # equal responses through one device are one row
         key = evidence.devices * (evidence.codes.max() + 1) + evidence.codes
         _, first, times = np.unique(key, return_index=True, return_counts=True)
         table = evidence.given[first]
-    part = np.full(len(table), 1 / len(table)) if times is None else times / times.sum()
-    shares = np.full(table.shape[1], 1 / table.shape[1])
+    n_answers = table.shape[1]
+    shares = np.full(n_answers, 1 / n_answers)
     for _ in range(20):
         joint = table * shares
-        shares = part @ (joint / joint.sum(axis=1, keepdims=True))
-    floor = 0.1 / len(shares)
-    return np.asarray((shares + floor) / (1 + floor * len(shares)), np.float64)
+        shares = times @ (joint / joint.sum(axis=1, keepdims=True)) / times.sum()
+    return vector((shares + 0.1 / n_answers) / 1.1)
 
 
 def _shares_eta(evidence: Evidence) -> Vector:
     shares = _shares(evidence)
-    return np.asarray(np.log(shares[1:] / shares[0]), np.float64)
+    return vector(np.log(shares[1:] / shares[0]))
 
 
 def _level(names: Sequence[str], level: float) -> Vector:
     """Return coefficients that give every row the same predictor, where there is an intercept; else zeros."""
-    out = np.zeros(len(names))
-    if "Intercept" in names:
-        out[list(names).index("Intercept")] = level
-    return out
+    return vector([level if name == "Intercept" else 0.0 for name in names])
 
 
 def _starts(built: _Built, rows: int) -> list[Vector]:
-    flat = np.zeros_like(built.start)
-    if rows > _SEVERAL_STARTS or isinstance(
-        built.law, MeanLaw | NormalLaw | OutcomeLaw
-    ):
+    if rows > _SEVERAL_STARTS or not built.law.has_local_maxima:
         return [built.start]
-    return [built.start, flat]
+    return [built.start, np.zeros_like(built.start)]
 
 
-def _expected(
+def _expected_information(
     rows: RowLikelihood, theta: Vector, evidence: Evidence
 ) -> tuple[Matrix | None, float]:
     """Return the expected information, and how many direct answers the responses are worth for the coefficients.
@@ -592,20 +520,16 @@ def _expected(
     identity. The ratio of both, over all rows and predictors, is what a response is worth.
     """
     channels = evidence.channels()
-    if (
-        channels is None
-        or not isinstance(rows.law, TwoAnswerLaw | ManyAnswerLaw)
-        or isinstance(rows.law, DeniedAnswerLaw)
-    ):
-        return None, float("nan")
+    if channels is None or not rows.law.has_expected_information:
+        return None, math.nan
     information, by_row = rows.expected(theta, channels, evidence.devices)
-    answers = len(evidence.categories)
-    _, direct = rows.expected(
-        theta, np.eye(answers)[None], np.zeros(len(by_row), np.int64)
+    identity = np.eye(len(evidence.categories))[None]
+    _, direct = rows.expected(theta, identity, np.zeros_like(evidence.devices))
+    direct_trace, trace = (
+        float(np.einsum("ijj->", matrices)) for matrices in (direct, by_row)
     )
-    whole = float(np.trace(direct, axis1=1, axis2=2).sum())
-    told = float(np.trace(by_row, axis1=1, axis2=2).sum())
-    return information, len(by_row) * told / whole if whole > 0 else float("nan")
+    worth = len(by_row) * trace / direct_trace if direct_trace > 0 else math.nan
+    return information, worth
 
 
 def _with_errors(built: _Built) -> _Built:
@@ -613,45 +537,31 @@ def _with_errors(built: _Built) -> _Built:
     if not isinstance(built.law, MeanLaw):
         return built
     law = MeanErrorLaw(built.law.evidence, built.law.values)
-    spread = max(float(law.values.std()), 1e-9)
-    start = np.append(_level(built.names, float(law.values.mean())), np.log(spread))
-    return _Built(
-        law,
-        (*built.matrices, np.ones((len(law.values), 1))),
-        (*built.names, ERROR_DEVIATION),
-        start,
+    deviation = max(float(law.values.std()), 1e-9)
+    start = _level(built.names, float(law.values.mean()))
+    return _with_constant(
+        built._replace(law=law, start=start), ERROR_DEVIATION, np.log(deviation)
     )
 
 
 def _fit_groups(
-    built: _Built,
-    rows: RowLikelihood,
-    categories: Sequence[str],
-    column: pd.Series,
-    sampling: Sampling | None,
-    kept: NDArray[np.bool_],
-) -> tuple[GroupLikelihood, tuple[str, ...], Maximum]:
-    """Climb with random intercepts: on few nodes first, then on all of them, which are moved after each climb."""
-    names = _deviations(built, categories)
-    groups = _groups(column, sampling, kept)
-    most = NODES[len(names) - 1]
-    likelihood = GroupLikelihood.of(rows, groups, min(most, _FEW_NODES))
-    spread = (
-        np.exp(built.start[built.names.index(ERROR_DEVIATION)])
-        if ERROR_DEVIATION in built.names
-        else 1.0
-    )
-    theta = np.append(built.start, np.full(len(names), _DEVIATION * spread))
+    built: _Built, rows: RowLikelihood, axes: int, groups: NDArray[np.int64]
+) -> tuple[GroupLikelihood, Maximum]:
+    """Maximize with random intercepts: on few nodes first, then on all of them, which are moved after each climb."""
+    max_nodes = NODES[axes - 1]
+    likelihood = GroupLikelihood.of(rows, groups, min(max_nodes, _FEW_NODES))
+    unit = 1.0
+    if ERROR_DEVIATION in built.names:
+        unit = np.exp(built.start[built.names.index(ERROR_DEVIATION)])
+    theta = np.append(built.start, np.full(axes, _DEVIATION * unit))
     steps = 0
-    for nodes in (likelihood.nodes, most):
+    for nodes in (likelihood.nodes, max_nodes):
         likelihood = replace(likelihood, nodes=nodes)
         for _ in range(_ADAPTED):
             likelihood = likelihood.adapted(theta)
             top = highest(likelihood, [theta])
-            went, theta, steps = top.theta - theta, top.theta, steps + top.steps
-            if (
-                went @ top.information @ went < _STAYED
-            ):  # nodes were moved to about these coefficients
+            step, theta, steps = top.theta - theta, top.theta, steps + top.steps
+            if step @ top.information @ step < _STAYED:  # the nodes lie at about these
                 break
     signs = np.where(theta[rows.size :] < 0, -1.0, 1.0)  # σ and −σ are one model
     turned = np.append(np.ones(rows.size), signs)
@@ -660,10 +570,10 @@ def _fit_groups(
         information=top.information * np.outer(turned, turned),
         steps=steps,
     )
-    return likelihood.mirrored(signs), (*built.names, *names), top
+    return likelihood.mirrored(signs), top
 
 
-def _deviations(built: _Built, categories: Sequence[str]) -> tuple[str, ...]:
+def _name_deviations(built: _Built, categories: Sequence[str]) -> tuple[str, ...]:
     """Return what the deviations of intercepts are called: one, or one for each answer but the first.
 
     Raises:
@@ -682,8 +592,8 @@ def _deviations(built: _Built, categories: Sequence[str]) -> tuple[str, ...]:
     return tuple(f"{answer}: {GROUP_DEVIATION}" for answer in categories[1:])
 
 
-def _groups(
-    column: pd.Series, sampling: Sampling | None, kept: NDArray[np.bool_]
+def _number_groups(
+    column: pd.Series, sampling: Sampling | None, is_used: NDArray[np.bool_]
 ) -> NDArray[np.int64]:
     """Return the number of each row's group.
 
@@ -702,166 +612,140 @@ def _groups(
             f"{int((sizes == 1).sum()):,} of {len(sizes):,} groups of {quoted(column.name)} have one row; expected "
             "groups of several rows, because one row does not tell how its group differs."
         )
-    if sampling is None:
-        return np.asarray(groups, np.int64)
-    clusters = sampling.clusters[kept]
-    first = np.zeros(groups.max() + 1, np.int64)
-    first[groups[::-1]] = clusters[::-1]
-    apart = clusters != first[groups]
-    if apart.any():
-        raise InvalidRequest(
-            f"the group {quoted(column.iloc[int(apart.argmax())])} of {quoted(column.name)} lies in several clusters "
-            "of the sampling; expected each group in one cluster, because its rows share an intercept.",
-            f'Name the groups as clusters, dn.Sampling(…, clusters="{column.name!s:.40}"), or something larger.',
-        )
+    if sampling is not None:
+        clusters = sampling.clusters[is_used]
+        _, first = np.unique(groups, return_index=True)
+        is_split = clusters != clusters[first][groups]
+        if is_split.any():
+            raise InvalidRequest(
+                f"the group {quoted(column.iloc[int(is_split.argmax())])} of {quoted(column.name)} lies in several "
+                "clusters of the sampling; expected each group in one cluster, because its rows share an intercept.",
+                f'Name the groups as clusters, dn.Sampling(…, clusters="{column.name!s:.40}"), or something larger.',
+            )
     return np.asarray(groups, np.int64)
 
 
-def _at_border(found: Regression) -> Regression:
-    """Return a regression whose deviations of intercepts that are next to 0 are 0, and said to be."""
-    unit = found.params.get(ERROR_DEVIATION, 1.0)
-    none = [
-        name
-        for name, each in found.params.items()
-        if is_group_deviation(name) and each < _BORDER * unit
-    ]
-    if not none:
-        return found
-    text = (
-        f"no difference between the groups is seen beyond chance: {format_labels(none)} is estimated as 0, on the "
-        "border, where it has no error."
-    )
-    if np.isfinite(found.log_likelihood) and not found.sampled:
-        text += ' Read conf_int(method="profile") to see how large it could be.'
-    values = np.where([name in none for name in found.names], 0.0, found.values)
-    return replace(
-        found, values=values, cautions=(*found.cautions, Caution("border", text))
-    )
-
-
-def _finished(
-    formula: str,
-    family: str,
-    names: tuple[str, ...],
-    top: Maximum,
-    sample: Sample,
-    errors: str,
-    dropped: dict[str, int],
-    worth: float,
+def _finish(
+    formula: str, family: str, top: Maximum, sample: Sample, errors: str | None
 ) -> Regression:
-    """Return the regression: coefficients as they are shown, errors of the kind asked for, and what calls for care."""
-    scale, sampling = scales(names, top.theta), sample.sampling
-    information = top.information * np.outer(scale, scale)
-    linear = isinstance(sample.rows.law, MeanLaw)
-    found = Regression(
+    """Return the regression: coefficients as they are shown, with errors of the requested kind."""
+    law, sampling, scales = sample.rows.law, sample.sampling, sample.scales
+    if errors is None:
+        errors = "observed" if law.has_likelihood else "robust"
+        errors = errors if sampling is None else "sampling"
+    information = top.information * np.outer(scales, scales)
+    covariance, errors, cautions = _covariance(sample, information, errors)
+    sampled, df = "", 0
+    if sampling is not None:
+        sampled = f"{sampling.variance}; {sampling.describe()}"
+        df = sampling.degrees_of(sample.is_used)
+    return Regression(
         formula=formula,
         family=family,
-        names=names,
-        values=shown_values(names, top.theta),
-        covariance=np.full((len(names),) * 2, np.nan),
+        names=sample.names,
+        values=sample.shown_values(top.theta),
+        covariance=covariance,
         information=information,
-        log_likelihood=float("nan") if linear else top.value,
+        log_likelihood=top.value if law.has_likelihood else math.nan,
         errors=errors,
         designs=tuple(zip(sample.evidence.names, sample.evidence.designs, strict=True)),
         respondents=len(sample.evidence.codes),
-        dropped=dropped,
-        worth=worth,
+        dropped={},
+        worth=math.nan,
         steps=top.steps,
-        cautions=(),
-        sampled=""
-        if sampling is None
-        else f"{sampling.variance}; {sampling.describe()}",
-        degrees=0 if sampling is None else sampling.degrees_of(sample.kept),
+        cautions=cautions,
+        sampled=sampled,
+        degrees=df,
         groups=0,
         sample=sample,
     )
-    covariance, errors, fallen = _covariance(found, sample, errors)
-    found = replace(found, covariance=covariance, errors=errors)
-    return replace(found, cautions=(*_cautions(found, sample, top), *fallen))
 
 
 def _covariance(
-    found: Regression, sample: Sample, errors: str
+    sample: Sample, information: Matrix, errors: str
 ) -> tuple[Matrix, str, tuple[Caution, ...]]:
-    """Return the covariance of the kind asked for, or where there is none the expected or generalized one."""
-    fit = Refit(sample, found)
-    if inverted(found.information) is not None or errors in ("expected", "outer"):
-        return fit.covariance(errors, found.information), errors, ()
+    """Return the covariance of the requested kind, or where there is none the expected or generalized one."""
+    if inverted(information) is not None or errors in ("expected", "outer"):
+        return sample.covariance(errors, information), errors, ()
     if sample.expected is not None and inverted(sample.expected) is not None:
         text = (
             "the observed information is not positive definite at the maximum; the standard errors are those of the "
             "expected information instead."
         )
-        return (
-            fit.covariance("expected", found.information),
-            "expected",
-            (Caution("curvature", text),),
-        )
+        covariance = sample.covariance("expected", information)
+        return covariance, "expected", (Caution("curvature", text),)
     text = (
         "the likelihood is flat in some direction at its maximum: the data do not tell some coefficients apart, and "
         "their errors are only those of what is told. Leave terms out, or ask more people."
     )
-    general = np.asarray(np.linalg.pinv(found.information, hermitian=True), np.float64)
-    return general, "observed", (Caution("flat", text),)
+    covariance = vector(np.linalg.pinv(information, hermitian=True))
+    return covariance, "observed", (Caution("flat", text),)
 
 
-def _cautions(found: Regression, sample: Sample, top: Maximum) -> tuple[Caution, ...]:
+def _with_cautions(fit: Regression, top: Maximum) -> Regression:
+    """Return a regression with what calls for care; deviations of intercepts next to 0 are 0."""
     cautions = []
     if not top.converged:
-        cautions.append(
-            Caution(
-                "convergence",
-                f"the maximum was not reached: {top.gap:.2g} nats may still be gained.",
-            )
-        )
-    off = _running_off(found, sample)
-    if off:
+        text = f"the maximum was not reached: {top.gap:.2g} nats may still be gained."
+        cautions.append(Caution("convergence", text))
+    separated = _separated_coefficients(fit)
+    if separated:
         text = (
-            f"the fitted probabilities run to 0 or 1 as the coefficients of {format_labels(off)} grow without end "
-            "(separation): the errors and the normal intervals of these mean nothing. Read "
+            f"the fitted probabilities run to 0 or 1 as the coefficients of {format_labels(separated)} grow without "
+            "end (separation): the errors and the normal intervals of these mean nothing. Read "
             'conf_int(method="profile"), or leave the term out. Of an intercept it means that fewer say so than the '
             "device would make them: by chance, because people protect themselves with a no, or because probabilities "
             "or codes are wrong."
         )
         cautions.append(Caution("separation", text))
-    if np.isfinite(found.worth) and found.worth < _WORTH_EACH * len(found.names):
+    if np.isfinite(fit.worth) and fit.worth < _WORTH_EACH * len(fit.names):
         text = (
-            f"the design is too noisy for these data: {found.respondents:,} responses are worth about "
-            f"{found.worth:,.0f} direct answers, for {len(found.names)} coefficients; expected at least {_WORTH_EACH} "
+            f"the design is too noisy for these data: {fit.respondents:,} responses are worth about "
+            f"{fit.worth:,.0f} direct answers, for {len(fit.names)} coefficients; expected at least {_WORTH_EACH} "
             "for each. Take fewer terms, or ask more people."
         )
         cautions.append(Caution("noisy", text))
-    return tuple(cautions)
+    return _with_border(replace(fit, cautions=(*cautions, *fit.cautions)))
 
 
-def _running_off(found: Regression, sample: Sample) -> list[str]:
-    """Return the coefficients that run off: the predictors of rows go beyond what any data would show."""
-    law = sample.rows.law
-    if isinstance(law, MeanLaw | NormalLaw | OutcomeLaw):
-        return []
-    edge = law.link.edge if isinstance(law, TwoAnswerLaw) else 15.0
-    far_apart = [
+def _with_border(fit: Regression) -> Regression:
+    """Return a regression whose deviations of intercepts that are next to 0 are 0, with a caution."""
+    unit = fit.params.get(ERROR_DEVIATION, 1.0)
+    zeros = [
         name
-        for name, each in found.params.items()
-        if is_group_deviation(name) and each > edge
+        for name, value in fit.params.items()
+        if is_group_deviation(name) and value < _BORDER * unit
     ]
-    eta = sample.rows.eta(sample.theta[: sample.rows.size])[
-        :, : 1 if isinstance(law, TwoAnswerLaw) else None
-    ]
-    if float(np.abs(eta).max()) < edge and not _unsure(found):
-        return far_apart
-    errors = list(found.bse.values())
-    wide = []
-    for x, part in zip(sample.rows.matrices, sample.rows.blocks, strict=True):
-        reach = np.maximum(
-            np.ptp(x, axis=0), np.abs(x).max(axis=0) * (np.ptp(x, axis=0) == 0)
-        )
-        for at, name in enumerate(found.names[part]):
-            far = abs(sample.theta[part][at]) * reach[at]
-            if far > edge / 2 and not errors[part.start + at] * reach[at] < 2 * edge:
-                wide.append(name)
-    return wide + far_apart
+    if not zeros:
+        return fit
+    text = (
+        f"no difference between the groups is seen beyond chance: {format_labels(zeros)} is estimated as 0, on the "
+        "border, where it has no error."
+    )
+    if np.isfinite(fit.log_likelihood) and not fit.sampled:
+        text += ' Read conf_int(method="profile") to see how large it could be.'
+    values = np.where([name in zeros for name in fit.names], 0.0, fit.values)
+    cautions = (*fit.cautions, Caution("border", text))
+    return replace(fit, values=values, cautions=cautions)
 
 
-def _unsure(found: Regression) -> bool:
-    return not np.isfinite(list(found.bse.values())).all()
+def _separated_coefficients(fit: Regression) -> list[str]:
+    """Return the coefficients that run off: the predictors of rows go beyond what any data would show."""
+    sample, errors = fit._require_sample(), vector(list(fit.bse.values()))
+    rows, edge = sample.rows, sample.rows.law.edge
+    deviations = [
+        name
+        for name, value in fit.params.items()
+        if is_group_deviation(name) and value > edge
+    ]
+    farthest = np.abs(sample.eta[:, list(rows.law.raised)]).max()
+    if farthest < edge and np.isfinite(errors).all():
+        return deviations
+    names = []
+    for x, block in zip(rows.matrices, rows.blocks, strict=True):
+        ranges = np.ptp(x, axis=0)
+        ranges = np.where(ranges == 0, np.abs(x).max(axis=0), ranges)
+        is_far = np.abs(sample.theta[block]) * ranges > edge / 2
+        is_wide = ~(errors[block] * ranges < 2 * edge)
+        names += list(compress(fit.names[block], is_far & is_wide))
+    return names + deviations

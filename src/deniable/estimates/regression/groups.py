@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.likelihoods import Derivatives
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.regression.likelihoods import Derivatives, normalize_logs
 from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood, Slope
 
 NODES = (25, 15, 9, 7, 5)
@@ -25,7 +26,7 @@ _UNLIKELY = (
 _MODE_STEPS = 30
 _HALVINGS = 20
 _CLOSE = 1e-8  # the log-likelihood that a group's mode could still gain
-_LEAST_CURVE = 0.25  # at a mode, where that of the law before anything is known is 1
+_MIN_CURVE = 0.25  # at a mode, where that of the law before anything is known is 1
 _HELD = (
     0.01  # of the spread by curvature, that keeps the one by moments from collapsing
 )
@@ -104,23 +105,18 @@ class GroupLikelihood(SampledLikelihood):
 
     def _summed(self, values: Matrix) -> Matrix:
         """Return the sums over the rows of each group."""
-        return np.asarray(
-            np.add.reduceat(values[self._order], self._starts, axis=0), np.float64
-        )
+        return vector(np.add.reduceat(values[self._order], self._starts, axis=0))
 
     @cached_property
     def _grid(self) -> tuple[Matrix, Vector]:
         """The nodes before they are moved, a row each, and the logarithms of their weights against even ones."""
         t, w = np.polynomial.hermite.hermgauss(self.nodes)
         axes = self.centers.shape[1]
-        points = np.stack(
-            [each.ravel() for each in np.meshgrid(*[t] * axes, indexing="ij")], axis=1
+        points, logs = (
+            vector(list(product(values, repeat=axes)))
+            for values in (t, np.log(w) + t**2)
         )
-        logs = np.log(w) + t**2
-        return points, np.sum(
-            [each.ravel() for each in np.meshgrid(*[logs] * axes, indexing="ij")],
-            axis=0,
-        )
+        return points, logs.sum(axis=1)
 
     def _moved(self, node: int) -> tuple[Matrix, Vector]:
         """Return where a node lies for each group, and the logarithm of its weight there."""
@@ -167,25 +163,23 @@ class GroupLikelihood(SampledLikelihood):
         return float(self.times @ logsumexp(self._logs(theta), axis=1))
 
     def slope(self, theta: Vector) -> Slope:
-        log, likely = _likely(self._logs(theta))
+        log, likely = normalize_logs(self._logs(theta))
         size, raised = self.rows.size, list(self.rows.law.raised)
-        people, all_predictors = len(self.groups), self.rows.law.predictors
+        by_predictor = (len(self.groups), self.rows.law.predictors)
         mean = np.zeros((len(log), len(theta)))
         hessian = np.zeros((len(theta), len(theta)))
-        plain = np.zeros((people, all_predictors, all_predictors))
-        crossed = np.zeros((people, all_predictors, len(raised)))
+        plain = np.zeros((*by_predictor, self.rows.law.predictors))
+        crossed = np.zeros((*by_predictor, len(raised)))
         for node, b, rows, gradients in self._points(theta, likely):
-            part = likely[:, node, None]
-            mean += part * gradients
-            hessian += (self.times[:, None] * part * gradients).T @ gradients
-            at = b[self.groups]
-            second = (
-                rows.second * (self.times * likely[:, node])[self.groups][:, None, None]
-            )
+            mean += likely[:, node, None] * gradients
+            weights = self.times * likely[:, node]
+            hessian += (weights[:, None] * gradients).T @ gradients
+            row_b = b[self.groups]
+            second = rows.second * weights[self.groups][:, None, None]
             plain += second
-            raises = second[:, :, raised] * at[:, None, :]
+            raises = second[:, :, raised] * row_b[:, None, :]
             crossed += raises
-            hessian[size:, size:] += np.einsum("ijk,ij->jk", raises[:, raised], at)
+            hessian[size:, size:] += np.einsum("ijk,ij->jk", raises[:, raised], row_b)
         hessian -= (self.times[:, None] * mean).T @ mean
         hessian[:size, :size] += self.rows.crossed(plain)
         for axis in range(len(raised)):
@@ -195,7 +189,7 @@ class GroupLikelihood(SampledLikelihood):
         return Slope(float(self.times @ log), self.times @ mean, -hessian)
 
     def scores(self, theta: Vector) -> Matrix:
-        likely = _likely(self._logs(theta))[1]
+        likely = normalize_logs(self._logs(theta))[1]
         out = np.zeros((len(likely), len(theta)))
         for node, _, _, gradients in self._points(theta, likely):
             out += likely[:, node, None] * gradients
@@ -208,7 +202,7 @@ class GroupLikelihood(SampledLikelihood):
         mode and curvature first, and from there to its mean and covariance: the law of b is skew.
         """
         near = self._at_modes(theta)
-        likely = _likely(near._logs(theta))[1]
+        likely = normalize_logs(near._logs(theta))[1]
         mean = np.zeros_like(near.centers)
         square = _HELD * near.spreads @ near.spreads.transpose(0, 2, 1)
         for node in range(likely.shape[1]):
@@ -217,7 +211,9 @@ class GroupLikelihood(SampledLikelihood):
             square += likely[:, node, None, None] * away[:, :, None] * away[:, None, :]
         covariances = square - mean[:, :, None] * mean[:, None, :]
         return replace(
-            near, centers=near.centers + mean, spreads=_triangles(covariances)
+            near,
+            centers=near.centers + mean,
+            spreads=vector(np.linalg.cholesky(covariances)),
         )
 
     def _at_modes(self, theta: Vector) -> GroupLikelihood:
@@ -226,20 +222,17 @@ class GroupLikelihood(SampledLikelihood):
         raised = list(self.rows.law.raised)
         eye = np.eye(len(raised))
 
-        def heights(at: Matrix) -> Vector:
-            logs = self._summed(self.rows.logs(self._raised(eta, sigma * at)))
-            return np.asarray(logs - (at**2).sum(axis=1) / 2, np.float64)
+        def heights(b: Matrix) -> Vector:
+            logs = self._summed(self.rows.logs(self._raised(eta, sigma * b)))
+            return vector(logs - (b**2).sum(axis=1) / 2)
 
         height = heights(b)
         for _ in range(_MODE_STEPS):
             rows = self.rows.derivatives(self._raised(eta, sigma * b))
             gradient = self._summed(rows.first[:, raised]) * sigma - b
-            curves, axes = np.linalg.eigh(
-                eye
-                - self._summed(rows.second[:, raised][:, :, raised])
-                * np.outer(sigma, sigma)
-            )
-            steep = np.maximum(np.abs(curves), _LEAST_CURVE)
+            second = self._summed(rows.second[:, raised][:, :, raised])
+            curves, axes = np.linalg.eigh(eye - second * np.outer(sigma, sigma))
+            steep = np.maximum(np.abs(curves), _MIN_CURVE)
             step = np.einsum(
                 "gij,gj,gkj,gk->gi", axes, 1 / steep, axes, gradient, optimize=True
             )
@@ -252,24 +245,11 @@ class GroupLikelihood(SampledLikelihood):
                     break
                 step[fell] /= 2
             b, height = b + step, higher
-        return replace(
-            self,
-            centers=b,
-            spreads=_triangles((axes / steep[:, None, :]) @ axes.transpose(0, 2, 1)),
-        )
+        covariances = (axes / steep[:, None, :]) @ axes.transpose(0, 2, 1)
+        return replace(self, centers=b, spreads=vector(np.linalg.cholesky(covariances)))
 
     def mirrored(self, signs: Vector) -> GroupLikelihood:
         """Return the likelihood that is the same where some deviations have the other sign."""
         return replace(
             self, centers=self.centers * signs, spreads=self.spreads * signs[:, None]
         )
-
-
-def _triangles(covariances: Matrix) -> Matrix:
-    return np.asarray(np.linalg.cholesky(covariances), np.float64)
-
-
-def _likely(logs: Matrix) -> tuple[Vector, Matrix]:
-    """Return the log-likelihood of each group, and how likely each node is for it."""
-    whole = np.asarray(logsumexp(logs, axis=1), np.float64)
-    return whole, np.exp(logs - whole[:, None])

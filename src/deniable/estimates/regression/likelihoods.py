@@ -7,17 +7,76 @@ Hessian by them; coefficients, information and errors follow for all laws in one
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import expit, ndtr, softmax
+from scipy.special import expit, logit, logsumexp, ndtr, ndtri, softmax
 
-from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.regression.links import LinkFunction
+from deniable.estimates.covariances import Matrix, Vector, vector
+
+OUTCOMES = ("logit", "linear")
+"""What an outcome that depends on the answer can be: 0 or 1 by a logit, or a number with normal errors."""
 
 _TINY = 1e-300  # below every probability of a response that was sent
+_FAR = 30.0  # beyond e^30 a complementary log-log probability is 1 in floats
+
+
+class Bend(NamedTuple):
+    """A probability at each row's predictor: itself, what is left to 1, and its first and second derivative."""
+
+    share: Vector
+    complement: Vector
+    first: Vector
+    second: Vector
+
+
+@dataclass(frozen=True)
+class LinkFunction:
+    """A link: how the probability of the second of two answers follows from a linear predictor.
+
+    Attributes:
+        bend: a probability and its derivatives, from predictors.
+        inverse: the predictor of a probability.
+        edge: how far a predictor runs before its probability is 0 or 1 for any data.
+    """
+
+    bend: Callable[[Vector], Bend]
+    inverse: Callable[[float], float]
+    edge: float
+
+
+def _logit(eta: Vector) -> Bend:
+    share, complement = expit(eta), expit(-eta)
+    first = share * complement
+    return Bend(share, complement, first, first * (complement - share))
+
+
+def _probit(eta: Vector) -> Bend:
+    density = np.exp(-0.5 * eta * eta) / np.sqrt(2 * np.pi)
+    return Bend(ndtr(eta), ndtr(-eta), density, -eta * density)
+
+
+def _cloglog(eta: Vector) -> Bend:
+    near = np.minimum(eta, _FAR)
+    rate = np.exp(near)
+    first = np.exp(near - rate)
+    return Bend(-np.expm1(-rate), np.exp(-rate), first, first * (1 - rate))
+
+
+def _from_cloglog(share: float) -> float:
+    return float(np.log(-np.log1p(-share)))
+
+
+LINKS = {
+    "logit": LinkFunction(_logit, logit, 15.0),
+    "probit": LinkFunction(_probit, ndtri, 6.0),
+    "cloglog": LinkFunction(_cloglog, _from_cloglog, 15.0),
+}
+"""The links for two answers, by name."""
 
 
 class Derivatives(NamedTuple):
@@ -36,6 +95,18 @@ class AnswerLaw(ABC):
         evidence: for each row the probability of what it sent given each answer, up to a factor of the row.
     """
 
+    has_likelihood: ClassVar[bool] = True
+    """Whether the logarithms are those of probabilities, and not only an objective."""
+
+    has_expected_information: ClassVar[bool] = False
+    """Whether the law has a probability for each response that a row could have sent."""
+
+    has_local_maxima: ClassVar[bool] = False
+    """Whether the maximum is looked for from several starts."""
+
+    has_outcome: ClassVar[bool] = False
+    """Whether the answer explains an outcome, and is not what is explained."""
+
     evidence: Matrix
 
     @property
@@ -47,6 +118,11 @@ class AnswerLaw(ABC):
     def raised(self) -> tuple[int, ...]:
         """The predictors that differ from group to group with random intercepts, each by a deviation of its own."""
         return (0,)
+
+    @property
+    def edge(self) -> float:
+        """How far these predictors run before a probability is 0 or 1 for any data."""
+        return math.inf
 
     def log(self, eta: Matrix) -> Vector:
         """Return the log-probability of each row alone."""
@@ -64,14 +140,18 @@ class AnswerLaw(ABC):
     def share_slopes(self, eta: Matrix) -> Matrix:
         """Return the derivatives of the shares: rows × answers × predictors."""
 
-    def sent(self, evidence: Matrix) -> AnswerLaw:
+    def with_responses(self, evidence: Matrix) -> AnswerLaw:
         """Return the same law had the rows sent something else."""
         return replace(self, evidence=evidence)
 
+    def joint(self, eta: Matrix) -> Matrix:
+        """Return the probability of each answer together with what the row sent: P[z, j]·μ_j."""
+        return self.shares(eta) * self.evidence
+
     def posterior(self, eta: Matrix) -> Matrix:
         """Return the probability of each answer given what the row sent: P[z, j]·μ_j/q."""
-        joint = self.shares(eta) * self.evidence
-        return np.asarray(joint / joint.sum(axis=1, keepdims=True), np.float64)
+        joint = self.joint(eta)
+        return vector(joint / joint.sum(axis=1, keepdims=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,27 +161,28 @@ class TwoAnswerLaw(AnswerLaw):
     Implements: [SD88], [HHG07] for any number of responses; with two, the gradient is (z − λ)/(λ(1 − λ))·D·μ′.
     """
 
+    has_expected_information = True
+    has_local_maxima = True
+    predictors = 1
+
     link: LinkFunction
 
     @property
-    def predictors(self) -> int:
-        return 1
+    def edge(self) -> float:
+        return self.link.edge
 
     def derivatives(self, eta: Matrix) -> Derivatives:
-        share, rest, first, second = self.link.bend(eta[:, 0])
-        other, own = self.evidence[:, 0], self.evidence[:, 1]
-        chance = np.maximum(other * rest + own * share, _TINY)
-        change = (own - other) / chance
+        share, complement, first, second = self.link.bend(eta[:, 0])
+        e_0, e_1 = self.evidence.T
+        chance = np.maximum(e_0 * complement + e_1 * share, _TINY)
+        change = (e_1 - e_0) / chance
         slope = change * first
-        return Derivatives(
-            np.log(chance),
-            slope[:, None],
-            (change * second - slope * slope)[:, None, None],
-        )
+        curve = change * second - slope * slope
+        return Derivatives(np.log(chance), slope[:, None], curve[:, None, None])
 
     def shares(self, eta: Matrix) -> Matrix:
-        share, rest, *_ = self.link.bend(eta[:, 0])
-        return np.column_stack([rest, share])
+        share, complement, *_ = self.link.bend(eta[:, 0])
+        return np.column_stack([complement, share])
 
     def share_slopes(self, eta: Matrix) -> Matrix:
         first = self.link.bend(eta[:, 0]).first
@@ -119,45 +200,33 @@ class DeniedAnswerLaw(TwoAnswerLaw):
         denied: whether each row sent the response of those who deny, as 0 or 1.
     """
 
+    has_expected_information = False
+    predictors = 2
+
     denied: Vector
 
-    @property
-    def predictors(self) -> int:
-        return 2
-
     def derivatives(self, eta: Matrix) -> Derivatives:
-        share, rest, first, second = self.link.bend(eta[:, 0])
-        honest = expit(eta[:, 1])
-        bent = honest * (1 - honest)
-        other, own = self.evidence[:, 0], self._carriers(eta)
-        chance = np.maximum(other * rest + own * share, _TINY)
-        change, gain = own - other, self.evidence[:, 1] - self.denied
-        slope = (
-            np.stack([first * change, share * bent * gain], axis=1) / chance[:, None]
+        share, complement, first, second = self.link.bend(eta[:, 0])
+        honest, _, honest_first, honest_second = LINKS["logit"].bend(eta[:, 1])
+        e_0, e_1 = self.evidence.T
+        gain = e_1 - self.denied
+        members = self.denied + honest * gain
+        chance = np.maximum(e_0 * complement + members * share, _TINY)
+        change = members - e_0
+        slope = np.stack([first * change, share * honest_first * gain], axis=1)
+        curve = _symmetric(
+            second * change, first * honest_first * gain, share * honest_second * gain
         )
-        curve = np.empty((len(eta), 2, 2))
-        curve[:, 0, 0] = second * change
-        curve[:, 0, 1] = curve[:, 1, 0] = first * bent * gain
-        curve[:, 1, 1] = share * bent * (1 - 2 * honest) * gain
-        return Derivatives(
-            np.log(chance),
-            slope,
-            curve / chance[:, None, None] - slope[:, :, None] * slope[:, None, :],
-        )
+        return _log_derivatives(chance, slope, curve)
 
-    def _carriers(self, eta: Matrix) -> Vector:
-        honest = expit(eta[:, 1])
-        return honest * self.evidence[:, 1] + (1 - honest) * self.denied
+    def joint(self, eta: Matrix) -> Matrix:
+        e_0, e_1 = self.evidence.T
+        members = self.denied + expit(eta[:, 1]) * (e_1 - self.denied)
+        return vector(self.shares(eta) * np.column_stack([e_0, members]))
 
     def share_slopes(self, eta: Matrix) -> Matrix:
         slopes = super().share_slopes(eta)
         return np.concatenate([slopes, np.zeros_like(slopes)], axis=2)
-
-    def posterior(self, eta: Matrix) -> Matrix:
-        joint = self.shares(eta) * np.column_stack(
-            [self.evidence[:, 0], self._carriers(eta)]
-        )
-        return np.asarray(joint / joint.sum(axis=1, keepdims=True), np.float64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +237,10 @@ class ManyAnswerLaw(AnswerLaw):
     (diag τ − ττ′) − (diag μ − μμ′).
     """
 
+    has_expected_information = True
+    has_local_maxima = True
+    edge = 15.0
+
     @property
     def predictors(self) -> int:
         return int(self.evidence.shape[1]) - 1
@@ -177,10 +250,7 @@ class ManyAnswerLaw(AnswerLaw):
         return tuple(range(self.predictors))
 
     def log(self, eta: Matrix) -> Vector:
-        return np.asarray(
-            np.log(np.maximum((self.shares(eta) * self.evidence).sum(axis=1), _TINY)),
-            np.float64,
-        )
+        return vector(np.log(np.maximum(self.joint(eta).sum(axis=1), _TINY)))
 
     def derivatives(self, eta: Matrix) -> Derivatives:
         shares = self.shares(eta)
@@ -188,22 +258,29 @@ class ManyAnswerLaw(AnswerLaw):
         chance = np.maximum(joint.sum(axis=1), _TINY)
         after, before = joint[:, 1:] / chance[:, None], shares[:, 1:]
         return Derivatives(
-            np.log(chance), after - before, _spread(after) - _spread(before)
+            np.log(chance), after - before, _variances(after) - _variances(before)
         )
 
     def shares(self, eta: Matrix) -> Matrix:
-        return np.asarray(
-            softmax(np.column_stack([np.zeros(len(eta)), eta]), axis=1), np.float64
-        )
+        return _multinomial(eta)
 
     def share_slopes(self, eta: Matrix) -> Matrix:
-        shares = self.shares(eta)
-        whole = _spread(shares)
-        return whole[:, :, 1:]
+        return _variances(self.shares(eta))[:, :, 1:]
+
+
+class _NumberLaw(AnswerLaw):
+    """A law of numbers: its first predictor is the mean, and there are no shares besides."""
+
+    def shares(self, eta: Matrix) -> Matrix:
+        return eta[:, :1]
+
+    def share_slopes(self, eta: Matrix) -> Matrix:
+        shape = (len(eta), 1, self.predictors)
+        return np.broadcast_to(np.eye(1, self.predictors), shape)
 
 
 @dataclass(frozen=True, eq=False)
-class MeanLaw(AnswerLaw):
+class MeanLaw(_NumberLaw):
     """The mean of a number, by least squares on an unbiased value of each row's answer.
 
     Why: r_i has the expectation of the answer whatever the answer is, so that x′β is estimated without bias and without
@@ -213,21 +290,16 @@ class MeanLaw(AnswerLaw):
         values: what each row's response is worth.
     """
 
+    has_likelihood = False
+    predictors = 1
+
     values: Vector
 
-    @property
-    def predictors(self) -> int:
-        return 1
-
     def derivatives(self, eta: Matrix) -> Derivatives:
-        left = self.values - eta[:, 0]
-        return Derivatives(-(left**2) / 2, left[:, None], -np.ones((len(eta), 1, 1)))
-
-    def shares(self, eta: Matrix) -> Matrix:
-        return eta
-
-    def share_slopes(self, eta: Matrix) -> Matrix:
-        return np.ones((len(eta), 1, 1))
+        residuals = self.values - eta[:, 0]
+        return Derivatives(
+            -(residuals**2) / 2, residuals[:, None], -np.ones((len(eta), 1, 1))
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -241,22 +313,14 @@ class MeanErrorLaw(MeanLaw):
     for it, and errors come from how groups' scores differ.
     """
 
-    @property
-    def predictors(self) -> int:
-        return 2
+    predictors = 2
 
     def derivatives(self, eta: Matrix) -> Derivatives:
-        return normal_errors(self.values - eta[:, 0], eta[:, 1])
-
-    def shares(self, eta: Matrix) -> Matrix:
-        return eta[:, :1]
-
-    def share_slopes(self, eta: Matrix) -> Matrix:
-        return _first_of_two(len(eta))
+        return _normal_errors(self.values - eta[:, 0], eta[:, 1])
 
 
 @dataclass(frozen=True, eq=False)
-class NormalLaw(AnswerLaw):
+class NormalLaw(_NumberLaw):
     """Numbers with normal errors, rounded at random to levels and sent through the channel of these.
 
     Predictors: the mean η and ln σ. What lies outside of the range counts as its end.
@@ -269,11 +333,9 @@ class NormalLaw(AnswerLaw):
         levels: the values of the levels, evenly apart.
     """
 
-    levels: Vector
+    predictors = 2
 
-    @property
-    def predictors(self) -> int:
-        return 2
+    levels: Vector
 
     def _rounded(self, eta: Matrix) -> tuple[Matrix, Matrix, Matrix]:
         """Return the probability of each level, its gradient and its Hessian by η and ln σ."""
@@ -281,10 +343,7 @@ class NormalLaw(AnswerLaw):
         a = (eta[:, :1] - self.levels) / sigma
         density, below = np.exp(-(a**2) / 2) / np.sqrt(2 * np.pi), ndtr(a)
         first = np.stack([below, sigma * density], axis=2)
-        second = np.empty((*a.shape, 2, 2))
-        second[..., 0, 0] = density / sigma
-        second[..., 0, 1] = second[..., 1, 0] = -a * density
-        second[..., 1, 1] = sigma * (a**2 + 1) * density
+        second = _symmetric(density / sigma, -a * density, sigma * (a**2 + 1) * density)
         table = _hats(len(self.levels)) / (self.levels[1] - self.levels[0])
         shares = sigma * (density + a * below) @ table.T
         shares[:, 0] += 1
@@ -297,53 +356,150 @@ class NormalLaw(AnswerLaw):
     def derivatives(self, eta: Matrix) -> Derivatives:
         shares, slopes, curves = self._rounded(eta)
         chance = np.maximum((shares * self.evidence).sum(axis=1), _TINY)
-        first = np.einsum("il,ilp->ip", self.evidence, slopes) / chance[:, None]
-        second = (
-            np.einsum("il,ilpq->ipq", self.evidence, curves) / chance[:, None, None]
-        )
-        return Derivatives(
-            np.log(chance), first, second - first[:, :, None] * first[:, None, :]
-        )
+        slope = np.einsum("il,ilp->ip", self.evidence, slopes)
+        curve = np.einsum("il,ilpq->ipq", self.evidence, curves)
+        return _log_derivatives(chance, slope, curve)
+
+    def joint(self, eta: Matrix) -> Matrix:
+        return self._rounded(eta)[0] * self.evidence
+
+
+@dataclass(frozen=True, eq=False)
+class OutcomeLaw(AnswerLaw):
+    """The randomized answer as a predictor, what was sent and what was measured: Σ_j μ_j·f(o | j)·E_j.
+
+    Predictors, in this order: that of the outcome under the first answer; what each other answer adds to it; those of
+    each other answer; and for numbers the logarithm of their deviation σ.
+
+    Implements: the joint likelihood of [BIZ15] with the answer allowed to depend on the
+    covariates.
+
+    Attributes:
+        outcome: what was measured.
+        family: one of `OUTCOMES`.
+    """
+
+    has_outcome = True
+
+    outcome: Vector
+    family: str
+
+    @property
+    def _others(self) -> int:
+        return int(self.evidence.shape[1]) - 1
+
+    @property
+    def _answers(self) -> slice:
+        """The predictors of the answers."""
+        return slice(1 + self._others, 1 + 2 * self._others)
+
+    @property
+    def predictors(self) -> int:
+        return 1 + 2 * self._others + (self.family == "linear")
 
     def shares(self, eta: Matrix) -> Matrix:
-        return eta[:, :1]
+        return _multinomial(eta[:, self._answers])
 
     def share_slopes(self, eta: Matrix) -> Matrix:
-        return _first_of_two(len(eta))
+        shares = self.shares(eta)
+        slopes = np.zeros((*shares.shape, self.predictors))
+        slopes[:, :, self._answers] = _variances(shares)[:, :, 1:]
+        return slopes
 
     def posterior(self, eta: Matrix) -> Matrix:
-        joint = self._rounded(eta)[0] * self.evidence
-        return np.asarray(joint / joint.sum(axis=1, keepdims=True), np.float64)
+        return self._weigh_answers(eta)[1]
+
+    def _weigh_answers(self, eta: Matrix) -> tuple[Vector, Matrix]:
+        """Return the log-probability of each row, and that of each answer given all that is known."""
+        with np.errstate(divide="ignore"):
+            logs = np.log(self.shares(eta)) + np.log(self.evidence)
+        answers = range(self._others + 1)
+        outcomes = [self._outcome(eta, answer).log for answer in answers]
+        return normalize_logs(logs + np.column_stack(outcomes))
+
+    def _outcome(self, eta: Matrix, answer: int) -> Derivatives:
+        """Return ln f(o | answer), its gradient by predictor and ln σ, and its Hessian by these two."""
+        mean = eta[:, 0] + (eta[:, answer] if answer else 0.0)
+        if self.family == "linear":
+            return _normal_errors(self.outcome - mean, eta[:, -1])
+        share, zeros = expit(mean), np.zeros(len(eta))
+        return Derivatives(
+            self.outcome * mean - np.logaddexp(0, mean),
+            np.column_stack([self.outcome - share, zeros]),
+            _symmetric(-share * (1 - share), zeros, zeros),
+        )
+
+    def derivatives(self, eta: Matrix) -> Derivatives:
+        log, after = self._weigh_answers(eta)
+        rows, size = len(eta), self.predictors
+        shares = self.shares(eta)[:, 1:]
+        mean, curve = np.zeros((rows, size)), np.zeros((rows, size, size))
+        for answer in range(self._others + 1):
+            _, slope, hessian = self._outcome(eta, answer)
+            columns = np.array([0, answer, size - 1])  # of the mean, twice, and of ln σ
+            used = [True, answer > 0, self.family == "linear"]
+            columns, kinds = columns[used], np.array([0, 0, 1])[used]
+            first, second = np.zeros_like(mean), np.zeros_like(curve)
+            first[:, columns] = slope[:, kinds]
+            second[:, columns[:, None], columns] = hessian[:, kinds[:, None], kinds]
+            first[:, self._answers] = -shares
+            if answer:
+                first[:, self._others + answer] += 1
+            second[:, self._answers, self._answers] = -_variances(shares)
+            likely = after[:, answer]
+            mean += likely[:, None] * first
+            curve += likely[:, None, None] * (second + _squares(first))
+        return Derivatives(log, mean, curve - _squares(mean))
 
 
-def normal_errors(left: Vector, log_sigma: Vector) -> Derivatives:
+def normalize_logs(logs: Matrix) -> tuple[Vector, Matrix]:
+    """Return the logarithm of the sum of each row's probabilities, and the part of each of them."""
+    totals = vector(logsumexp(logs, axis=1))
+    return totals, np.exp(logs - totals[:, None])
+
+
+def _log_derivatives(chance: Vector, slope: Matrix, curve: Matrix) -> Derivatives:
+    """Return the derivatives of the logarithm of a probability, from its own."""
+    first = slope / chance[:, None]
+    return Derivatives(
+        np.log(chance), first, curve / chance[:, None, None] - _squares(first)
+    )
+
+
+def _normal_errors(residuals: Vector, log_sigma: Vector) -> Derivatives:
     """Return the log-density of normal errors, with its derivatives by the mean and by ln σ."""
-    precise = np.exp(-2 * log_sigma)
-    square = left**2 * precise
-    second = np.empty((len(left), 2, 2))
-    second[:, 0, 0] = -precise
-    second[:, 0, 1] = second[:, 1, 0] = -2 * left * precise
-    second[:, 1, 1] = -2 * square
-    log = -0.5 * np.log(2 * np.pi) - log_sigma - square / 2
-    return Derivatives(log, np.column_stack([left * precise, square - 1]), second)
+    precision = np.exp(-2 * log_sigma)
+    square = residuals**2 * precision
+    first = np.column_stack([residuals * precision, square - 1])
+    second = _symmetric(-precision, -2 * residuals * precision, -2 * square)
+    return Derivatives(-0.5 * np.log(2 * np.pi) - log_sigma - square / 2, first, second)
 
 
-def _first_of_two(rows: int) -> Matrix:
-    """Return the slopes of a mean that is the first of two predictors."""
-    return np.broadcast_to(np.array([[[1.0, 0.0]]]), (rows, 1, 2))
+def _symmetric(a: Matrix, b: Matrix, d: Matrix) -> Matrix:
+    """Return the matrices with the rows (a, b) and (b, d)."""
+    return np.stack([np.stack([a, b], axis=-1), np.stack([b, d], axis=-1)], axis=-1)
 
 
 def _hats(levels: int) -> Matrix:
     """Return the second differences that make rounding probabilities of H; the ends take what lies beyond them."""
     table = np.eye(levels, k=-1) - 2 * np.eye(levels) + np.eye(levels, k=1)
-    table[0], table[-1] = 0.0, 0.0
-    table[0, :2], table[-1, -2:] = (-1.0, 1.0), (1.0, -1.0)
+    table[0, 0] = table[-1, -1] = -1.0
     return table
 
 
-def _spread(shares: Matrix) -> Matrix:
+def _multinomial(eta: Matrix) -> Matrix:
+    """Return the probabilities of all answers from the predictors of all but the first."""
+    return vector(softmax(np.column_stack([np.zeros(len(eta)), eta]), axis=1))
+
+
+def _squares(rows: Matrix) -> Matrix:
+    """Return rr′ for each row r."""
+    return rows[:, :, None] * rows[:, None, :]
+
+
+def _variances(shares: Matrix) -> Matrix:
     """Return diag(s) − ss′ for each row s."""
-    out = -shares[:, :, None] * shares[:, None, :]
-    places = np.arange(shares.shape[1])
-    out[:, places, places] += shares
-    return out
+    matrices = -_squares(shares)
+    index = np.arange(shares.shape[1])
+    matrices[:, index, index] += shares
+    return matrices

@@ -12,16 +12,16 @@ import statsmodels.api as sm
 import deniable as dn
 from deniable.estimates.regression.groups import GroupLikelihood
 from deniable.estimates.regression.likelihoods import (
+    LINKS,
     DeniedAnswerLaw,
     ManyAnswerLaw,
     MeanErrorLaw,
     MeanLaw,
     NormalLaw,
+    OutcomeLaw,
     TwoAnswerLaw,
 )
-from deniable.estimates.regression.links import LINKS
 from deniable.estimates.regression.models import Likelihood, RowLikelihood, Slope
-from deniable.estimates.regression.outcomes import OutcomeLaw
 
 N = 40
 RNG = np.random.default_rng(20)
@@ -144,7 +144,9 @@ def test_expected_information_is_that_of_every_response_there_could_be(
         share = law.shares(likelihood.eta(theta))[i]
         for z in range(3):
             one = replace(
-                likelihood, law=law.sent(np.tile(channel[z], (N, 1))), weights=None
+                likelihood,
+                law=law.with_responses(np.tile(channel[z], (N, 1))),
+                weights=None,
             )
             score = one.scores(theta)[i]
             by_hand += WEIGHTS[i] * (channel[z] @ share) * np.outer(score, score)
@@ -193,7 +195,7 @@ def fine_sum(likelihood: GroupLikelihood, theta: np.ndarray, points: int) -> flo
         mean = WEIGHTS[mine].mean()
         whole = np.zeros(len(b))
         for row in mine:
-            one = law.sent(np.tile(law.evidence[row], (len(b), 1)))
+            one = law.with_responses(np.tile(law.evidence[row], (len(b), 1)))
             whole += (
                 WEIGHTS[row] / mean * one.derivatives(eta[row] + b * theta[size:]).log
             )
