@@ -48,7 +48,7 @@ def described(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     schema = schemathesis.openapi.from_asgi("/openapi.json", app)
     schema.config.update(headers={"Authorization": f"Bearer {token}"})
     yield schema
-    app.state.collector.writer.end()
+    app.state.collector.writer.close()
     app.state.collector.batches.shutdown()
     store.shut()
 

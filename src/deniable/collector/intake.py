@@ -12,7 +12,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import cache
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
@@ -30,6 +29,7 @@ from deniable.collector.store import (
     Submission,
 )
 from deniable.collector.store.base import Admission, Erasure, today
+from deniable.db import Closable
 from deniable.designs import Design
 from deniable.errors import Incompatible
 from deniable.survey import Survey
@@ -195,7 +195,7 @@ class _Waiting(NamedTuple):
     since: float
 
 
-class SubmissionWriter:
+class SubmissionWriter(Closable):
     """Stores submissions, and exchanges invitations, many in one transaction; each is told when it is durable.
 
     They are held back until there are enough of them, so that a transaction, which a log of the database may keep, is
@@ -264,23 +264,12 @@ class SubmissionWriter:
             self._changed.notify()
         return await waiting.future
 
-    def end(self) -> None:
+    def close(self) -> None:
         """Store what is waiting, and stop."""
         with self._changed:
             self._ending = True
             self._changed.notify()
         self._thread.join()
-
-    def __enter__(self) -> SubmissionWriter:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.end()
 
     def _run(self) -> None:
         while self._queue or not self._ending:

@@ -474,18 +474,14 @@ def _compliance_signals(estimate: Estimate[Any]) -> tuple[Signal, ...]:
 
 
 def _stages(estimate: Estimate[StageEvidence]) -> tuple[StageResult, ...]:
-    counts = estimate.evidence.tallies
-    rows = zip(
-        counts.design.epsilons,
-        counts.seen,
-        counts.finest,
-        estimate.evidence.weights,
-        strict=True,
+    evidence = estimate.evidence
+    seen, finest = (
+        [tally.respondents for tally in tallies]
+        for tallies in (evidence.tallies.seen, evidence.tallies.finest)
     )
-    return tuple(
-        StageResult(epsilon, seen.respondents, finest.respondents, weight)
-        for epsilon, seen, finest, weight in rows
-    )
+    epsilons = evidence.tallies.design.epsilons
+    rows = zip(epsilons, seen, finest, evidence.weights, strict=True)
+    return tuple(StageResult(*row) for row in rows)
 
 
 def _fabrication_signals(counts: ShownCounts) -> tuple[Signal, ...]:

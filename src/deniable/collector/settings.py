@@ -167,7 +167,7 @@ class Collector:
     def end(self) -> None:
         """Store what is waiting, and stop."""
         self.batches.shutdown()
-        self.writer.end()
+        self.writer.close()
 
 
 def read(

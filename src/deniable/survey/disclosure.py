@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
@@ -227,13 +228,9 @@ def check_acknowledged(
     ):
         return
     epsilon_text = epsilon_words(disclosure.epsilon)
-    acknowledged_text = (
-        ""
-        if acknowledged is None
-        else f", and acknowledges {epsilon_words(acknowledged)}"
-    )
+    less = acknowledged and f", and acknowledges {epsilon_words(acknowledged)}"
     raise InvalidRequest(
-        f"{subject} has ε = {epsilon_text}{acknowledged_text}: what was believed of 10 of 100 people can afterwards "
+        f"{subject} has ε = {epsilon_text}{less or ''}: what was believed of 10 of 100 people can afterwards "
         f"be believed of {disclosure.after} of 100; expected an ε of at most {limit}.",
         f"Choose a smaller ε; or, if whoever answers for the survey accepts this, write acknowledge = {epsilon_text} "
         "there.",
@@ -248,14 +245,10 @@ def read_acknowledged(entry: object, subject: str) -> float | None:
     """
     if entry is None:
         return None
-    try:
-        value = (
-            math.nan
-            if isinstance(entry, bool) or not isinstance(entry, int | float | str)
-            else float(entry)
-        )
-    except (ValueError, OverflowError):
-        value = math.nan
+    value = math.nan
+    if isinstance(entry, int | float | str) and not isinstance(entry, bool):
+        with suppress(ValueError, OverflowError):
+            value = float(entry)
     if not value > 0:
         raise InvalidRequest(
             f"{subject} acknowledges {quoted(entry)}; expected an ε such as 4, or inf."
@@ -263,6 +256,6 @@ def read_acknowledged(entry: object, subject: str) -> float | None:
     return value
 
 
-def acknowledged_body(value: float | None) -> dict[str, str]:
-    """Return what a file acknowledges for JSON, which has no infinity: as text."""
-    return {} if value is None else {"acknowledge": f"{value!r}".removesuffix(".0")}
+def acknowledged_text(value: float | None) -> str:
+    """Return what a file acknowledges for JSON, which has no infinity: as text; empty where it does not."""
+    return "" if value is None else f"{value!r}".removesuffix(".0")

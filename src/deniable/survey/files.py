@@ -6,6 +6,7 @@ import inspect
 import json
 import tomllib
 from collections.abc import Mapping
+from dataclasses import fields
 from datetime import date, datetime
 from os import PathLike
 from pathlib import Path
@@ -21,29 +22,11 @@ from deniable.survey.survey import Survey
 from deniable.survey.texts import QuestionTexts, SurveyTexts
 from deniable.types import read_design
 
-_SURVEY = {
-    "name",
-    "texts",
-    "questions",
-    "languages",
-    "groups",
-    "minimum",
-    "opens",
-    "closes",
-    "admission",
-    "each",
-    "arms",
-    "acknowledge",
-}
-_QUESTION = {
-    "name",
-    "texts",
+# What a collector adds is not written by hand, and a design may be written as a ladder.
+_SURVEY = {field.name for field in fields(Survey)} - {"keys", "pilot"}
+_QUESTION = {field.name for field in fields(Question)} - {"about"} | {
     "design",
     "ladder",
-    "device",
-    "acknowledge",
-    "check",
-    "compare",
 }
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from deniable import documents
 from deniable.designs import AnyDesign, Design
@@ -36,6 +36,7 @@ SLUG = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 """Names of surveys and questions: they stand in addresses and file names."""
 
 _MAX_SHOWN = 100  # responses to choose from by hand
+_Labelled = TypeVar("_Labelled", QuestionTexts, PartTexts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,10 +193,12 @@ class Question:
             "name": self.name,
             "device": self.device,
             kind: json.loads(self.fielded.to_json()),
-            **({} if is_fielded else {"about": json.loads(self.about.to_json())}),
-            **told.acknowledged_body(self.acknowledge),
-            **({"check": self.check} if self.check else {}),
-            **({"compare": self.compare} if self.compare else {}),
+            **spoken.present(
+                about=None if is_fielded else json.loads(self.about.to_json()),
+                acknowledge=told.acknowledged_text(self.acknowledge),
+                check=self.check,
+                compare=self.compare,
+            ),
             "texts": spoken.to_body(self.texts),
         }
 
@@ -313,58 +316,52 @@ class Question:
         Words that designs bring along ("yes", "same") are translated where the catalogue can, and written into the
         definition: what people saw is under its hash. Other words must be given.
         """
-        english = language.partition("-")[0] == "en"
         if self.design.answer_form == "numbers":
             return self._with_numbers(language, texts)
-        design, channel = self.design, self.design.channel
         if texts.parts:
-            return replace(
-                texts, parts=self._translated_parts(language, texts, english=english)
-            )
-        labels, symbols = texts.labels, texts.symbols
-        if (
-            not labels
-            and not english
-            and channel.answers <= len(WORDS)
-            and WORDS.issuperset(design.categories)
-        ):
-            labels = self._words(language, design.categories, "labels")
-        has_symbols = (
-            design.symbols != design.categories
-            and not channel.sizes
-            and channel.responses <= _MAX_SHOWN
-        )
-        if not symbols and has_symbols:
-            spoken_symbols = {
-                symbol
-                for symbol in design.symbols
-                if any(letter.isalpha() for letter in symbol)
-            }
-            if spoken_symbols and (
-                not english if spoken_symbols <= WORDS else len(self.texts) > 1
-            ):
-                symbols = self._words(language, design.symbols, "symbols")
-        return replace(texts, labels=labels, symbols=symbols)
+            factors = [factor for _, factor in self.design.factors]
+            pairs = zip(texts.parts, factors, strict=True)
+            parts = [self._with_labels(language, *pair) for pair in pairs]
+            return replace(texts, parts=tuple(parts))
+        texts = self._with_labels(language, texts, self.design)
+        if texts.symbols or not self._needs_symbols(language):
+            return texts
+        symbols = self._words(language, self.design.symbols, "symbols")
+        return replace(texts, symbols=symbols)
 
-    def _translated_parts(
-        self, language: str, texts: QuestionTexts, *, english: bool
-    ) -> tuple[PartTexts, ...]:
-        """Return parts whose answers are called as people of the language do."""
-        return tuple(
-            words
-            if words.labels or english or not WORDS.issuperset(factor.categories)
-            else replace(
-                words, labels=self._words(language, factor.categories, "labels")
-            )
-            for words, (_, factor) in zip(texts.parts, self.design.factors, strict=True)
+    def _with_labels(
+        self, language: str, texts: _Labelled, design: Design
+    ) -> _Labelled:
+        """Return texts in which answers that designs bring along are called as people of the language do."""
+        is_known = (
+            design.channel.answers <= len(WORDS)
+            and WORDS.issuperset(design.categories)
+            and not _is_english(language)
         )
+        if texts.labels or not is_known:
+            return texts
+        labels = self._words(language, design.categories, "labels")
+        return replace(texts, labels=labels)
+
+    def _needs_symbols(self, language: str) -> bool:
+        """Say whether responses have words that are not those of the categories, nor of the language."""
+        design, channel = self.design, self.design.channel
+        if (
+            design.symbols == design.categories
+            or channel.sizes
+            or channel.responses > _MAX_SHOWN
+        ):
+            return False
+        words = {symbol for symbol in design.symbols if any(map(str.isalpha, symbol))}
+        if words <= WORDS:
+            return bool(words) and not _is_english(language)
+        return len(self.texts) > 1
 
     def _with_numbers(self, language: str, texts: QuestionTexts) -> QuestionTexts:
         """Return texts in which levels are written as numbers are in the language, where that is otherwise."""
-        spoken, design = locale(language), self.design
+        written, design = locale(language).written, self.design
         labels, symbols = (
-            tuple(map(spoken.written, label_list))
-            for label_list in (design.categories, design.symbols)
+            tuple(map(written, names)) for names in (design.categories, design.symbols)
         )
         plain = labels == tuple(design.categories) and symbols == tuple(design.symbols)
         if plain or texts.labels or texts.symbols:
@@ -377,12 +374,9 @@ class Question:
         self, language: str, labels: Sequence[str], field: str
     ) -> tuple[str, ...]:
         spoken = locale(language)
-        translations = (
-            spoken.words["symbols"]
-            if spoken.language == language.partition("-")[0]
-            else {}
-        )
-        if not set(labels) <= set(translations):
+        is_spoken = spoken.language == language.partition("-")[0]
+        translations = spoken.words["symbols"] if is_spoken else {}
+        if not translations.keys() >= set(labels):
             raise InvalidRequest(
                 f"{self.name!r} is asked in {language!r}, and nobody has said what {', '.join(map(repr, labels[:4]))} "
                 f"are called there; expected {field} in its texts.",
@@ -405,6 +399,10 @@ class Question:
                 raise InvalidRequest(
                     f"{self.name!r} has {len(label_texts)} {field}; expected {size:,}, one for each."
                 )
+
+
+def _is_english(language: str) -> bool:
+    return language.partition("-")[0] == "en"
 
 
 def check_slug(name: object, subject: str) -> None:

@@ -109,16 +109,15 @@ class Survey(HashedDocument):
         if self.arms:
             check_arms(self.arms, self.questions)
         check_compared(self.questions, self.arm_questions)
-        object.__setattr__(
-            self, "acknowledge", told.read_acknowledged(self.acknowledge, "the survey")
-        )
-        told.check_acknowledged(
-            "the survey, all its questions together,",
-            self.disclosure,
-            BUDGET,
-            self.acknowledge,
-        )
+        acknowledged = told.read_acknowledged(self.acknowledge, "the survey")
+        object.__setattr__(self, "acknowledge", acknowledged)
+        whole = "the survey, all its questions together,"
+        told.check_acknowledged(whole, self.disclosure, BUDGET, acknowledged)
         _check_groups(self.groups)
+        self._check_admission()
+
+    def _check_admission(self) -> None:
+        """Refuse days, keys and a smallest group under which nobody could respond or be shown."""
         if type(self.minimum) is not int or self.minimum < 1:
             raise InvalidRequest(
                 f"the smallest group shown is {quoted(self.minimum)}; expected a whole number, 1 or more."
@@ -172,24 +171,13 @@ class Survey(HashedDocument):
 
     def together(self, parities: Mapping[str, exact.Ratio]) -> Disclosure:
         """Return what responses with these parities, by question, reveal of one respondent together, at most."""
-        parities_by_arm = [
-            sorted(
-                (
-                    parities[question.name]
-                    for question in arm_questions
-                    if question.name in parities
-                ),
-                reverse=True,
-            )
-            for arm_questions in self.arm_questions
-        ]
-        return max(
-            (
-                Disclosure.of_parities(arm_parities[: self.each])
-                for arm_parities in parities_by_arm
-            ),
-            key=lambda disclosure: disclosure.parity,
-        )
+        disclosures = []
+        for questions in self.arm_questions:
+            names = [question.name for question in questions]
+            revealed = [parities[name] for name in names if name in parities]
+            largest = sorted(revealed, reverse=True)[: self.each]
+            disclosures.append(Disclosure.of_parities(largest))
+        return max(disclosures, key=lambda disclosure: disclosure.parity)
 
     @property
     def worst(self) -> Question:
@@ -262,15 +250,13 @@ class Survey(HashedDocument):
 
     def warnings(self, spoken: Locale) -> tuple[str, ...]:
         """Tell what is above the limits, and acknowledged."""
-        real_questions = [question for question in self.questions if not question.check]
         sentences = [
             question.disclosure.limit_words(CEILING, spoken, question.name)
-            for question in real_questions
+            for question in self.questions
+            if not question.check
         ]
-        return (
-            *chain.from_iterable(sentences),
-            *self.disclosure.limit_words(BUDGET, spoken),
-        )
+        together = self.disclosure.limit_words(BUDGET, spoken)
+        return tuple(chain(*sentences, together))
 
     @property
     def placeholders(self) -> tuple[str, ...]:
@@ -279,10 +265,7 @@ class Survey(HashedDocument):
             spoken.placeholders(question.texts, f"{question.name}.texts")
             for question in self.questions
         )
-        return (
-            *spoken.placeholders(self.texts, "texts"),
-            *chain.from_iterable(by_question),
-        )
+        return tuple(chain(spoken.placeholders(self.texts, "texts"), *by_question))
 
     def check_filled(self) -> None:
         """Refuse texts in which something was left to be filled in, unless it is a pilot.
@@ -402,11 +385,13 @@ class Survey(HashedDocument):
             "opens": self.opens.isoformat() if self.opens else "",
             "closes": self.closes.isoformat() if self.closes else "",
             "admission": self.admission,
-            **({} if self.each is None else {"each": self.each}),
-            **({"arms": [arm.to_body() for arm in self.arms]} if self.arms else {}),
-            **told.acknowledged_body(self.acknowledge),
-            **({"keys": self.keys.to_body()} if self.keys else {}),
-            **({"pilot": True} if self.pilot else {}),
+            **spoken.present(
+                each=self.each,
+                arms=[arm.to_body() for arm in self.arms],
+                acknowledge=told.acknowledged_text(self.acknowledge),
+                keys=self.keys and self.keys.to_body(),
+                pilot=self.pilot,
+            ),
         }
 
     def __repr__(self) -> str:

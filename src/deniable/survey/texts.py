@@ -167,9 +167,7 @@ def placeholders(texts: Mapping[str, Any], name: str) -> list[str]:
         f"<{placeholder}> in {name}.{language}.{field}"
         for language, spoken in to_body(texts).items()
         for field, value in spoken.items()
-        for placeholder in _PLACEHOLDER.findall(
-            value if isinstance(value, str) else str(value)
-        )
+        for placeholder in _PLACEHOLDER.findall(str(value))
     ]
 
 
@@ -178,19 +176,17 @@ def to_body(texts: Mapping[str, Any]) -> dict[str, Any]:
     return {language: _body(spoken) for language, spoken in texts.items()}
 
 
-def _body(spoken: Any) -> dict[str, Any]:
-    texts_by_field = {
-        field.name: getattr(spoken, field.name) for field in fields(spoken)
-    }
-    return {name: _to_value(value) for name, value in texts_by_field.items() if value}
+def present(**facts: object) -> dict[str, Any]:
+    """Return those of the facts that are there; what is empty, 0 or missing is left out of a file."""
+    return {name: value for name, value in facts.items() if value}
 
 
-def _to_value(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [
-            _body(entry) if isinstance(entry, PartTexts) else entry for entry in value
-        ]
-    return value
+def _body(spoken: SurveyTexts | QuestionTexts | PartTexts) -> dict[str, Any]:
+    texts = {field.name: getattr(spoken, field.name) for field in fields(spoken)}
+    for name in ("labels", "symbols"):
+        texts[name] = list(texts.get(name, ()))
+    texts["parts"] = [_body(part) for part in texts.get("parts", ())]
+    return present(**texts)
 
 
 def from_body(kind: type[_T], value: object, name: str) -> dict[str, _T]:

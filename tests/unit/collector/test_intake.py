@@ -133,7 +133,7 @@ def test_what_waits_at_the_end_is_stored_and_nothing_is_taken_after_it() -> None
         waiting = [asyncio.create_task(writer.add(one(number))) for number in range(3)]
         await asyncio.sleep(0)
         store.go.set()
-        await asyncio.to_thread(writer.end)
+        await asyncio.to_thread(writer.close)
         assert await asyncio.gather(*waiting) == ["stored"] * 3
         with pytest.raises(StoreFailed, match="stopping"):
             await writer.add(one(4))

@@ -143,14 +143,10 @@ def _most_informative_row(cells: Sequence[Sequence[Fraction]]) -> tuple[int, int
     """Return the row whose largest and smallest entries differ most in ratio, the last such, and the two columns."""
 
     def ratio(number: int) -> tuple[float, int]:
-        low = min(cells[number])
-        return (
-            float(max(cells[number]) / low)
-            if low
-            else math.inf
-            if max(cells[number])
-            else 0.0
-        ), number
+        low, high = min(cells[number]), max(cells[number])
+        if not low:
+            return math.inf if high else 0.0, number
+        return float(high / low), number
 
     best = max(range(len(cells)), key=ratio)
     row = list(cells[best])

@@ -79,12 +79,8 @@ def record_type(width: int) -> np.dtype[Any]:
 def build_records(ids: Rows, groups: int | NDArray[np.int64], codes: Rows) -> Records:
     """Return responses in the order of their ids."""
     new_records = np.empty(len(ids), record_type(codes.shape[1]))
-    halves = np.ascontiguousarray(ids).view(_HALVES)[:, 0]
-    new_records["high"], new_records["low"], new_records["group"] = (
-        halves["high"],
-        halves["low"],
-        groups,
-    )
+    new_records[["high", "low"]] = np.ascontiguousarray(ids).view(_HALVES)[:, 0]
+    new_records["group"] = groups
     new_records["code"] = np.ascontiguousarray(codes).view(f"V{codes.shape[1]}")[:, 0]
     return new_records[order_of(new_records)]
 
@@ -147,24 +143,14 @@ def erase(tables: Tables, question: StoredQuestion, id_: bytes) -> None:
     for run in runs(tables, question):
         for piece_number, pack, positions in list(_packs_with_ids(tables, run, [id_])):
             remaining = np.delete(pack, positions)
-            tables.run(
-                f"DELETE FROM pack WHERE {_WHERE} AND piece = ?",
-                *run.stage,
-                run.name,
-                piece_number,
-            )
+            key = (*run.stage, run.name)
+            statement = f"DELETE FROM pack WHERE {_WHERE} AND piece = ?"
+            tables.run(statement, *key, piece_number)
             if len(remaining):
-                tables.insert(
-                    "pack",
-                    _PACKED,
-                    [(*run.stage, run.name, piece_number, remaining.tobytes())],
-                )
-            tables.run(
-                f"UPDATE run SET responses = responses - ? WHERE {_WHERE}",
-                len(positions),
-                *run.stage,
-                run.name,
-            )
+                row = (*key, piece_number, remaining.tobytes())
+                tables.insert("pack", _PACKED, [row])
+            statement = f"UPDATE run SET responses = responses - ? WHERE {_WHERE}"
+            tables.run(statement, len(positions), *key)
 
 
 def in_order(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
@@ -182,12 +168,9 @@ def in_order(tables: Tables, stage: StoredStage, number: int, slices: int) -> Re
         ]
         read = np.frombuffer(b"".join(packs), record_type(run.width))
         slices_by_run.append(read[_piece(read["high"], slices) == number])
-    full = [
-        slice_records for slice_records in slices_by_run if len(slice_records)
-    ] or slices_by_run[-1:]
-    merged = np.concatenate(
-        full, dtype=full[0].dtype
-    )  # else in the order of bytes of this machine
+    full = list(filter(len, slices_by_run)) or slices_by_run[-1:]
+    # Else in the order of bytes of this machine.
+    merged = np.concatenate(full, dtype=full[0].dtype)
     return merged[order_of(merged)]
 
 
@@ -293,50 +276,33 @@ def _packs_with_ids(
     tables: Tables, run: Run, ids: Sequence[bytes]
 ) -> Iterator[tuple[int, Records, list[int]]]:
     """Yield the packs of a run that hold one of these ids: number, responses, and which of them that are."""
-    id_halves = np.frombuffer(b"".join(ids), _HALVES)
-    by_piece: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for piece_number, pair in zip(
-        _piece(id_halves["high"], run.pieces).tolist(), id_halves.tolist(), strict=True
-    ):
-        by_piece[piece_number].append(pair)
+    searched, halves = set(ids), np.frombuffer(b"".join(ids), _HALVES)
+    piece_numbers = sorted({*_piece(halves["high"], run.pieces).tolist()})
     statement = f"SELECT piece, packed FROM pack WHERE {_WHERE} AND piece"
     for piece_number, packed in tables.rows_among(
-        statement, sorted(by_piece), *run.stage, run.name
+        statement, piece_numbers, *run.stage, run.name
     ):
         pack = np.frombuffer(packed, record_type(run.width))
         positions = [
-            position
-            for pair in by_piece[piece_number]
-            for position in _find_id(pack, *pair)
+            position for position, id_ in enumerate(ids_of(pack)) if id_ in searched
         ]
         if positions:
-            yield piece_number, pack, sorted(positions)
-
-
-def _find_id(pack: Records, high: int, low: int) -> list[int]:
-    """Return where an id stands in a pack."""
-    candidates = np.flatnonzero(pack["high"] == np.uint64(high)).tolist()
-    return [
-        position for position in candidates if pack["low"][position] == np.uint64(low)
-    ]
+            yield piece_number, pack, positions
 
 
 def _read_rows(tables: Tables, stage: StoredStage, number: int, slices: int) -> Records:
     """Return what lies in rows of its own, of one of the slices."""
-    bounds = [(edge << 128) // slices for edge in (number, number + 1)]
-    first_id, last_id = (
-        bounds[0].to_bytes(ID, "big"),
-        (bounds[1] - 1).to_bytes(ID, "big"),
-    )
+    first, after = ((edge << 128) // slices for edge in (number, number + 1))
+    bounds = [edge.to_bytes(ID, "big") for edge in (first, after - 1)]
     rows = tables.rows(
-        "SELECT id, grp, code FROM response WHERE survey = ? AND question = ? AND id >= ? AND id <= ? AND stage = ?",
-        stage.survey, stage.question, first_id, last_id, stage.number,
+        "SELECT id, grp, code FROM response WHERE survey = ? AND question = ? AND stage = ? AND id >= ? AND id <= ?",
+        *stage, *bounds,
     )  # fmt: skip
     if not rows:
         return np.empty(0, record_type(1))
     ids, groups, codes = zip(*rows, strict=True)
-    read = [
+    id_rows, code_rows = (
         np.frombuffer(b"".join(texts), np.uint8).reshape(len(rows), -1)
         for texts in (ids, codes)
-    ]
-    return build_records(read[0], np.array(groups), read[1])
+    )
+    return build_records(id_rows, np.array(groups), code_rows)

@@ -58,20 +58,11 @@ class Desk:
     def add(self, submissions: Sequence[Submission]) -> list[Outcome]:
         """Store submissions, each wholly or not at all."""
         self._look_up(submissions)
-        closed = {
-            survey: self.surveys[survey].entry.not_taken(self.today)
-            for survey in self.surveys
-        }
         outcomes: list[Outcome] = []
         for submission in submissions:
             try:
-                error = (
-                    closed[submission.survey]
-                    if submission.survey in closed
-                    else _unknown_survey()
-                )
-                if error is not None:
-                    raise error
+                survey = require_survey(self.surveys, submission.survey)
+                check_open(survey.entry, self.today)
                 outcomes.append(self._add_submission(submission))
             except DeniableError as error:
                 outcomes.append(NotStored(error))
@@ -311,8 +302,15 @@ def check_open(entry: Entry, today: date) -> None:
         raise error
 
 
-def _unknown_survey() -> DeniableError:
-    return InvalidRequest("there is no such survey; expected the number of one.")
+def require_survey(surveys: Mapping[int, KnownSurvey], number: int) -> KnownSurvey:
+    """Return a survey by its number.
+
+    Raises:
+        InvalidRequest: there is none of this number.
+    """
+    if number not in surveys:
+        raise InvalidRequest("there is no such survey; expected the number of one.")
+    return surveys[number]
 
 
 def group_number(entry: Entry, group: int | None) -> int:

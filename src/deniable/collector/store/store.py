@@ -42,7 +42,12 @@ from deniable.collector.store.published import (
     ShownQuestion,
     ShownReader,
 )
-from deniable.collector.store.responses import NOBODY, Desk, withdraw
+from deniable.collector.store.responses import (
+    NOBODY,
+    Desk,
+    require_survey,
+    withdraw,
+)
 from deniable.collector.store.rewriting import SHARE, Rewriter, rewrite
 from deniable.collector.store.surveys import KnownSurvey
 from deniable.db import Database, Tables, migrate
@@ -278,7 +283,7 @@ class Store:
                 columns.add_batch(
                     tables,
                     self._id_filters,
-                    _require_survey(known_surveys, batch.survey),
+                    require_survey(known_surveys, batch.survey),
                     batch,
                     self.today(),
                 )
@@ -300,7 +305,7 @@ class Store:
         """
         with self.transaction() as tables:
             known_surveys = self._lock_surveys(tables, {survey})
-            erased = withdraw(tables, _require_survey(known_surveys, survey), key)
+            erased = withdraw(tables, require_survey(known_surveys, survey), key)
         try:
             return Erasure(erased, not erased or self.rewrite())
         except StoreFailed:  # it is erased all the same
@@ -543,9 +548,3 @@ class Store:
             )
         self._surveys[number] = known_survey
         return known_survey
-
-
-def _require_survey(known_surveys: dict[int, KnownSurvey], survey: int) -> KnownSurvey:
-    if survey not in known_surveys:
-        raise InvalidRequest("there is no such survey; expected the number of one.")
-    return known_surveys[survey]
