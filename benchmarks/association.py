@@ -111,7 +111,7 @@ SETTINGS = (
 
 def survey(
     setting: Setting, linked: float, run: str, rng: np.random.Generator
-) -> tuple[dn.Association, np.ndarray]:
+) -> tuple[dn.Table, np.ndarray]:
     """One survey, in which so many people's second answer follows the first; and the true shares of pairs."""
     one, two = setting.first.shares(), setting.second.shares()
     answers = rng.choice(one.size, setting.respondents, p=one)

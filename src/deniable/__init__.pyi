@@ -33,7 +33,6 @@ from deniable.designs.families import *  # noqa: F403 - the list of families
 from deniable.documents import Response as Response
 from deniable.errors import DeniableError as DeniableError
 from deniable.estimates import Caution as Caution
-from deniable.estimates import CrossTable as CrossTable
 from deniable.estimates import Estimate as Estimate
 from deniable.estimates import Interval as Interval
 from deniable.estimates import Posterior as Posterior
@@ -51,7 +50,6 @@ from deniable.estimates.regression import regress as regress
 from deniable.estimates.sampling import Replicates as Replicates
 from deniable.estimates.sampling import SampledEstimate as SampledEstimate
 from deniable.estimates.sampling import Sampling as Sampling
-from deniable.estimates.sampling.tables import SampledTable as SampledTable
 from deniable.estimates.scrambled.designs import Scrambling as Scrambling
 from deniable.estimates.scrambled.designs import scrambled as scrambled
 from deniable.estimates.statistics import Statistic as Statistic
@@ -74,8 +72,8 @@ from deniable.order.relaxation import best_ladder as best_ladder
 from deniable.order.relaxation import extend as extend
 from deniable.order.relaxation import ladder as ladder
 from deniable.order.relaxation import relax as relax
-from deniable.pairs.estimates import Association as Association
 from deniable.pairs.estimates import PairedDesigns as PairedDesigns
+from deniable.pairs.estimates import Table as Table
 from deniable.pairs.estimates import association as association
 from deniable.plan import optimal as optimal
 from deniable.release.coalition import coalition_loss as coalition_loss

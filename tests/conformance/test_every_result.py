@@ -101,7 +101,7 @@ def _cross_table() -> tuple[Result, Any]:
 
 def _odds_ratio() -> tuple[Result, Any]:
     found, design = _cross_table()
-    assert isinstance(found, dn.CrossTable)
+    assert isinstance(found, dn.Table)
     return found.odds_ratio(found.row_labels[:2], found.column_labels[:2]), design
 
 
@@ -444,7 +444,7 @@ def _sampled_table() -> tuple[Result, Any]:
 
 def _sampled_odds() -> tuple[Result, Any]:
     found, design = _sampled_table()
-    assert isinstance(found, dn.SampledTable)
+    assert isinstance(found, dn.Table)
     return found.odds_ratio(found.row_labels[:2], found.column_labels[:2]), design
 
 

@@ -10,10 +10,12 @@ import pytest
 
 import deniable as dn
 from deniable.estimates import cross_table, independence
+from deniable.estimates.cross_tables import OTHER
 from deniable.estimates.independence import TableSide, white
 from deniable.estimates.linear import floats
 from deniable.pairs import estimates
-from deniable.pairs.scores import OTHER, scores
+from deniable.types.categories.scores import row_scores as category_scores
+from deniable.types.strings.scores import row_scores as string_scores
 
 BLOOM = dn.Bloom(4, hashes=2, cohorts=3)
 LISTED = ["one", "two"]
@@ -48,7 +50,7 @@ def mean_of_string(text: str, values: np.ndarray, law: np.ndarray) -> np.ndarray
 
 def test_a_listed_string_scores_one_for_itself_and_zero_elsewhere() -> None:
     sent, law = every_string_response()
-    found = scores(sent, np.ones(len(sent), bool), LISTED)
+    found = string_scores(sent, np.ones(len(sent), bool), LISTED)
     assert found.labels == (*LISTED, OTHER)
     for number, text in enumerate(LISTED):
         assert mean_of_string(text, found.values, law) == pytest.approx(
@@ -60,7 +62,7 @@ def test_a_string_that_is_not_listed_scores_zero_over_all_the_places_it_may_have
     None
 ):
     sent, law = every_string_response()
-    values = scores(sent, np.ones(len(sent), bool), LISTED).values
+    values = string_scores(sent, np.ones(len(sent), bool), LISTED).values
     places = [
         1 << one | 1 << two for one in range(4) for two in range(4)
     ]  # as both hashes may fall, all alike
@@ -77,12 +79,12 @@ def test_the_joint_table_is_unbiased_for_every_pair_of_answers(
 ) -> None:
     """All pairs of responses of one person, with how often they are sent: one row is in the mean of many as it is."""
     strings, law = every_string_response()
-    one = scores(strings, np.ones(len(strings), bool), LISTED).values
+    one = string_scores(strings, np.ones(len(strings), bool), LISTED).values
     sent = dn.Responses(
         design,
         {"response": design.channel.coding.pack(range(design.channel.responses))},
     )
-    two = scores(sent, np.ones(len(sent), bool), None).values
+    two = category_scores(sent, np.ones(len(sent), bool), None).values
     law_two = floats(design.channel)
     for row, text in enumerate(LISTED):
         for column in range(len(design.categories)):
@@ -94,7 +96,7 @@ def test_the_joint_table_is_unbiased_for_every_pair_of_answers(
 
 def test_the_mean_square_given_an_answer_is_that_of_all_its_responses() -> None:
     sent, law = every_string_response()
-    found = scores(sent, np.ones(len(sent), bool), LISTED)
+    found = string_scores(sent, np.ones(len(sent), bool), LISTED)
     squares = [
         mean_of_string(text, found.values**2, law)[number]
         for number, text in enumerate(LISTED)
@@ -120,7 +122,7 @@ def test_two_categorical_questions_have_the_table_of_their_product() -> None:
     assert found.cov_params() == pytest.approx(
         table.cov_params(), rel=0.05, abs=2e-5
     )  # no variance is too small
-    assert found.epsilon == pytest.approx(both.epsilon)
+    assert found.summary().epsilon == pytest.approx(both.epsilon)
     assert list(found.params) == list(table.params)
 
 
@@ -155,7 +157,7 @@ def test_counted_pairings_approach_all_of_them(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(independence, "NEAR", -1.0)
     from tests.support.seeded import seeded
 
-    told = estimates._test(one, two, seeded("pairings"))
+    told = estimates._test_independence(one, two, seeded("pairings"))
     assert told["permutations"] == 19_999
     assert told["p_value"] == pytest.approx(
         every, abs=7 * math.sqrt(every * (1 - every) / 20_000)

@@ -12,7 +12,8 @@ from scipy.stats import binom
 import deniable as dn
 from deniable.estimates.independence import TableSide, white
 from deniable.pairs import estimates
-from deniable.pairs.scores import SentBits, scores, whole
+from deniable.pairs.estimates import _is_complete
+from deniable.types.strings.scores import ResponseBits, row_scores
 from tests.support.seeded import seeded
 
 ALARM = 1e-9
@@ -33,8 +34,13 @@ def rejections(runs: int) -> int:
             )
             for _ in range(2)
         ]
-        one, two = (scores(each, whole(each), listed).values for each in sent)
-        found += estimates._test(white(one), white(two), source)["p_value"] <= 0.05
+        one, two = (
+            row_scores(each, _is_complete(each), listed).values for each in sent
+        )
+        found += (
+            estimates._test_independence(white(one), white(two), source)["p_value"]
+            <= 0.05
+        )
     return found
 
 
@@ -80,6 +86,6 @@ def test_errors_hold_where_frequent_strings_are_not_listed(
 ) -> None:
     """An interval that holds in 92 % of all surveys fails this once in 10^9 runs; one without cohorts does."""
     if fault:  # places vary as people do
-        monkeypatch.setattr(SentBits, "confusion", lambda *_: np.zeros((2, 2)))
+        monkeypatch.setattr(ResponseBits, "confusion", lambda *_: np.zeros((2, 2)))
     runs = 80
     assert (held(runs) >= binom.ppf(ALARM, runs, 0.92)) != fault

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from deniable.estimates import compliance
-from deniable.estimates.cross_tables import CrossTable, cross_table
+from deniable.estimates.cross_tables import Table, cross_table
 from deniable.estimates.decks import deck_variance, estimate_deck
 from deniable.estimates.intervals import Interval, coverage
 from deniable.estimates.inverses import left_inverse, mean_inverse
@@ -18,7 +18,6 @@ from deniable.estimates.two_samples import best_split, unrelated_two_samples
 __all__ = [
     "Caution",
     "Convergence",
-    "CrossTable",
     "Estimate",
     "Interval",
     "Minimax",
@@ -28,6 +27,7 @@ __all__ = [
     "Sensitivity",
     "ShareRow",
     "Summary",
+    "Table",
     "best_split",
     "compliance",
     "covariance",

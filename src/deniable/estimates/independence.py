@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,10 @@ from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import log_likelihood, most_likely
 from deniable.estimates.testing import HypothesisTest
 
-__all__ = ["TableSide", "holm", "response_scores", "score_test", "white"]
+if TYPE_CHECKING:
+    from deniable.types.strings.scores import ResponseBits
+
+__all__ = ["ScoredRows", "TableSide", "holm", "response_scores", "score_test", "white"]
 
 MOST_CELLS = 4_096
 """Responses of a question in a table: each is a row or a column of it."""
@@ -46,6 +49,22 @@ def response_scores(design: Design) -> Matrix:
         )
     linear = left_inverse(channel)
     return np.array([linear.shares(row) for row in np.eye(channel.cells)])
+
+
+class ScoredRows(NamedTuple):
+    """The unbiased scores of one question's responses.
+
+    Attributes:
+        labels: of the answers; of strings those listed, and then all others as one.
+        values: a row for each respondent, which sums to 1. Given the answer, it is on average 1 there and 0 elsewhere.
+        own: the mean square of the score of each answer, given this answer.
+        bits: of strings, the bits behind the scores.
+    """
+
+    labels: tuple[str, ...]
+    values: Matrix
+    own: Vector
+    bits: ResponseBits | None = None
 
 
 class TableSide(NamedTuple):

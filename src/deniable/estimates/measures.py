@@ -1,4 +1,4 @@
-"""How strongly two attributes hang together: odds ratios, correlations and conditional shares, freed of the device."""
+"""Measures of association of two attributes: odds ratios, correlations and conditional shares, freed of the device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,10 @@ from deniable.errors import (
     NotEstimable,
     UnreadableFile,
     quoted,
+    require,
 )
-from deniable.estimates.covariances import Matrix, Vector
-from deniable.estimates.cross_tables import AnswerTable, CrossTable, cross_table
+from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.cross_tables import CountedCells, EstimatedCells, cross_table
 from deniable.estimates.independence import response_scores
 from deniable.estimates.intervals import Interval, quantile
 from deniable.estimates.likelihood import log_likelihood
@@ -32,14 +33,15 @@ from deniable.estimates.statistics import Model, Statistic
 from deniable.files.row_names import check_same_people
 from deniable.tallies.columns import KnownColumn, asked_part, column_of
 from deniable.tallies.group_labels import numbered
+from deniable.tallies.responses import Responses
 
 if TYPE_CHECKING:
     from deniable.estimates.sampling import Sampling
 
 __all__ = ["Correlation", "TableMeasure", "correlation"]
 
-_MOST_PROFILED = 144  # cells whose likelihood is searched for the ends of an interval
-_TOLD = 5  # answers whose numbers are told one by one
+_MAX_PROFILED = 144  # cells whose likelihood is searched for the ends of an interval
+_MAX_LISTED = 5  # answers whose numbers are listed one by one
 _STARTS = 5  # corners towards which a search begins, besides the best table
 _TINY = 1e-12
 
@@ -50,11 +52,11 @@ Measure = Callable[[Vector], float]
 class TableMeasure(Model):
     """One number about a table of two attributes: an odds ratio, a correlation, or a share among the people of a row.
 
-    The odds ratio and the share are those of the most likely table, which lies in the simplex; the correlation is that
-    of the table as it is, so that with few people it may leave −1 … 1, or be undefined (not a number).
+    The odds ratio and the share are those of the maximum-likelihood table, which lies in the simplex; the correlation
+    is that of the table as it is, so that with few people it may leave −1 … 1, or be undefined (not a number).
 
     Attributes:
-        table: what it is about.
+        cells: of the table.
         name: "odds ratio", "correlation" or "share".
         rows: which rows, or a number for each of them.
         columns: which columns, or a number for each of them.
@@ -62,76 +64,71 @@ class TableMeasure(Model):
 
     type: ClassVar = "table-measure"
 
-    table: AnswerTable
+    cells: EstimatedCells
     name: str
     rows: tuple[float, ...]
     columns: tuple[float, ...]
 
     @property
+    def _is_correlation(self) -> bool:
+        return self.name == "correlation"
+
+    @property
     def _shares(self) -> Vector:
-        return (
-            self.table.shares.reshape(-1)
-            if self.name == "correlation"
-            else self.table.likely
-        )
+        if self._is_correlation:
+            return self.cells.shares.reshape(-1)
+        return self.cells.likely
 
     @property
     def value(self) -> float:
         """The number; infinite where an odds ratio is without bound, not a number where it is undefined."""
-        return self._told(self._measure(self._shares))
+        return self._rescale(self._measure(self._shares))
 
-    @property
-    def _measure(self) -> Measure:
-        """The measure of shares, on a scale without infinite values: of an odds ratio Yule's Q."""
-        shape, rows, columns = self.table.shares.shape, self.rows, self.columns
-        kinds: dict[str, Measure] = {
-            "odds ratio": lambda shares: _yule(shares.reshape(shape), rows, columns),
-            "correlation": lambda shares: _correlated(
-                shares.reshape(shape), np.array(rows), np.array(columns)
-            ),
-            "share": lambda shares: _among(
-                shares.reshape(shape), int(rows[0]), int(columns[0])
-            ),
-        }
-        return kinds[self.name]
+    def _measure(self, shares: Vector) -> float:
+        """Return the measure of shares, on a scale without infinite values: of an odds ratio Yule's Q."""
+        compute = {
+            "odds ratio": _yule,
+            "correlation": _correlate,
+            "share": _conditional_share,
+        }[self.name]
+        table = shares.reshape(self.cells.shares.shape)
+        return compute(table, np.array(self.rows), np.array(self.columns))
 
-    def _told(self, measured: float) -> float:
-        if self.name != "odds ratio" or math.isnan(measured):
-            return measured
-        return (
-            math.inf
-            if measured >= 1 - 1e-9
-            else max(1 + measured, 0.0) / (1 - measured)
-        )
+    def _rescale(self, measure: float) -> float:
+        """Return the number for a measure: of Yule's Q the odds ratio."""
+        if self.name != "odds ratio" or math.isnan(measure):
+            return measure
+        if measure >= 1 - 1e-9:
+            return math.inf
+        return max(1 + measure, 0.0) / (1 - measure)
 
     @property
     def params(self) -> dict[str, float]:
         return {self.name: self.value}
 
     @cached_property
-    def _error(self) -> float:
-        """The standard error, by the slopes of the measure; not a number at the border."""
-        slopes = _slopes(lambda shares: self._told(self._measure(shares)), self._shares)
-        spread = (
-            self.table.cov_params()
-            if self.name == "correlation"
-            else self.table.likely_covariance()
+    def _variance(self) -> float:
+        """The variance, by the delta method; not a number at the border."""
+        gradient = _gradient(
+            lambda shares: self._rescale(self._measure(shares)), self._shares
+        )
+        cells = self.cells
+        covariance = (
+            cells.estimate.cov_params()
+            if self._is_correlation
+            else cells.likely_covariance()
         )
         with np.errstate(all="ignore"):
-            variance = float(slopes @ spread @ slopes)
-        return (
-            math.sqrt(variance)
-            if math.isfinite(variance) and variance >= 0
-            else math.nan
-        )
+            variance = float(gradient @ covariance @ gradient)
+        return variance if math.isfinite(variance) and variance >= 0 else math.nan
 
     def covariance_matrix(self) -> Matrix:
-        return np.array([[self._error**2]])
+        return np.array([[self._variance]])
 
     def interval_methods(self) -> Mapping[str, IntervalMethod]:
         return {"profile": self._profile_bounds}
 
-    def _profile_bounds(self, confidence: float) -> Bounds:
+    def _profile_bounds(self, level: float) -> Bounds:
         """Return the profile-likelihood interval, which covers at the border, too.
 
         Implements: all values that a table has whose log-likelihood is at most z²/2 below the largest [Wil38].
@@ -139,7 +136,7 @@ class TableMeasure(Model):
         Why: the log-likelihood is concave in the shares, so that these tables are a convex set; the bounds are where
         the measure is smallest and largest in it.
         """
-        low, high = map(self._told, _range(self.table, self._measure, confidence))
+        low, high = map(self._rescale, _profile_range(self.cells, self._measure, level))
         value = self.value
         if not math.isnan(value):
             low, high = min(low, value), max(high, value)
@@ -147,98 +144,78 @@ class TableMeasure(Model):
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        told = self.table.warnings
-        value = self.value
-        if math.isnan(value):
-            return (
-                *told,
-                Caution(
-                    "undefined",
-                    f"a margin leaves 0 … 1, so that the {self.name} is undefined.",
-                ),
-            )
-        if self.name == "correlation" and abs(value) > 1:
-            return (
-                *told,
-                Caution(
-                    "beyond",
-                    "the correlation leaves −1 … 1: there are too few responses to tell it.",
-                ),
-            )
-        return told
+        margin = f"a margin leaves 0 … 1, so that the {self.name} is undefined."
+        largest = 1 if self._is_correlation else math.inf
+        return (
+            *self.cells.estimate.warnings,
+            *_doubt_value(self.value, margin, largest),
+        )
 
     def describe(self) -> Description:
-        facts = self.table.told
+        facts = self.cells.facts
         return Description(
             title=f"{self._title}, {facts.people}",
             quantity=self.name,
             method=self._method,
             respondents=facts.respondents,
-            epsilon=asked_part(self.table.design).epsilon,
+            epsilon=asked_part(self.cells.design).epsilon,
             missing=facts.missing,
-            notes=(f"{self.table.independence()}.", *self._counted()),
+            notes=(self.cells.independence_sentence(), *self._score_notes()),
         )
 
-    def _counted(self) -> tuple[str, ...]:
+    def _score_notes(self) -> tuple[str, ...]:
         """Return in words as which numbers answers are correlated; nothing of two, whose numbers change only a sign."""
-        table = self.table
-        if self.name != "correlation":
-            return ()
-        sides = (
-            (table.rows, table.row_labels, self.rows),
-            (table.columns, table.column_labels, self.columns),
+        sides = zip(self.cells.axes, (self.rows, self.columns), strict=True)
+        return tuple(
+            _list_scores(axis.name, axis.labels, scores)
+            for axis, scores in sides
+            if self._is_correlation and len(axis.labels) > 2
         )
-        return tuple(_counted_as(*side) for side in sides if len(side[1]) > 2)
 
     @property
     def _method(self) -> str:
-        variance = self.table.told.variance
-        if self.name == "correlation":
+        variance = self.cells.facts.variance
+        if self._is_correlation:
             return f"moments, {variance}" if variance else "moments"
         return "pseudo-likelihood" if variance else "likelihood"
 
     @property
     def _title(self) -> str:
-        table = self.table
-        if self.name == "correlation":
-            return f"{table.rows} with {table.columns}"
-        rows, columns = (
-            [labels[int(each)] for each in chosen]
-            for labels, chosen in (
-                (table.row_labels, self.rows),
-                (table.column_labels, self.columns),
-            )
-        )
+        down, across = self.cells.axes
+        if self._is_correlation:
+            return f"{down.name} with {across.name}"
+        rows = [down.labels[int(index)] for index in self.rows]
+        columns = [across.labels[int(index)] for index in self.columns]
         if self.name == "share":
-            return f"{table.columns} = {columns[0]} among {table.rows} = {rows[0]}"
-        return f"{table.rows} ({rows[0]}, {rows[1]}) by {table.columns} ({columns[0]}, {columns[1]})"
+            return f"{across.name} = {columns[0]} among {down.name} = {rows[0]}"
+        return f"{down.name} ({rows[0]}, {rows[1]}) by {across.name} ({columns[0]}, {columns[1]})"
 
     @property
     def design_hash(self) -> str:
-        return self.table._design_hash
+        return self.cells.estimate._design_hash
 
     def to_source(self) -> dict[str, Any]:
         return {
-            "of": self.table.type,
-            "table": self.table._source(),
+            "of": self.cells.type,
+            "table": self.cells.to_source(),
             "name": self.name,
             "rows": list(self.rows),
             "columns": list(self.columns),
         }
 
     @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: Design) -> TableMeasure:
-        from deniable.estimates.sampling.tables import SampledTable
+    def from_source(cls, source: Mapping[str, Any], design: Design) -> Self:
+        from deniable.estimates.sampling.tables import SampledCells
 
-        tables: dict[str, type[AnswerTable]] = {
-            table.type: table for table in (CrossTable, SampledTable)
+        kinds: dict[str, type[EstimatedCells]] = {
+            cells.type: cells for cells in (CountedCells, SampledCells)
         }
         kind, name = (documents.field(source, field, str) for field in ("of", "name"))
-        if kind not in tables:
+        if kind not in kinds:
             raise UnreadableFile(
-                f"the table is of the type {quoted(kind)}; expected one of {', '.join(tables)}."
+                f"the table is of the type {quoted(kind)}; expected one of {', '.join(kinds)}."
             )
-        table = tables[kind]._remade(documents.field(source, "table", dict), design)
+        cells = kinds[kind].from_source(documents.field(source, "table", dict), design)
         if name not in ("odds ratio", "correlation", "share"):
             raise UnreadableFile(
                 f"the measure is {quoted(name)}; expected odds ratio, correlation or share."
@@ -247,47 +224,56 @@ class TableMeasure(Model):
             tuple(map(float, documents.field(source, field, list)))
             for field in ("rows", "columns")
         )
-        return cls(table, name, rows, columns)
+        return cls(cells, name, rows, columns)
 
 
-def _counted_as(name: str, labels: Sequence[str], numbers: Sequence[float]) -> str:
+def _doubt_value(
+    value: float, undefined: str, largest: float = 1
+) -> tuple[Caution, ...]:
+    """Return why a measure calls for care: it is undefined, or a correlation leaves −1 … 1."""
+    if math.isnan(value):
+        return (Caution("undefined", undefined),)
+    if abs(value) <= largest:
+        return ()
+    text = "the correlation leaves −1 … 1: there are too few responses to tell it."
+    return (Caution("beyond", text),)
+
+
+def _list_scores(name: str, labels: Sequence[str], scores: Sequence[float]) -> str:
     """Return in words as which numbers answers count, in the order of the design or column that they are of."""
-    some = ", ".join(
-        f"{quoted(label)} as {each:g}"
-        for label, each in zip(labels[:_TOLD], numbers, strict=False)
+    listed = ", ".join(
+        f"{quoted(label)} as {score:g}"
+        for label, score in zip(labels[:_MAX_LISTED], scores, strict=False)
     )
-    more = f", … ({len(labels):,} in all)" if len(labels) > _TOLD else ""
-    return f"The answers of {name} count in their order: {some}{more}."
+    more = f", … ({len(labels):,} in all)" if len(labels) > _MAX_LISTED else ""
+    return f"The answers of {name} count in their order: {listed}{more}."
 
 
-def _yule(table: Matrix, rows: tuple[float, ...], columns: tuple[float, ...]) -> float:
+def _yule(table: Matrix, rows: Vector, columns: Vector) -> float:
     """Return (ad − bc)/(ad + bc), which is −1 for an odds ratio of 0 and 1 for one without bound."""
-    (a, b), (c, d) = (
-        [table[int(row), int(column)] for column in columns] for row in rows
-    )
+    (a, b), (c, d) = table[np.ix_(rows.astype(int), columns.astype(int))]
     total = a * d + b * c
     return float((a * d - b * c) / total) if total > 1e-18 else math.nan
 
 
-def _correlated(table: Matrix, rows: Vector, columns: Vector) -> float:
+def _correlate(table: Matrix, rows: Vector, columns: Vector) -> float:
     down, across = table.sum(axis=1), table.sum(axis=0)
     means = rows @ down, columns @ across
-    spreads = (rows**2) @ down - means[0] ** 2, (columns**2) @ across - means[1] ** 2
-    if min(spreads) <= _TINY:
+    variances = rows**2 @ down - means[0] ** 2, columns**2 @ across - means[1] ** 2
+    if min(variances) <= _TINY:
         return math.nan
-    return float(
-        (rows @ table @ columns - means[0] * means[1])
-        / math.sqrt(spreads[0] * spreads[1])
-    )
+    covariance = rows @ table @ columns - means[0] * means[1]
+    return float(covariance / math.sqrt(math.prod(variances)))
 
 
-def _among(table: Matrix, row: int, column: int) -> float:
-    total = table[row].sum()
-    return float(table[row, column] / total) if total > _TINY else math.nan
+def _conditional_share(table: Matrix, rows: Vector, columns: Vector) -> float:
+    row = table[int(rows[0])]
+    total = row.sum()
+    return float(row[int(columns[0])] / total) if total > _TINY else math.nan
 
 
-def _slopes(measure: Measure, shares: Vector) -> Vector:
-    """Return by how much a measure rises with each share."""
+def _gradient(measure: Measure, shares: Vector) -> Vector:
+    """Return the derivative of a measure by each share, from central differences."""
     steps = np.eye(len(shares)) * 1e-6
     with np.errstate(all="ignore"):
         return np.array(
@@ -295,93 +281,124 @@ def _slopes(measure: Measure, shares: Vector) -> Vector:
         )
 
 
-def _range(
-    table: AnswerTable, measure: Measure, confidence: float
+class _LikelyTables(NamedTuple):
+    """The tables whose log-likelihood is not below a floor.
+
+    Attributes:
+        best: the maximum-likelihood table.
+        matrix: the probability of each pair of responses, given each cell.
+        counts: of the pairs of responses that were seen.
+        floor: the least log-likelihood.
+    """
+
+    best: Vector
+    matrix: Matrix
+    counts: Vector
+    floor: float
+
+    @classmethod
+    def from_cells(
+        cls, cells: EstimatedCells, measure: Measure, level: float
+    ) -> _LikelyTables:
+        """Return the tables that a number is profiled in.
+
+        Raises:
+            NotEstimable: a table with too many cells to search.
+        """
+        best = cells.likely
+        if len(best) > _MAX_PROFILED:
+            raise NotEstimable(
+                f"the table has {len(best):,} cells; expected at most {_MAX_PROFILED} for an interval by likelihood.",
+                'Ask for method="normal".',
+            )
+        evidence = cells.evidence(_gradient(measure, best))
+        seen = evidence.counts > 0
+        matrix, counts = floats(cells.design.channel)[seen], evidence.counts[seen]
+        drop = evidence.quantile(level) ** 2 / 2
+        return cls(best, matrix, counts, log_likelihood(counts, matrix @ best) - drop)
+
+    def room(self, shares: Vector) -> float:
+        """Return how far the log-likelihood of a table is above the floor."""
+        probabilities = np.maximum(self.matrix @ shares, 1e-300)
+        return float(log_likelihood(self.counts, probabilities) - self.floor)
+
+    def gradient(self, shares: Vector) -> Vector:
+        """Return the derivative of the log-likelihood by each share."""
+        probabilities = np.maximum(self.matrix @ shares, _TINY)
+        return vector((self.counts / probabilities) @ self.matrix)
+
+    def starts(self) -> list[Vector]:
+        """Return tables to search from: the best one, and some towards corners, a little inside of the simplex."""
+        even = np.full(len(self.best), 1 / len(self.best))
+        corners = (even, *np.eye(len(self.best)))[:_STARTS]
+        starts = [self.best, *map(self._move_towards, corners)]
+        return [0.999 * start + 0.001 * even for start in starts]
+
+    def _move_towards(self, corner: Vector) -> Vector:
+        """Return a table on the way from the best one to a corner that is still likely enough."""
+        step = 0.5
+        while step > 1e-6 and self.room((1 - step) * self.best + step * corner) < 0:
+            step /= 2
+        return (1 - step) * self.best + step * corner
+
+    def search(self, goal: Measure, start: Vector) -> Vector:
+        """Return the table with the smallest goal that a search from this start finds."""
+        limits: Any = [
+            {"type": "ineq", "fun": self.room, "jac": self.gradient},
+            {"type": "eq", "fun": lambda shares: shares.sum() - 1, "jac": np.ones_like},
+        ]
+        found = minimize(
+            goal,
+            start,
+            method="SLSQP",
+            bounds=[(0, 1)] * len(start),
+            constraints=limits,
+            options={"maxiter": 300, "ftol": 1e-10},
+        )
+        shares = np.maximum(found.x, 0.0)
+        return vector(shares / max(shares.sum(), _TINY))
+
+
+def _profile_range(
+    cells: EstimatedCells, measure: Measure, level: float
 ) -> tuple[float, float]:
     """Return the smallest and the largest measure of all tables whose likelihood is not much below the best.
 
     Raises:
         NotEstimable: a table with too many cells to search.
     """
-    best = table.likely
-    if len(best) > _MOST_PROFILED:
-        raise NotEstimable(
-            f"the table has {len(best):,} cells; expected at most {_MOST_PROFILED} for an interval by likelihood.",
-            'Ask for method="normal".',
-        )
-    told = table.evidence(_slopes(measure, best))
-    seen = told.counts > 0
-    matrix, counts = floats(table.design.channel)[seen], told.counts[seen]
-    floor = log_likelihood(counts, matrix @ best) - told.quantile(confidence) ** 2 / 2
-
-    def room(shares: Vector) -> float:
-        return float(
-            log_likelihood(counts, np.maximum(matrix @ shares, 1e-300)) - floor
-        )
-
-    def slopes(shares: Vector) -> Vector:
-        found: Vector = (counts / np.maximum(matrix @ shares, _TINY)) @ matrix
-        return found
-
-    limits: Any = [
-        {"type": "ineq", "fun": room, "jac": slopes},
-        {"type": "eq", "fun": lambda shares: shares.sum() - 1, "jac": np.ones_like},
-    ]
-    ends = [measure(best)] if not math.isnan(measure(best)) else []
-    even = np.full(len(best), 1 / len(best))
+    tables = _LikelyTables.from_cells(cells, measure, level)
+    values = [measure(tables.best)]
+    starts = tables.starts()
     for sign in (1.0, -1.0):
 
         def goal(shares: Vector, sign: float = sign) -> float:
-            found = measure(np.maximum(shares, 0.0))
-            return 0.0 if math.isnan(found) else sign * found
+            value = measure(np.maximum(shares, 0.0))
+            return 0.0 if math.isnan(value) else sign * value
 
-        for start in (
-            best,
-            *(
-                _inward(best, corner, room)
-                for corner in (even, *np.eye(len(best)))[:_STARTS]
-            ),
-        ):
-            found = minimize(
-                goal,
-                0.999 * start + 0.001 * even,
-                method="SLSQP",
-                bounds=[(0, 1)] * len(best),
-                constraints=limits,
-                options={"maxiter": 300, "ftol": 1e-10},
-            )
-            reached = np.maximum(found.x, 0.0) / max(
-                np.maximum(found.x, 0.0).sum(), _TINY
-            )
-            if room(reached) > -1e-4 and not math.isnan(measure(reached)):
-                ends.append(measure(reached))
-    return (min(ends), max(ends)) if ends else (math.nan, math.nan)
+        extremes = [tables.search(goal, start) for start in starts]
+        values += [measure(table) for table in extremes if tables.room(table) > -1e-4]
+    defined = [value for value in values if not math.isnan(value)]
+    return (min(defined), max(defined)) if defined else (math.nan, math.nan)
 
 
-def strength_range(table: CrossTable, confidence: float) -> Interval:
+def strength_range(cells: EstimatedCells, level: float) -> Interval:
     """Return between which values Cramér's V lies for all tables whose likelihood is not much below the best.
 
     Raises:
         NotEstimable: a table with too many cells to search.
     """
-    shape = table.shares.shape
+    shape = cells.shares.shape
 
     def strength(shares: Vector) -> float:
-        found = shares.reshape(shape)
-        expected = np.outer(found.sum(axis=1), found.sum(axis=0))
-        told = expected > _TINY
-        squares = float((((found - expected)[told]) ** 2 / expected[told]).sum())
+        table = shares.reshape(shape)
+        expected = np.outer(table.sum(axis=1), table.sum(axis=0))
+        known = expected > _TINY
+        residuals = (table - expected)[known]
+        squares = float((residuals**2 / expected[known]).sum())
         return math.sqrt(min(squares / (min(shape) - 1), 1.0))
 
-    return Interval(*_range(table, strength, confidence))
-
-
-def _inward(best: Vector, corner: Vector, room: Callable[[Vector], float]) -> Vector:
-    """Return a table on the way from the best one to a corner that is still likely enough."""
-    step = 0.5
-    while step > 1e-6 and room((1 - step) * best + step * corner) < 0:
-        step /= 2
-    return (1 - step) * best + step * corner
+    return Interval(*_profile_range(cells, strength, level))
 
 
 def correlation(
@@ -423,160 +440,140 @@ def correlation(
         1.813
     """
     check_same_people(first=first, second=second, sampling=sampling)
-    if not (_is_drawn(first) or _is_drawn(second)):
+    columns_given = (first, second)
+    if not any(map(_is_randomized, columns_given)):
         raise InvalidRequest(
             "neither column holds responses; expected at least one that was drawn with a design.",
             "Hand over what respond_all() returned, or (design, column).",
         )
-    numbers = [_as_numbers(each) for each in (first, second)]
-    for each, known in zip((first, second), numbers, strict=True):
-        if known is None:
-            _check_order(each)
-    if all(each is None for each in numbers):
-        return _table(first, second, rows, columns, sampling).correlation()
-    given, known = (
-        (second, numbers[0]) if numbers[0] is not None else (first, numbers[1])
-    )
-    assert known is not None
-    return _with_numbers(column_of(given), known, sampling)
+    left, right = map(_read_numbers, columns_given)
+    if left is not None:
+        return _correlate_numbers(column_of(second), left, sampling)
+    if right is not None:
+        return _correlate_numbers(column_of(first), right, sampling)
+    table = cross_table(first, second, rows=rows, columns=columns, sampling=sampling)
+    return table.correlation()
 
 
-def _table(
-    first: Any, second: object, rows: str | None, columns: str | None, sampling: Any
-) -> AnswerTable:
-    if sampling is None:
-        return cross_table(first, second, rows=rows, columns=columns)
-    return cross_table(first, second, rows=rows, columns=columns, sampling=sampling)
-
-
-def _is_drawn(given: object) -> bool:
+def _is_randomized(column: object) -> bool:
     """Return whether a column is of responses, whose design has an order of its own."""
-    from deniable.tallies.responses import Responses
-
-    return isinstance(given, Responses) or (
-        isinstance(given, tuple) and len(given) > 0 and isinstance(given[0], Design)
-    )
+    if isinstance(column, tuple) and column:
+        return isinstance(column[0], Design)
+    return isinstance(column, Responses)
 
 
-def _check_order(given: object) -> None:
-    """Refuse openly known text whose order is only that of the alphabet: it would be correlated with the spelling."""
-    kind = getattr(given, "dtype", None)
+def _read_numbers(column: object) -> Vector | None:
+    """Return a column of numbers, not a number where one is missing; None for responses and for ordered categories.
+
+    Raises:
+        InvalidRequest: public text whose order is only that of the alphabet: it would be correlated with the spelling.
+    """
+    if _is_randomized(column):
+        return None
     if (
-        _is_drawn(given)
-        or getattr(kind, "ordered", False)
-        or type(kind).__name__ == "Enum"
+        isinstance(column, np.ndarray)
+        and column.dtype.kind in "iuf"
+        and not np.ma.isMaskedArray(column)
     ):
-        return
-    known = [each for each in numbered(given)[0] if each is not None]
-    if len(known) > 2 and any(isinstance(each, str) for each in known):
+        return column.astype(np.float64)
+    values, rows = numbered(column)
+    known = [value for value in values if value is not None]
+    if all(
+        isinstance(value, int | float) and not isinstance(value, bool)
+        for value in known
+    ):
+        numbers = [math.nan if value is None else value for value in values]
+        return np.array(numbers, np.float64)[rows] if numbers else np.empty(0)
+    kind = getattr(column, "dtype", None)
+    is_ordered = getattr(kind, "ordered", False) or type(kind).__name__ == "Enum"
+    has_text = any(isinstance(value, str) for value in known)
+    if len(known) > 2 and has_text and not is_ordered:
         raise InvalidRequest(
             f"an openly known column holds {len(known):,} different texts, which have no order; expected numbers, an "
             "ordered categorical, or two values.",
             "Pass numbers or an ordered categorical, or use cross_table(…).cramers_v, which needs no order.",
         )
+    return None
 
 
-def _as_numbers(given: object) -> Vector | None:
-    """Return a column of numbers, not a number where one is missing; None for a column of something else."""
-    if _is_drawn(given):
-        return None
-    if (
-        isinstance(given, np.ndarray)
-        and given.dtype.kind in "iuf"
-        and not np.ma.isMaskedArray(given)
-    ):
-        return given.astype(np.float64)
-    values, rows = numbered(given)
-    numbers = [math.nan if each is None else each for each in values]
-    if any(
-        isinstance(each, bool) or not isinstance(each, int | float) for each in numbers
-    ):
-        return None
-    return np.array(numbers, np.float64)[rows] if numbers else np.empty(0)
-
-
-def _with_numbers(
+def _correlate_numbers(
     column: KnownColumn, numbers: Vector, sampling: Sampling | None
 ) -> Statistic[Correlation]:
     if len(column.codes) != len(numbers):
         raise Incompatible(
             f"there are {len(column.codes):,} and {len(numbers):,} rows; expected one of each for every respondent."
         )
-    there = (column.codes >= 0) & ~np.isnan(numbers)
-    size, n = len(column.design.categories), int(there.sum())
+    present = (column.codes >= 0) & ~np.isnan(numbers)
+    n, missing = int(present.sum()), int((~present).sum())
     if n < 3:
         raise NotEstimable(f"{n} respondents have both; expected at least 3.")
-    scores = response_scores(column.design)
-    places = np.arange(size, dtype=np.float64)
-    known, other = column.codes * there, np.where(there, numbers, 0.0)
-    moments = _CorrelatedScores(
-        (scores @ places)[known], (scores @ places**2)[known], other, there
-    )
-    degrees, drawn, variance, used = math.inf, "", "", there
-    if sampling is not None:
-        from deniable.estimates.sampling import Sampling as Drawn
-
-        if not isinstance(sampling, Drawn):
-            raise InvalidRequest(
-                f"the sampling is a {type(sampling).__name__}; expected a Sampling."
-            )
-        used = there & (sampling.weights != 0)
-    if not np.ptp(other[used]):
-        raise NotEstimable(
-            f"all {int(used.sum()):,} numbers are alike; expected at least two different ones."
-        )
+    moments = _CorrelatedScores.from_columns(column, numbers, present)
     if sampling is None:
-        value, adds = moments.correlated(there.astype(np.float64))
-        error = float(adds[there].std(ddof=1) / math.sqrt(n))
-    else:
-        from deniable.estimates.sampling import number_error
+        moments.check_numbers(present)
+        value, influences = moments.correlate(present.astype(np.float64))
+        error = float(influences[present].std(ddof=1) / math.sqrt(n))
+        return Statistic(Correlation(value, error, n, missing, column.design))
+    from deniable.estimates.sampling import Sampling, number_error
 
-        value, adds = moments.correlated(sampling.weights * there)
-        error = number_error(
-            lambda weights: moments.correlated(weights * there)[0],
-            adds,
-            sampling,
-            there,
-        )
-        degrees, drawn, variance = (
-            float(sampling.degrees_of(there)),
-            sampling.describe(),
-            sampling.variance,
-        )
-    missing = int((~there).sum())
-    return Statistic(
-        Correlation(value, error, n, missing, column.design, degrees, drawn, variance)
+    require(isinstance(sampling, Sampling), sampling, "the sampling", "a Sampling")
+    moments.check_numbers(present & (sampling.weights != 0))
+    value, influences = moments.correlate(sampling.weights * present)
+    error = number_error(
+        lambda weights: moments.correlate(weights * present)[0],
+        influences,
+        sampling,
+        present,
     )
+    df = float(sampling.degrees_of(present))
+    facts = (df, sampling.describe(), sampling.variance)
+    return Statistic(Correlation(value, error, n, missing, column.design, *facts))
 
 
 class _CorrelatedScores(NamedTuple):
-    """What a correlation is made of: scores of a response, of its square, and a number that is openly known."""
+    """The unbiased scores of a response and of its square, and a public number, of each person."""
 
-    own: Vector
+    scores: Vector
     squares: Vector
-    other: Vector
-    there: NDArray[np.bool_]
+    numbers: Vector
+    present: NDArray[np.bool_]
 
-    def correlated(self, weights: Vector) -> tuple[float, Vector]:
-        """Return the correlation, and what each respondent adds to it (the delta method), 0 for those who lack one."""
-        whole = weights.sum()
+    @classmethod
+    def from_columns(
+        cls, column: KnownColumn, numbers: Vector, present: NDArray[np.bool_]
+    ) -> _CorrelatedScores:
+        by_response = response_scores(column.design)
+        ranks = np.arange(len(column.design.categories), dtype=np.float64)
+        codes = column.codes * present
+        scores, squares = by_response @ ranks, by_response @ ranks**2
+        known = np.where(present, numbers, 0.0)
+        return cls(scores[codes], squares[codes], known, present)
+
+    def check_numbers(self, used: NDArray[np.bool_]) -> None:
+        """Refuse numbers that are all alike."""
+        if not np.ptp(self.numbers[used]):
+            raise NotEstimable(
+                f"all {int(used.sum()):,} numbers are alike; expected at least two different ones."
+            )
+
+    def correlate(self, weights: Vector) -> tuple[float, Vector]:
+        """Return the correlation, and each respondent's influence on it (delta method), 0 for those who lack one."""
+        total = weights.sum()
         mean, square, center = (
-            float(weights @ each / whole)
-            for each in (self.own, self.squares, self.other)
+            float(weights @ values / total)
+            for values in (self.scores, self.squares, self.numbers)
         )
-        spread, width = (
-            square - mean**2,
-            float(weights @ (self.other - center) ** 2 / whole),
-        )
-        if spread <= 0 or width <= 0:
+        deviations = self.numbers - center
+        variance = square - mean**2
+        known_variance = float(weights @ deviations**2 / total)
+        if variance <= 0 or known_variance <= 0:
             return math.nan, np.full(len(weights), math.nan)
-        moved = (self.own - mean) * (self.other - center)
-        value = float(weights @ moved / whole / math.sqrt(spread * width))
-        of_spread = (self.squares - square - 2 * mean * (self.own - mean)) / spread
-        adds = moved / math.sqrt(spread * width) - value / 2 * (
-            of_spread + (self.other - center) ** 2 / width
+        products = (
+            (self.scores - mean) * deviations / math.sqrt(variance * known_variance)
         )
-        return value, np.where(self.there, adds, 0.0)
+        value = float(weights @ products / total)
+        of_variance = self.squares - square - 2 * mean * (self.scores - mean)
+        relative = of_variance / variance + deviations**2 / known_variance
+        return value, np.where(self.present, products - value / 2 * relative, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -606,11 +603,6 @@ class Correlation(Model):
     variance: str = ""
 
     @property
-    def epsilon(self) -> float:
-        """The most that a respondent has revealed."""
-        return self.design.epsilon
-
-    @property
     def params(self) -> dict[str, float]:
         return {"correlation": self.value}
 
@@ -625,44 +617,31 @@ class Correlation(Model):
         """Return "fisher", on the scale of artanh. A value that leaves −1 … 1 has none, and normal intervals."""
         return {"fisher": self._fisher_bounds} if abs(self.value) < 1 else {}
 
-    def _fisher_bounds(self, confidence: float) -> Bounds:
-        width = quantile(confidence, self.degrees) * self.error / (1 - self.value**2)
-        low, high = (
-            math.tanh(math.atanh(self.value) + side * width) for side in (-1, 1)
-        )
+    def _fisher_bounds(self, level: float) -> Bounds:
+        width = quantile(level, self.df) * self.error / (1 - self.value**2)
+        center = math.atanh(self.value)
+        low, high = np.tanh([center - width, center + width])
         return np.array([low]), np.array([high])
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
-        if math.isnan(self.value):
-            return (
-                Caution(
-                    "undefined",
-                    "the estimated share leaves 0 … 1, so that no correlation can be told.",
-                ),
-            )
-        if abs(self.value) > 1:
-            return (
-                Caution(
-                    "beyond",
-                    "the correlation leaves −1 … 1: there are too few responses to tell it.",
-                ),
-            )
-        return ()
+        undefined = (
+            "the estimated share leaves 0 … 1, so that no correlation can be told."
+        )
+        return _doubt_value(self.value, undefined)
 
     def describe(self) -> Description:
-        answers = tuple(self.design.categories)
+        categories = tuple(self.design.categories)
+        people = self.sample or f"{self.respondents:,} respondents"
+        scores = _list_scores("the design", categories, range(len(categories)))
         return Description(
-            title="Correlation of a randomized answer with a number, "
-            + (self.sample or f"{self.respondents:,} respondents"),
+            title=f"Correlation of a randomized answer with a number, {people}",
             quantity="correlation",
             method=f"moments, {self.variance}" if self.variance else "moments",
             respondents=self.respondents,
-            epsilon=self.epsilon,
+            epsilon=self.design.epsilon,
             missing=self.missing,
-            notes=(_counted_as("the design", answers, range(len(answers))),)
-            if len(answers) > 2
-            else (),
+            notes=(scores,) if len(categories) > 2 else (),
         )
 
     @property
@@ -670,31 +649,28 @@ class Correlation(Model):
         return self.design.hash
 
     def to_source(self) -> dict[str, Any]:
-        return {
-            "value": None if math.isnan(self.value) else self.value,
-            "error": None if math.isnan(self.error) else self.error,
-            "respondents": self.respondents,
-            "missing": self.missing,
-            "degrees": None if math.isinf(self.degrees) else self.degrees,
-            "sample": self.sample,
-            "variance": self.variance,
+        numbers = {name: getattr(self, name) for name in ("value", "error", "degrees")}
+        finite = {
+            name: number if math.isfinite(number) else None
+            for name, number in numbers.items()
         }
+        names = ("respondents", "missing", "sample", "variance")
+        return {**finite, **{name: getattr(self, name) for name in names}}
 
     @classmethod
-    def from_source(cls, source: Mapping[str, Any], design: Design) -> Correlation:
-        value, error = (
-            math.nan if source.get(name) is None else float(source[name])
-            for name in ("value", "error")
+    def from_source(cls, source: Mapping[str, Any], design: Design) -> Self:
+        value, error, df = (
+            unknown if source.get(name) is None else float(source[name])
+            for name, unknown in (
+                ("value", math.nan),
+                ("error", math.nan),
+                ("degrees", math.inf),
+            )
         )
         respondents, missing = (
             documents.integer_field(source, name) for name in ("respondents", "missing")
         )
-        degrees = (
-            math.inf if source.get("degrees") is None else float(source["degrees"])
-        )
         sample, variance = (
             documents.field(source, name, str) for name in ("sample", "variance")
         )
-        return cls(
-            value, error, respondents, missing, design, degrees, sample, variance
-        )
+        return cls(value, error, respondents, missing, design, df, sample, variance)

@@ -97,6 +97,8 @@ FILES: dict[str, str] = {
     "has_few_tallies": "plan",
     "mean_variance": "plan",
     "largest_deviation": "plan",
+    "row_scores": "scores",
+    "complete_rows": "scores",
     "REFUSED": "surfaces",
 }
 """Name of an operation → the file of each folder that defines it.
@@ -141,6 +143,8 @@ variance_curve(design, shares, goal, inverse) → the variance as a function of 
 compared_privacy(design) → name and ε of a design's line in a comparison
 deciding_response(design, category) → the response that decides on a share, or None
 has_few_tallies(design, n) → whether all tallies of n responses can be summed over
+row_scores(responses, rows, listed) → the `ScoredRows` that an association is computed from
+complete_rows(responses) → which rows are about the whole answer
 mean_variance(design, sd), largest_deviation(design, sd) → of types that estimate a mean
 """
 

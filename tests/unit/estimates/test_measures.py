@@ -19,7 +19,7 @@ BOTH = dn.product({"smokes": WARNER, "drinks": WARNER})
 COUNTS = np.array([400, 200, 250, 150])
 
 
-def table(counts: object = COUNTS, method: str = "inversion") -> dn.CrossTable:
+def table(counts: object = COUNTS, method: str = "inversion") -> dn.Table:
     return dn.cross_table(dn.Tally(BOTH, counts), method=method)  # type: ignore[arg-type]
 
 

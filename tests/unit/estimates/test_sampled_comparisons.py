@@ -155,11 +155,11 @@ def test_a_table_of_even_weights_is_the_plain_one() -> None:
     table = dn.cross_table(
         FIRST, SECOND, rows="smokes", columns="drinks", sampling=EVEN
     )
-    assert isinstance(table, dn.SampledTable)
+    assert isinstance(table, dn.Table)
     assert table.shares == pytest.approx(plain.shares)
     assert table.errors == pytest.approx(plain.errors, rel=2e-3)
     assert table.row_errors == pytest.approx(plain.row_errors, rel=2e-3)
-    assert table.likely == pytest.approx(plain.likely, abs=1e-6)
+    assert table.cells.likely == pytest.approx(plain.cells.likely, abs=1e-6)
     for name in ("odds_ratio", "correlation"):
         own, theirs = getattr(table, name)(), getattr(plain, name)()
         assert own.value == pytest.approx(theirs.value, rel=1e-4)
@@ -196,12 +196,12 @@ def test_a_table_of_a_clustered_sample_is_less_sure() -> None:
     assert widths[0] / widths[2] == pytest.approx(widths[1] / widths[3], rel=0.1)
     ratio = table.odds_ratio()
     assert ratio.conf_int()["odds ratio"].low > 1
-    for result, kind in ((table, dn.SampledTable), (ratio, dn.Statistic)):
+    for result, kind in ((table, dn.Table), (ratio, dn.Statistic)):
         assert kind.from_json(result.to_json(), table.design) == result
         assert pickle.loads(pickle.dumps(result)) == result
     uneven = dn.cross_table(FIRST, SECOND, sampling=CLUSTERED)
     assert uneven.shares.min() > 0
-    assert uneven.likely == pytest.approx(
+    assert uneven.cells.likely == pytest.approx(
         uneven.shares.reshape(-1), abs=1e-6
     )  # inside, the unbiased one is the best
     weighed = dn.cross_table(

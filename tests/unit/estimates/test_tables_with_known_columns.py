@@ -28,7 +28,7 @@ def test_what_is_openly_known_is_no_part_of_the_promise() -> None:
     assert "proves" not in text
     assert "sent as they are" not in text
     assert TABLE.odds_ratio().summary().epsilon == pytest.approx(1.5)
-    assert dn.CrossTable.from_json(
+    assert dn.Table.from_json(
         TABLE.to_json(), TABLE.design
     ).summary().epsilon == pytest.approx(1.5)
     assert TABLE.plot().axes[0].get_title("left").startswith("drug by sex")

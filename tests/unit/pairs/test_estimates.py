@@ -49,7 +49,7 @@ def test_a_table_a_test_and_a_strength() -> None:
     assert found.cramers_v > 0.9
     low, high = found.cramers_v_interval()
     assert low < found.cramers_v <= high <= 1
-    assert found.epsilon >= STRINGS.epsilon + SMOKES.epsilon - 1e-12
+    assert found.summary().epsilon >= STRINGS.epsilon + SMOKES.epsilon - 1e-12
     text = str(found)
     assert text.splitlines()[0].split() == ["first", "by", "second", "no", "yes", "all"]
     assert "Independent questions: p =" in text
@@ -246,6 +246,6 @@ def test_the_same_bytes_give_the_same_p_value(monkeypatch: pytest.MonkeyPatch) -
     told = [
         dn.association(one, two, rows=NAMES, source=seeded("pairs")) for _ in range(2)
     ]
-    assert told[0].permutations == 999
+    assert told[0].independence().tables == 999
     assert told[0] == told[1]
     assert "(999 permutations)" in str(told[0])

@@ -19,7 +19,13 @@ from deniable.channel.product import split
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
-from deniable.estimates.cross_tables import Grid
+from deniable.estimates.cross_tables import (
+    Margin,
+    ModelledCells,
+    Table,
+    TableAxis,
+    TableFacts,
+)
 from deniable.estimates.diagnostics import IMPLAUSIBLE
 from deniable.estimates.intervals import one_of
 from deniable.estimates.inverses import left_inverse
@@ -53,7 +59,7 @@ from deniable.types.drawn.count import DrawnTally
 from deniable.types.drawn.count import tally as count_responses
 from deniable.types.drawn.design import NAMED, DrawnDesign
 
-__all__ = ["DrawnEstimate", "DrawnTable", "estimate", "estimate_sampled"]
+__all__ = ["DrawnEstimate", "estimate", "estimate_sampled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +139,7 @@ class DrawnEstimate(Result[ShareRow]):
     def _bounds(self, method: str | None, level: float) -> Bounds:
         return self._requested_bounds(IntervalRequest(level, method))
 
-    def cross_table(self, rows: str, columns: str) -> DrawnTable:
+    def cross_table(self, rows: str, columns: str) -> Table:
         """Return two attributes against each other, from those who were asked about both, brought to the totals that
         everybody who was asked about one of them gives.
 
@@ -141,7 +147,7 @@ class DrawnEstimate(Result[ShareRow]):
             InvalidRequest: nobody is asked about two; or an attribute that the design does not have.
             NotEstimable: too few people were.
         """
-        return calibrated(self, rows, columns)
+        return Table(calibrate(self, rows, columns))
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
@@ -272,40 +278,54 @@ class DrawnEstimate(Result[ShareRow]):
 
 
 @dataclass(frozen=True, eq=False)
-class DrawnTable(Grid):
-    """Two attributes against each other, with the totals of `DrawnEstimate`.
+class DrawnCells(ModelledCells):
+    """The joint shares of two attributes, with the totals of `DrawnEstimate`.
 
     Attributes:
-        drawn: the estimate that its totals are from.
-        cells: the covariance matrix of all cells, row by row.
+        drawn: the estimate that the totals are from.
+        rows: the attribute that goes down.
+        columns: the attribute that goes across.
+        shares: of each row and column.
+        covariance: of all cells, row by row.
     """
 
     type: ClassVar = "drawn-table"
 
     drawn: DrawnEstimate = field(repr=False)
-    cells: Matrix = field(repr=False)
+    rows: str
+    columns: str
+    shares: Matrix = field(repr=False)
+    covariance: Matrix = field(repr=False)
 
-    @cached_property
-    def _names(self) -> Sequence[str]:
+    @property
+    def names(self) -> Sequence[str]:
         return self.drawn.design.part(self.rows, self.columns).categories
 
     @property
-    def params(self) -> dict[str, float]:
-        return dict(zip(self._names, self.shares.ravel().tolist(), strict=True))
+    def axes(self) -> tuple[TableAxis, TableAxis]:
+        down, across = (
+            TableAxis(name, tuple(self.drawn.parts[name].design.categories))
+            for name in (self.rows, self.columns)
+        )
+        return down, across
+
+    def margin(self, axis: int) -> Margin:
+        alone = self.drawn.parts[(self.rows, self.columns)[axis]]
+        return Margin(alone.value, alone.errors)
 
     @property
-    def bse(self) -> dict[str, float]:
-        return dict(zip(self._names, self.errors.ravel().tolist(), strict=True))
+    def facts(self) -> TableFacts:
+        return TableFacts(self.drawn.respondents, self.drawn.tally.missing)
 
-    def cov_params(self) -> Matrix:
-        return self.cells.copy()
+    def covariance_matrix(self) -> Matrix:
+        return self.covariance
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         return self.drawn.warnings
 
-    def _describe(self, request: IntervalRequest) -> Description:  # noqa: ARG002 - the text has no level
-        both = self.drawn.tally.of(self.rows, self.columns)
+    def describe(self) -> Description:
+        n_both = self.drawn.tally.of(self.rows, self.columns).respondents
         return Description(
             title=f"{self.rows} by {self.columns}, {self.drawn.respondents:,} respondents, by "
             f"{told_method(self.drawn.method)}",
@@ -315,28 +335,25 @@ class DrawnTable(Grid):
             epsilon=self.drawn.design.epsilon,
             missing=self.drawn.tally.missing,
             notes=(
-                f"Asked about both were {both.respondents:,}; totals are from all who were asked about one.",
+                f"Asked about both were {n_both:,}; totals are from all who were asked about one.",
             ),
         )
 
     @property
-    def _design_hash(self) -> str:
+    def design_hash(self) -> str:
         return self.drawn._design_hash
 
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
         return {**self.drawn._source(), "rows": self.rows, "columns": self.columns}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: DrawnDesign) -> DrawnTable:
-        made = DrawnEstimate._remade(source, design)
-        return calibrated(
-            made,
-            documents.field(source, "rows", str),
-            documents.field(source, "columns", str),
-        )
+    def from_source(cls, source: Mapping[str, Any], design: DrawnDesign) -> DrawnCells:
+        drawn = DrawnEstimate._remade(source, design)
+        names = [documents.field(source, name, str) for name in ("rows", "columns")]
+        return calibrate(drawn, *names)
 
 
-def calibrated(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnTable:
+def calibrate(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnCells:
     """Return the joint shares of two attributes whose totals are those of each alone.
 
     Implements: J − K·(M·J − m), with J the joint shares from those who were asked about both, M the sums of rows and of
@@ -372,24 +389,11 @@ def calibrated(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnTable:
             1 - n / one.respondents
         )
     if drawn.population is not None:
-        shares = unbiased.value
-        among = np.diag(shares) - np.outer(shares, shares) + unbiased.cov_params()
+        joined = unbiased.value
+        among = np.diag(joined) - np.outer(joined, joined) + unbiased.cov_params()
         cells = cells - among / (drawn.population - 1)
-    shape = (len(down.value), len(across.value))
-    return DrawnTable(
-        rows=rows,
-        columns=columns,
-        row_labels=tuple(down.design.categories),
-        column_labels=tuple(across.design.categories),
-        shares=value.reshape(shape),
-        errors=np.sqrt(np.maximum(np.diagonal(cells), 0.0)).reshape(shape),
-        row_totals=down.value,
-        row_errors=down.errors,
-        column_totals=across.value,
-        column_errors=across.errors,
-        drawn=drawn,
-        cells=cells,
-    )
+    shares = value.reshape(len(down.value), len(across.value))
+    return DrawnCells(drawn, rows, columns, shares, cells)
 
 
 def _sums(down: int, across: int) -> Matrix:
