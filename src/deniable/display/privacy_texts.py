@@ -155,7 +155,7 @@ def _sentence(design: Design, category: int, more: str = "") -> str:
     parts = [
         _part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent
     ]
-    return f"Of {base:,} people whose answer is {quoted(design.categories[category])}, {_joined(parts)}{more}."
+    return f"Of {base:,} people whose answer is {quoted(design.categories[category])}, {formats.listing(parts)}{more}."
 
 
 def _about_sets(design: Design, channel: Sets) -> str:
@@ -177,7 +177,9 @@ def _part(group: SentAlike, base: int, *, last: bool) -> str:
     if group.size == 1:
         what = quoted(group.symbols[0])
     elif group.size <= 3:
-        what = "each of " + _joined([quoted(symbol) for symbol in group.symbols])
+        what = "each of " + formats.listing(
+            [quoted(symbol) for symbol in group.symbols]
+        )
     else:
         what = f"each of {'the ' if last else ''}{group.size:,} {'others' if last else 'symbols'}"
     return (
@@ -193,10 +195,6 @@ def base_for(smallest: Fraction) -> int:
     while smallest * base < 1 and base < 10**15:
         base *= 10
     return base
-
-
-def _joined(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def attributes(design: Design) -> tuple[str, ...]:
@@ -243,14 +241,13 @@ def _together(
             f"{formats.factor(design.parity)} on all of them together."
         )
     verb = "is" if len(open_ones) == 1 else "are"
-    left = f"{_names(open_ones)} {verb} not hidden, and neither is what is believed to follow from that."
+    left = f"{_quote_names(open_ones)} {verb} not hidden, and neither is what is believed to follow from that."
     if not hidden:
         return f"{start}; {left}"
     parity = design.part(*(part.attribute for part in hidden)).parity
-    gain = f"from the responses to {_names(hidden)} nobody gains more than a factor of {formats.factor(parity)}"
+    gain = f"from the responses to {_quote_names(hidden)} nobody gains more than a factor of {formats.factor(parity)}"
     return f"{start}: {gain}, but {left}"
 
 
-def _names(parts: Sequence[Factor]) -> str:
-    names = [quoted(part.attribute) for part in parts]
-    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1]
+def _quote_names(parts: Sequence[Factor]) -> str:
+    return formats.listing([quoted(part.attribute) for part in parts])

@@ -71,6 +71,11 @@ class Groups(Result[AnyRow_co]):
 
     @property
     @abstractmethod
+    def group_sizes(self) -> dict[str, int]:
+        """The number of responses of each group, by its name."""
+
+    @property
+    @abstractmethod
     def _have_all_shares(self) -> bool:
         """Whether the numbers of a group are the shares of all categories."""
 

@@ -81,6 +81,7 @@ class PosteriorRow(Row):
         "prior_high",
     )
     BESIDE: ClassVar[tuple[str, ...]] = ("prior_low", "prior_high", "prior")
+    OF_CATEGORIES: ClassVar[bool] = True
 
     prior: float
     prior_low: float

@@ -92,6 +92,9 @@ class Row:
     BESIDE: ClassVar[tuple[str, ...]] = ()
     """An interval that a picture shows pale beside the own one: its two ends, and what it is."""
 
+    OF_CATEGORIES: ClassVar[bool] = False
+    """Whether the rows of a summary are about categories, of which a sentence tells the largest."""
+
     WHOLE: ClassVar[str] = "respondents"
     """Whose share it is, where it is a share."""
 

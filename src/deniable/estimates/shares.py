@@ -69,6 +69,7 @@ class ShareRow(Row):
         ("effective",),
     )
     SHARES: ClassVar[tuple[str, ...]] = (*Row.SHARES, "direct_low", "direct_high")
+    OF_CATEGORIES: ClassVar[bool] = True
     BESIDE: ClassVar[tuple[str, ...]] = (
         "direct_low",
         "direct_high",

@@ -195,6 +195,12 @@ class GroupedEstimate(Groups[Row]):
         return self.groups[group]
 
     @property
+    def group_sizes(self) -> dict[str, int]:
+        return {
+            group_name(group): self.tally[group].respondents for group in self.groups
+        }
+
+    @property
     def names_in_group(self) -> tuple[str, ...]:
         """What is estimated in each group."""
         return tuple(self._first.params)

@@ -153,6 +153,17 @@ def interval(low: str, high: str) -> str:
     return f"{low} … {high}"
 
 
+def listing(parts: Sequence[str]) -> str:
+    """Return parts of a sentence with commas and a last "and" between them.
+
+    Example:
+        >>> listing(["yes"]), listing(["a", "b", "c"])
+        ('yes', 'a, b and c')
+    """
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def p_value(probability: float) -> str:
     """Return a p-value with two significant digits.
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any, NamedTuple, TypeAlias, TypeGuard
 
 from deniable import __version__, exact
 from deniable.certificates.certificate import caveats
@@ -16,13 +17,7 @@ from deniable.designs import AnyDesign
 from deniable.display.named_designs import NAMED, print_probability
 from deniable.display.views import ChannelView
 from deniable.errors import InvalidRequest, quoted
-from deniable.estimates.differences import Differences
-from deniable.estimates.posteriors import Posterior, PosteriorRow
 from deniable.estimates.results import PERCENTAGES, Result, Row, Summary
-from deniable.estimates.sampling.results import SampledEstimate, SampledRow
-from deniable.estimates.shares import ShareRow
-from deniable.estimates.statistics import Model
-from deniable.groups.estimates import GroupedEstimate
 from deniable.rendering import formats
 from deniable.report.result_texts import estimator, interval_name
 from deniable.tallies.base import AdditiveTally
@@ -30,9 +25,12 @@ from deniable.tallies.group_labels import group_name
 from deniable.types import find_operation, operation
 from deniable.types.strings.count import NoisyTally
 
-_MOST_CHANCES = 16  # probabilities in a sentence; more are a table
-_MOST_LISTED = 6  # parameters of a prior, or groups, that are named one by one
-_MOST_DEVICES = 4  # whose probabilities are told; more are a table
+Device: TypeAlias = tuple[str, AnyDesign]
+"""A design, with its name; empty where it has none."""
+
+_MAX_PROBABILITIES = 16  # in a sentence; more are a table
+_MAX_LISTED = 6  # parameters of a prior, or groups, that are named one by one
+_MAX_DEVICES = 4  # whose probabilities are told; more are a table
 _ADVICE = "Let a random device"  # how a caveat goes on for those who plan; a methods section tells what was done
 
 
@@ -59,36 +57,26 @@ def methods(
         >>> print(methods(warner(p="3/4")).partition(". ")[0])
         Answers were collected by randomized response (Warner's design; Warner 1965)
     """
-    if not isinstance(thing, Result | AdditiveTally | NoisyTally | AnyDesign):
-        raise InvalidRequest(
-            f"there is nothing to tell of a {type(thing).__name__}; expected a design, a tally or a result."
-        )
     devices = _devices_of(thing)
     if isinstance(thing, Result):
         summary = thing.summary(level=level, method=method, simultaneous=simultaneous)
-        dropped = getattr(
-            thing, "dropped", None
-        )  # of a regression: rows, by why they were left out
-        counted = (
-            _counted(summary.respondents, summary.missing)
-            if dropped is None
-            else _kept(thing, dropped)
-        )
-        told = [*_asked(devices, summary), *counted, *_estimated(thing, summary)]
-    elif isinstance(thing, AnyDesign):
-        told = [*_asked(devices)]
-    else:
-        told = [
-            *_asked(devices),
-            *_counted(thing.respondents, getattr(thing, "missing", 0)),
+        sentences = [
+            *_describe_devices(devices, summary),
+            _count_responses(summary, getattr(thing, "dropped", None)),
+            *_describe_estimates(thing, summary),
         ]
+    elif isinstance(thing, AdditiveTally | NoisyTally):
+        sentences = [*_describe_devices(devices), _count_responses(thing)]
+    elif _is_design(thing):
+        sentences = _describe_devices(devices)
+    else:
+        raise InvalidRequest(
+            f"there is nothing to tell of a {type(thing).__name__}; expected a design, a tally or a result."
+        )
     hashes = " and ".join(f"{design.hash:.19}…" for _, design in devices)
-    named = (
-        f" (design{'s' * (len(devices) > 1)} {hashes})"
-        if 0 < len(devices) <= _MOST_DEVICES
-        else ""
-    )
-    return " ".join([*told, f"Computed with deniable {__version__}{named}."])
+    plural = "s" * (len(devices) > 1)
+    named = f" (design{plural} {hashes})" if 0 < len(devices) <= _MAX_DEVICES else ""
+    return " ".join([*sentences, f"Computed with deniable {__version__}{named}."])
 
 
 def sentence(
@@ -129,44 +117,45 @@ def sentence(
         if isinstance(result, Result)
         else result
     )
-    groups = _grouped(result)
-    row = _row(summary, name, groups)
-    group = next(
-        (each for each in groups if row.name in each.numbers),
-        _Group("", {}, summary.respondents),
-    )
-    percent = summary.quantity in PERCENTAGES
-    value, low, high = _numbers(row, percent=percent)
-    credible = "credible " if summary.interval.startswith("credible") else ""
-    facts = f"{summary.level_text} {credible}interval {low} to {high}; {group.people:,} responses"
-    facts += (
-        ""
-        if summary.epsilon == math.inf
-        else f", ε = {formats.epsilon(summary.epsilon)}"
-    )
-    own = group.numbers.get(row.name, row.name)
-    called, where = label or own, f"in {group.name} " if group.name else ""
+    groups = _groups_of(result)
+    row = _find_row(summary, name, groups)
+    whole = _Group("", {row.name: row.name}, summary.respondents)
+    group = next((group for group in groups if row.name in group.numbers), whole)
+    number = group.numbers[row.name]
+    where = f"in {group.name} " if group.name else ""
+    text = _state_number(summary, row, label, number, group.people)
+    return _capitalize(where + text)
+
+
+def _state_number(
+    summary: Summary[Row], row: Row, label: str, number: str, people: int
+) -> str:
+    """Return a sentence about a number, without what group it is of."""
+    called = label or number
     if not math.isfinite(row.estimate):
-        return _capital(
-            f"{where}of “{called}” nothing could be estimated from {group.people:,} responses."
-        )
-    do = label or f"answer “{own}”"
-    if summary.quantity == "share" and row.low <= 0 and row.high >= 1:
-        return _capital(
-            f"{where}the responses are too few to tell how many {do} ({facts})."
-        )
-    if summary.quantity == "share":
-        beyond = row.low < 0 or row.high > 1
-        remark = (
-            " The interval of an unbiased estimate may reach beyond 0% and 100%."
-            if beyond
-            else ""
-        )
-        return _capital(f"{where}an estimated {value} {do} ({facts}).{remark}")
-    of = "" if summary.quantity == called else f" of “{called}”"
-    return _capital(
-        f"{where}the {summary.quantity}{of} is estimated at {value} ({facts})."
+        return f"of “{called}” nothing could be estimated from {people:,} responses."
+    value, low, high = _format_numbers(row, percent=summary.quantity in PERCENTAGES)
+    facts = (
+        f"{summary.level_text} {_credible(summary)}interval {low} to {high}; {people:,} responses"
+        + _epsilon_clause(summary.epsilon)
     )
+    if summary.quantity != "share":
+        of = "" if summary.quantity == called else f" of “{called}”"
+        return f"the {summary.quantity}{of} is estimated at {value} ({facts})."
+    verb = label or f"answer “{number}”"
+    if row.low <= 0 and row.high >= 1:
+        return f"the responses are too few to tell how many {verb} ({facts})."
+    remark = " The interval of an unbiased estimate may reach beyond 0% and 100%."
+    is_beyond = row.low < 0 or row.high > 1
+    return f"an estimated {value} {verb} ({facts}).{remark if is_beyond else ''}"
+
+
+def _credible(summary: Summary[Row]) -> str:
+    return "credible " if summary.interval.startswith("credible") else ""
+
+
+def _epsilon_clause(epsilon: float) -> str:
+    return "" if epsilon == math.inf else f", ε = {formats.epsilon(epsilon)}"
 
 
 def title_of(design: AnyDesign) -> str:
@@ -184,99 +173,105 @@ def title_of(design: AnyDesign) -> str:
     return NAMED[name].cited if name in NAMED else name.replace("_", " ")
 
 
-def _devices_of(thing: Any, name: str = "") -> list[tuple[str, AnyDesign]]:
-    """Return the designs behind a thing, each once and with its name if it has one, by what the thing was made from."""
-    if isinstance(thing, AnyDesign):
-        return [(name, thing)]
-    fields = dataclasses.fields(thing) if dataclasses.is_dataclass(thing) else ()
-    known = [each for field in fields for each in _named(getattr(thing, field.name))]
-    for kind in (AnyDesign, AdditiveTally, Result | Model):
-        found = [
-            one
-            for called, each in known
-            if isinstance(each, kind)
-            for one in _devices_of(each, called)
+def _is_design(target: object) -> TypeGuard[AnyDesign]:
+    return hasattr(target, "asks") and not hasattr(target, "respondents")
+
+
+def _devices_of(target: object, name: str = "") -> list[Device]:
+    """Return the designs that something was made from, each once: its own, those of its tallies, or of its parts."""
+    if _is_design(target):
+        return [(name, target)]
+    parts = [part for value in _fields(target) for part in _named_parts(value)]
+    ranks = (_is_design, lambda part: isinstance(part, AdditiveTally), _is_made)
+    for is_wanted in ranks:
+        devices = [
+            device
+            for called, part in parts
+            if is_wanted(part)
+            for device in _devices_of(part, called)
         ]
-        if found:
+        if devices:
             return [
-                one for number, one in enumerate(found) if one not in found[:number]
+                device
+                for index, device in enumerate(devices)
+                if device not in devices[:index]
             ]
     return []
 
 
-def _named(value: Any) -> list[tuple[str, Any]]:
+def _is_made(target: object) -> bool:
+    """Return whether something is made of fields, as results, models, tallies and what is behind them are."""
+    return dataclasses.is_dataclass(target)
+
+
+def _fields(target: Any) -> list[Any]:
+    """Return the values that something is made of."""
+    fields = dataclasses.fields(target) if _is_made(target) else ()
+    return [getattr(target, field.name) for field in fields]
+
+
+def _named_parts(value: object) -> list[tuple[str, object]]:
     """Return a value; of several in a tuple each, with its name where it comes in a pair with one."""
     if not isinstance(value, tuple):
         return [("", value)]
     pairs = (
-        each if isinstance(each, tuple) and len(each) == 2 else ("", each)
-        for each in value
+        part if isinstance(part, tuple) and len(part) == 2 else ("", part)
+        for part in value
     )
-    return [(name if isinstance(name, str) else "", each) for name, each in pairs]
+    return [(name if isinstance(name, str) else "", part) for name, part in pairs]
 
 
-def _asked(
-    devices: Sequence[tuple[str, AnyDesign]], summary: Summary[Row] | None = None
+def _describe_devices(
+    devices: Sequence[Device], summary: Summary[Row] | None = None
 ) -> list[str]:
+    """Return sentences about how answers were collected."""
     if not devices:
         epsilon = math.inf if summary is None else summary.epsilon
         return ["Answers were collected by randomized response.", _promise(epsilon)]
     if len(devices) > 1:
-        return _asked_with(devices)
+        return _describe_several(devices)
     ((_, design),) = devices
-    told = [
-        f"Answers were collected by randomized response ({title_of(design)}).",
-        *_chances(_parts(design)),
-    ]
     notes = find_operation(design, "methods_notes")
-    told += notes(design) if notes is not None else ()
-    epsilon = getattr(design, "epsilon", math.inf)
-    promised = (
-        [_promise(epsilon, getattr(design, "parity", None))]
-        if hasattr(design, "epsilon")
-        else []
-    )
-    if (
-        promised
-        and summary is not None
-        and epsilon * 1.000001 < summary.epsilon < math.inf
-    ):
-        promised = [_promise(summary.epsilon, together=True)]
-    return [
-        *told,
-        *promised,
-        *(each.partition(f" {_ADVICE}")[0] for each in caveats(design)),
+    sentences = [
+        f"Answers were collected by randomized response ({title_of(design)}).",
+        *_list_probabilities(_parts_of(design)),
+        *(notes(design) if notes is not None else ()),
     ]
+    epsilon = getattr(design, "epsilon", math.nan)
+    if not math.isnan(epsilon):
+        total = math.inf if summary is None else summary.epsilon
+        if epsilon * 1.000001 < total < math.inf:
+            sentences.append(_promise(total, together=True))
+        else:
+            sentences.append(_promise(epsilon, getattr(design, "parity", None)))
+    cautions = (caveat.partition(f" {_ADVICE}")[0] for caveat in caveats(design))
+    return [*sentences, *cautions]
 
 
-def _asked_with(devices: Sequence[tuple[str, AnyDesign]]) -> list[str]:
-    """Tell what several groups of people were asked with."""
-    told = [
-        f"Answers were collected with {len(devices)} devices, each from people of its own."
+def _describe_several(devices: Sequence[Device]) -> list[str]:
+    """Return sentences about what several groups of people were asked with."""
+    n = len(devices)
+    sentences = [
+        f"Answers were collected with {n} devices, each from people of its own."
     ]
-    for number, (name, design) in enumerate(devices[:_MOST_DEVICES], 1):
-        called = f"{f'“{name}”' if name else f'device {number}'} ({title_of(design)})"
-        told += _chances(
-            [
-                (f"{called}, {part}" if part else called, each)
-                for part, each in _parts(design)
-            ]
-        )
-    proving = sum(
-        getattr(design, "epsilon", math.inf) == math.inf for _, design in devices
-    )
-    if proving:
-        some = (
-            "Each device has"
-            if proving == len(devices)
-            else f"{proving} of the devices ha{'s' if proving == 1 else 've'}"
-        )
-        return [
-            *told,
-            f"{some} a response that proves something about the answer (no finite ε).",
+    for number, (name, design) in enumerate(devices[:_MAX_DEVICES], 1):
+        title = f"{f'“{name}”' if name else f'device {number}'} ({title_of(design)})"
+        parts = [
+            (f"{title}, {part}" if part else title, part_design)
+            for part, part_design in _parts_of(design)
         ]
-    worst = max((design for _, design in devices), key=lambda each: each.epsilon)  # type: ignore[attr-defined]
-    return [*told, _promise(worst.epsilon, getattr(worst, "parity", None))]  # type: ignore[attr-defined]
+        sentences += _list_probabilities(parts)
+    losses = [getattr(design, "epsilon", math.inf) for _, design in devices]
+    n_proving = losses.count(math.inf)
+    if n_proving:
+        some = f"{n_proving} of the devices ha{'s' if n_proving == 1 else 've'}"
+        subject = "Each device has" if n_proving == n else some
+        return [
+            *sentences,
+            f"{subject} a response that proves something about the answer (no finite ε).",
+        ]
+    worst = devices[losses.index(max(losses))][1]
+    return [*sentences, _promise(max(losses), getattr(worst, "parity", None))]
 
 
 def _promise(
@@ -286,33 +281,31 @@ def _promise(
     if epsilon == math.inf:
         return "The design has no finite ε: some response proves something about the answer."
     # Of ε = ln 5 the power is 5 but for the last digits of a float, which are no reason to round 5 up.
-    factor = formats.factor(
-        float(f"{math.exp(epsilon):.12g}") if parity is None else parity, 4
-    )
-    what = (
-        "All responses of one person together do not change"
-        if together
-        else "No response changes"
-    )
+    odds = float(f"{math.exp(epsilon):.12g}") if parity is None else parity
+    subject = "No response changes"
+    if together:
+        subject = "All responses of one person together do not change"
     return (
-        f"{what} the odds between two answers by a factor of more than {factor} "
+        f"{subject} the odds between two answers by a factor of more than {formats.factor(odds, 4)} "
         f"(ε-local differential privacy with ε = {formats.epsilon(epsilon)})."
     )
 
 
-def _chances(parts: Sequence[tuple[str, AnyDesign]]) -> list[str]:
+def _list_probabilities(parts: Sequence[Device]) -> list[str]:
     """Tell the probabilities of a device; parts that do the same are told together."""
-    clauses: dict[str, list[str]] = {}
-    for name, part in parts:
-        for clause, title in _clauses(part, name):
-            clauses.setdefault(clause, []).append(title)
+    titles_by_clause: dict[str, list[str]] = {}
+    for name, design in parts:
+        for clause, title in _clauses(design, name):
+            titles_by_clause.setdefault(clause, []).append(title)
     return [
-        f"{_capital(clause)}." if titles == [""] else f"For {_names(titles)}, {clause}."
-        for clause, titles in clauses.items()
+        f"{_capitalize(clause)}."
+        if titles == [""]
+        else f"For {formats.listing(titles)}, {clause}."
+        for clause, titles in titles_by_clause.items()
     ]
 
 
-def _parts(design: AnyDesign) -> list[tuple[str, AnyDesign]]:
+def _parts_of(design: AnyDesign) -> list[Device]:
     """Return the designs that a design consists of, by name."""
     parts = find_operation(design, "parts")
     return [("", design)] if parts is None else parts(design)
@@ -321,59 +314,55 @@ def _parts(design: AnyDesign) -> list[tuple[str, AnyDesign]]:
 def _clauses(design: AnyDesign, name: str) -> list[tuple[str, str]]:
     """Return clauses that describe the device, each with the name of the part that it is about."""
     describe = find_operation(design, "device_clause")
-    if describe is not None and (clause := describe(design)):
+    clause = None if describe is None else describe(design)
+    if clause:
         return [(clause, name)]
-    return [
-        (_clause(view), name or view.title)
-        for view in operation(design, "views")(design)
-    ]
+    views = operation(design, "views")(design)
+    return [(_view_clause(view), name or view.title) for view in views]
 
 
-def _clause(view: ChannelView) -> str:
-    if len(view.given) * len(view.responses) > _MOST_CHANCES:
+def _view_clause(view: ChannelView) -> str:
+    if len(view.given) * len(view.responses) > _MAX_PROBABILITIES:
         return (
             f"there are {len(view.responses)} responses to {len(view.given)} answers, with probabilities as the "
             "design's table has them"
         )
     if view.across == "category":
-        (hit, stray), _ = view.chances
+        p_true, p_false = map(print_probability, view.chances[0])
         return (
-            f"the answer {view.responses[0]} with probability {print_probability(hit)}, and any one other "
-            "category with "
-            f"probability {print_probability(stray)}"
+            f"the answer {view.responses[0]} with probability {p_true}, and any one other category with "
+            f"probability {p_false}"
         )
-    return "; ".join(_column(view, number) for number in range(len(view.given)))
+    columns = zip(view.given, zip(*view.chances, strict=True), strict=True)
+    return "; ".join(
+        _column_clause(answer, column, view.responses) for answer, column in columns
+    )
 
 
-def _column(view: ChannelView, number: int) -> str:
-    sent = [
-        (row[number], response)
-        for row, response in zip(view.chances, view.responses, strict=True)
-        if row[number]
+def _column_clause(
+    answer: str, probabilities: Sequence[Fraction], responses: Sequence[str]
+) -> str:
+    first, *further = [
+        (f"“{response}”", print_probability(p))
+        for response, p in zip(responses, probabilities, strict=True)
+        if p
     ]
-    parts = [
-        f"“{response}” is sent with probability {print_probability(chance)}"
-        for chance, response in sent[:1]
-    ]
-    parts += [
-        f"“{response}” with {print_probability(chance)}"
-        for chance, response in sent[1:]
-    ]
-    return f"given the answer “{view.given[number]}”, {_names(parts)}"
+    clauses = [f"{first[0]} is sent with probability {first[1]}"]
+    clauses += [f"{response} with {p}" for response, p in further]
+    return f"given the answer “{answer}”, {formats.listing(clauses)}"
 
 
-def _counted(respondents: int, missing: int) -> list[str]:
-    told = f"{respondents:,} responses were counted"
-    if not missing:
-        return [f"{told}."]
-    who = "1 person" if missing == 1 else f"{missing:,} people"
-    return [f"{told}; {who} sent nothing and took no part in the estimate."]
-
-
-def _kept(result: Any, dropped: Mapping[str, int]) -> list[str]:
-    told = f"{result.respondents:,} responses were counted"
-    left = [f"{count:,} because {why}" for why, count in dropped.items()]
-    return [f"{told}; rows left out: {_names(left)}." if left else f"{told}."]
+def _count_responses(counted: Any, dropped: Mapping[str, int] | None = None) -> str:
+    """Tell how many responses were counted, and who took no part; of a regression, rows by why they were left out."""
+    text = f"{counted.respondents:,} responses were counted"
+    missing = getattr(counted, "missing", 0)
+    if dropped:
+        reasons = [f"{count:,} because {reason}" for reason, count in dropped.items()]
+        return f"{text}; rows left out: {formats.listing(reasons)}."
+    if dropped is None and missing:
+        people = "1 person" if missing == 1 else f"{missing:,} people"
+        return f"{text}; {people} sent nothing and took no part in the estimate."
+    return f"{text}."
 
 
 _WHAT = {
@@ -398,195 +387,165 @@ _REGRESSIONS = {
 }
 
 
-def _estimated(result: Result, summary: Summary[Row]) -> list[str]:
-    what = _WHAT.get(summary.quantity, f"The {summary.quantity} was")
+def _describe_estimates(result: Result, summary: Summary[Row]) -> list[str]:
+    """Return sentences about how numbers were estimated."""
+    subject = _WHAT.get(summary.quantity, f"The {summary.quantity} was")
+    n_compared = len(result.params) if hasattr(result, "against") else 0
+    if n_compared:
+        subject = f"{subject.removesuffix(' were')} {_compare_groups(result)} were"
+    groups = _list_groups(result)
+    each = "" if groups.startswith("1 ") else "each of "
+    where = f"in {each}{groups} " if groups else ""
     together = "simultaneous " if summary.simultaneous else ""
     intervals = (
         f"{together}{summary.level_text} intervals ({interval_name(summary.interval)})"
     )
-    if isinstance(result, Differences):
-        what = f"{what.removesuffix(' were')} {_compared(result)} were"
-    groups = _groups(result)
-    where = (
-        f"in {'each of ' * (not groups.startswith('1 '))}{groups} " if groups else ""
-    )
-    told = [f"{what} estimated {where}{_how(result, summary)}, with {intervals}."]
-    if isinstance(result, Differences) and len(result.compared) > 1:
-        told.append(
-            f"The p-values were adjusted for {len(result.compared):,} comparisons by Holm's method."
+    how = _describe_estimator(result, summary)
+    sentences = [f"{subject} estimated {where}{how}, with {intervals}."]
+    if n_compared > 1:
+        sentences.append(
+            f"The p-values were adjusted for {n_compared:,} comparisons by Holm's method."
         )
     population = getattr(result._subject(), "population", None)
     if population is not None:
-        told.append(
+        sentences.append(
             f"The respondents are a sample without replacement of {population:,} people."
         )
-    return told
+    return sentences
 
 
-def _compared(result: Differences) -> str:
+def _compare_groups(differences: Any) -> str:
     """Tell what was compared between which groups."""
-    names = [f"“{name}”" for name in result.of.compared_names]
-    what = f"of {_names(names)} " if len(names) <= _MOST_LISTED else ""
-    groups = _groups(result.of)
-    return (
-        f"{what}between each pair of {groups}"
-        if result.against == "pairs"
-        else f"{what}between each of {groups} and the rest"
-    )
+    names = [f"“{name}”" for name in differences.of.compared_names]
+    numbers = f"of {formats.listing(names)} " if len(names) <= _MAX_LISTED else ""
+    groups = _list_groups(differences.of)
+    if differences.against == "pairs":
+        return f"{numbers}between each pair of {groups}"
+    return f"{numbers}between each of {groups} and the rest"
 
 
-def _groups(result: Any) -> str:
-    names = [each.name for each in _grouped(result)]
+def _list_groups(result: Any) -> str:
+    names = [group.name for group in _groups_of(result)]
     if not names:
         return ""
-    of = (
-        f" of {group_name(result.tally.by)}"
-        if isinstance(result, GroupedEstimate) and result.tally.by
-        else ""
-    )
-    some = f" ({_names(names)})" if len(names) <= _MOST_LISTED else ""
-    return f"{len(names):,} group{'s' * (len(names) > 1)}{of}{some}"
+    by = getattr(getattr(result, "tally", None), "by", None)
+    of = f" of {group_name(by)}" if by else ""
+    listed = f" ({formats.listing(names)})" if len(names) <= _MAX_LISTED else ""
+    return f"{len(names):,} group{'s' * (len(names) > 1)}{of}{listed}"
 
 
 class _Group(NamedTuple):
+    """A group of people: its name, the name of each number in the result and in the group, and its size."""
+
     name: str
-    numbers: Mapping[
-        str, str
-    ]  # what each number is called in the whole result, and in the group
+    numbers: Mapping[str, str]
     people: int
 
 
-def _grouped(result: Any) -> list[_Group]:
+def _groups_of(result: Any) -> list[_Group]:
     """Return the groups of a result; empty without groups."""
-    if isinstance(result, GroupedEstimate):
-        made = [
-            (group_name(group), each, result.tally[group].respondents)
-            for group, each in result.groups.items()
-        ]
-        return [
-            _Group(name, {f"{name} · {own}": own for own in each.params}, n)
-            for name, each, n in made
-        ]
-    if not isinstance(result, SampledEstimate) or not result.groups:
-        return []
-    size = len(result.names) // len(result.groups)
-    starts = {name: size * number for number, name in enumerate(result.groups)}
+    sizes = getattr(result, "group_sizes", {})
     return [
         _Group(
             name,
-            {
-                each: each.removeprefix(f"{name} · ")
-                for each in result.names[start : start + size]
-            },
-            int(result.people[start]),
+            {f"{name} · {number}": number for number in result.names_in_group},
+            people,
         )
-        for name, start in starts.items()
+        for name, people in sizes.items()
     ]
 
 
-def _how(result: Result, summary: Summary[Row]) -> str:
-    formula, sample = getattr(result._subject(), "formula", ""), _sample(result)
+def _describe_estimator(result: Result, summary: Summary[Row]) -> str:
+    formula, sample = getattr(result._subject(), "formula", ""), _sample_of(result)
     if sample:
-        return f"from a sample of {sample} by {_weighed(summary.method)}"
+        return f"from a sample of {sample} by {_describe_weighting(summary.method)}"
     if formula and summary.quantity == "coefficient":
-        model = _REGRESSIONS.get(summary.method)
-        by = (
-            f"maximum likelihood of {model} of the answers"
-            if model
-            else "least squares on unbiased values"
-        )
-        errors = next(
-            (note for note in summary.notes if note.startswith("Standard errors")), ""
-        ).rstrip(".")
-        groups = getattr(result, "groups", 0)
-        by += f" with random intercepts of {groups:,} groups" if groups else ""
-        return f"in {formula} by {by}, with the device's probabilities in it ({errors.lower()})"
+        return f"in {formula} by {_describe_regression(result, summary)}"
     if formula:
         return f"in {formula} by the delta method, over the people who responded"
-    if isinstance(result, Posterior):
-        parts = ", ".join(f"{part:g}" for part in result.prior[:_MOST_LISTED])
-        dots = ", …" if len(result.prior) > _MOST_LISTED else ""
-        return f"by {estimator(summary.method)}, under a Dirichlet({parts}{dots}) prior"
-    return f"by {estimator(summary.method)}"
-
-
-def _sample(result: Any) -> str:
-    """Return in words how people came into a sample with weights, strata or clusters; empty if one by one."""
-    sample = getattr(result, "sample", "")
-    told = getattr(
-        sample, "sample", sample
-    )  # a model of compliance has shares of a sample, which have the words
-    if isinstance(told, str) and told:
-        return told
-    if isinstance(result, GroupedEstimate):
-        return (
-            f"{result.respondents:,} people with weights"
-            if result.tally.weighted
-            else ""
-        )
-    parts = [getattr(result, field.name) for field in dataclasses.fields(result)]
-    return next(
-        (
-            told
-            for told in (
-                _sample(each) for each in parts if isinstance(each, Result | Model)
-            )
-            if told
-        ),
-        "",
+    prior = getattr(result, "prior", None)
+    if prior is None:
+        return f"by {estimator(summary.method)}"
+    parameters = ", ".join(f"{parameter:g}" for parameter in prior[:_MAX_LISTED])
+    dots = ", …" if len(prior) > _MAX_LISTED else ""
+    return (
+        f"by {estimator(summary.method)}, under a Dirichlet({parameters}{dots}) prior"
     )
 
 
-def _weighed(method: str) -> str:
+def _describe_regression(result: Result, summary: Summary[Row]) -> str:
+    model = _REGRESSIONS.get(summary.method)
+    how = "least squares on unbiased values"
+    if model:
+        how = f"maximum likelihood of {model} of the answers"
+    n_groups = getattr(result, "groups", 0)
+    how += f" with random intercepts of {n_groups:,} groups" if n_groups else ""
+    errors = [note for note in summary.notes if note.startswith("Standard errors")]
+    kind = errors[0].rstrip(".").lower() if errors else ""
+    return f"{how}, with the device's probabilities in it ({kind})"
+
+
+def _sample_of(target: Any) -> str:
+    """Return in words how people came into a sample with weights, strata or clusters; empty if one by one."""
+    sample = getattr(target, "sample", "")
+    # A model of compliance has shares of a sample, which have the words.
+    words = getattr(sample, "sample", sample)
+    if isinstance(words, str) and words:
+        return words
+    if any(getattr(part, "weighted", False) for part in _fields(target)):
+        return f"{target.respondents:,} people with weights"
+    samples = (_sample_of(part) for part in _fields(target) if _has_sample(part))
+    return next(filter(None, samples), "")
+
+
+def _has_sample(part: object) -> bool:
+    return _is_made(part) and not _is_design(part)
+
+
+def _describe_weighting(method: str) -> str:
     """Tell how people are weighed, and how the variance of the sample was found."""
     step, _, errors = method.partition(", ")
     if not errors:
         return estimator(step)
-    by = f"{_WEIGHED.get(step, 'weighted sums')} of unbiased values of the responses"
-    return f"{estimator(step) if step == 'moments' else by} (variance: {errors})"
+    how = f"{_WEIGHED.get(step, 'weighted sums')} of unbiased values of the responses"
+    if step == "moments":
+        how = estimator(step)
+    return f"{how} (variance: {errors})"
 
 
-def _row(summary: Summary[Row], name: str | None, groups: Sequence[_Group]) -> Row:
+def _find_row(summary: Summary[Row], name: str | None, groups: Sequence[_Group]) -> Row:
     rows = summary.rows
     if not rows:
         raise InvalidRequest(
             "nothing was estimated; expected a result with at least one number."
         )
-    if name is None and isinstance(rows[0], ShareRow | SampledRow | PosteriorRow):
-        two = len(groups[0].numbers if groups else rows) == 2
-        return max(rows[1::2] if two else rows, key=lambda row: row.estimate)
+    if name is None and rows[0].OF_CATEGORIES:
+        n_categories = len(groups[0].numbers if groups else rows)
+        candidates = rows[1::2] if n_categories == 2 else rows
+        return max(candidates, key=lambda row: row.estimate)
     if name is None:
         return rows[0]
-    found = next((row for row in rows if row.name == name), None)
-    if found is None:
-        some = ", ".join(repr(row.name) for row in rows[:5])
-        raise InvalidRequest(
-            f"{quoted(name)} was not estimated; expected a name such as {some:.200}."
-        )
-    return found
-
-
-def _numbers(row: Row, *, percent: bool) -> tuple[str, str, str]:
-    """Return value and ends with the digits that the error leaves: one more than the interval's width."""
-    width = row.high - row.low
-    if percent:
-        digits = 1 if width >= 0.01 or not width > 0 else 2 if width >= 0.001 else 3
-        return tuple(
-            formats.fixed_percent(each, digits).replace("-", "−")
-            for each in (row.estimate, row.low, row.high)
-        )  # type: ignore[return-value]
-    places = (
-        min(max(2 - math.floor(math.log10(width)), 0), 12)
-        if math.isfinite(width) and width > 0
-        else 4
+    for row in rows:
+        if row.name == name:
+            return row
+    some = ", ".join(repr(row.name) for row in rows[:5])
+    raise InvalidRequest(
+        f"{quoted(name)} was not estimated; expected a name such as {some:.200}."
     )
-    ends = [f"{each:,.{places}f}" for each in (row.estimate, row.low, row.high)]
-    return tuple(each.replace("-", "−").replace("inf", "∞") for each in ends)  # type: ignore[return-value]
 
 
-def _names(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else ", ".join(parts[:-1]) + " and " + parts[-1]
+def _format_numbers(row: Row, *, percent: bool) -> list[str]:
+    """Return value and ends with the digits that the error leaves: one more than the interval's width."""
+    width, numbers = row.high - row.low, (row.estimate, row.low, row.high)
+    is_wide = math.isfinite(width) and width > 0
+    if percent:
+        decimals = formats.percent_decimals(width) if width > 0 else 1
+        texts = [formats.fixed_percent(number, decimals) for number in numbers]
+    else:
+        decimals = formats.decimals_of_error(width, 3) if is_wide else 4
+        texts = [f"{number:,.{decimals}f}" for number in numbers]
+    return [text.replace("-", "−").replace("inf", "∞") for text in texts]
 
 
-def _capital(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]

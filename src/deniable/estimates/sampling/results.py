@@ -87,6 +87,7 @@ class SampledRow(Row):
 
     COLUMNS: ClassVar[Columns] = (*Row.COLUMNS, ("design_effect",), ("device",))
     WHOLE: ClassVar[str] = "the population"
+    OF_CATEGORIES: ClassVar[bool] = True
 
     design_effect: float
     device: float
@@ -342,6 +343,11 @@ class SampledEstimate(Groups[SampledRow]):
             respondents=int(self.people[indices].max()),
             events=self.events[indices] / max(len(self.groups), 1),
         )
+
+    @property
+    def group_sizes(self) -> dict[str, int]:
+        firsts = self.people[:: len(self.names_in_group)]
+        return {group: int(n) for group, n in zip(self.groups, firsts, strict=False)}
 
     @property
     def names_in_group(self) -> tuple[str, ...]:
