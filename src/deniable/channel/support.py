@@ -138,13 +138,13 @@ class EachSet(Support):
 
 
 @dataclass(frozen=True, eq=False)
-class Table(Support):
+class SupportTable(Support):
     """Any two-level channel, its support written out."""
 
     entries: Matrix
 
     @classmethod
-    def from_channel(cls, channel: TwoLevel) -> Table:
+    def from_channel(cls, channel: TwoLevel) -> SupportTable:
         """Ask a channel for every answer and response.
 
         Raises:

@@ -88,9 +88,9 @@ class TwoLevel(Channel):
     @property
     def support(self) -> Support:
         """Support counts of the answers from the cells of a tally; here by a table."""
-        from deniable.channel.support import Table
+        from deniable.channel.support import SupportTable
 
-        return Table.from_channel(self)
+        return SupportTable.from_channel(self)
 
     def float_levels(self) -> tuple[Vector | float, Vector | float]:
         """Return the lower level of each response as floats, and the difference of the levels; one entry if all are

@@ -51,7 +51,14 @@ if TYPE_CHECKING:
     from deniable.estimates.measures import TableMeasure
     from deniable.estimates.sampling import Sampling
 
-__all__ = ["OTHER", "Cells", "ModelledCells", "Table", "cross_table", "independence"]
+__all__ = [
+    "OTHER",
+    "ModelledCells",
+    "Table",
+    "TableCells",
+    "cross_table",
+    "independence",
+]
 
 MAX_PAIRS = 1_000_000
 """Pairs of responses that are counted in a table of two columns."""
@@ -103,7 +110,7 @@ class TableEvidence(NamedTuple):
     quantile: Callable[[float], float]
 
 
-class Cells(ABC):
+class TableCells(ABC):
     """The joint shares in a table, and the responses behind them."""
 
     type: ClassVar[str]
@@ -192,8 +199,8 @@ class Cells(ABC):
         """Construct the cells from their source."""
 
 
-class EstimatedCells(Cells):
-    """Cells of a product that everybody answered, with a likelihood of the joint shares."""
+class EstimatedCells(TableCells):
+    """TableCells of a product that everybody answered, with a likelihood of the joint shares."""
 
     @property
     @abstractmethod
@@ -235,8 +242,8 @@ class EstimatedCells(Cells):
         return f"{n:,} respondent{'' if n == 1 else 's'}{left_out}."
 
 
-class ModelledCells(Cells, Model):
-    """Cells that are their own model: a statistic tells their shares."""
+class ModelledCells(TableCells, Model):
+    """TableCells that are their own model: a statistic tells their shares."""
 
     @cached_property
     def estimate(self) -> Statistic[Self]:
@@ -269,7 +276,7 @@ class Table(Result[Any]):
         cells: the joint shares, and the responses behind them.
     """
 
-    cells: Cells = field(repr=False)
+    cells: TableCells = field(repr=False)
 
     @property
     def type(self) -> str:  # type: ignore[override]  # one class has several types
@@ -415,12 +422,11 @@ class Table(Result[Any]):
 
     def covariance(self, first: tuple[str, str], second: tuple[str, str]) -> float:
         """Return the covariance of two cells, each named by its row and its column."""
-        indices = [
-            _index(self.row_labels, row) * len(self.column_labels)
-            + _index(self.column_labels, column)
+        indices = tuple(
+            self.design.category_number({self.rows: row, self.columns: column})
             for row, column in (first, second)
-        ]
-        return float(self.cov_params()[tuple(indices)])
+        )
+        return float(self.cov_params()[indices])
 
     def independence(self, *, method: str | None = None) -> HypothesisTest:
         """Test whether the two attributes are independent.
@@ -618,7 +624,9 @@ class Table(Result[Any]):
         return Sheet("", heads, (*body, foot))
 
 
-def _read_table(cells: type[Cells], source: Mapping[str, Any], design: Any) -> Table:
+def _read_table(
+    cells: type[TableCells], source: Mapping[str, Any], design: Any
+) -> Table:
     return Table(cells.from_source(source, design))
 
 
@@ -705,7 +713,7 @@ class CellRow(ShareRow):
 
 @dataclass(frozen=True, eq=False)
 class CountedCells(EstimatedCells):
-    """Cells of a tally of a product.
+    """TableCells of a tally of a product.
 
     Attributes:
         estimate: the shares of all combinations.

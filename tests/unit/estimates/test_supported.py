@@ -9,7 +9,7 @@ from scipy.stats import binom
 
 import deniable as dn
 from deniable.channel import Channel, Diagonal, Hadamard, Hashing, TwoLevel
-from deniable.channel.support import Table, walsh
+from deniable.channel.support import SupportTable, walsh
 from deniable.engines import local
 from deniable.errors import InvalidRequest, NotEstimable
 from deniable.estimates.inverses import left_inverse
@@ -53,7 +53,7 @@ def test_the_transforms_are_those_of_the_table(channel: TwoLevel) -> None:
         np.linspace(-1, 2, channel.responses),
         np.linspace(3, -1, channel.answers),
     )
-    for support in (linear.support, Table.from_channel(channel)):
+    for support in (linear.support, SupportTable.from_channel(channel)):
         assert (support.size, support.cells) == (channel.answers, channel.responses)
         assert np.allclose(support.gather(cells), table @ cells)
         assert np.allclose(support.scatter(answers), table.T @ answers)

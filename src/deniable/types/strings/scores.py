@@ -49,7 +49,7 @@ def row_scores(
     if listed is None:
         raise InvalidRequest(
             "nobody has listed the strings; expected those that are to be told apart.",
-            "Find them first: rows=list(dn.estimate(dn.tally(sent), candidates=names).params).",
+            "Find them first: rows=[each.text for each in dn.estimate(dn.tally(sent), candidates=names).found].",
         )
     if design.bloom.cohorts == design.bloom.levels:
         raise InvalidRequest(
