@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import deniable as dn
-from deniable.designs.numbers_best import best_scores
+from deniable.designs.numbers import best_scores
 
 EPSILONS = (0.5, 1.0, 2.0, 4.0)
 ROWS = 400_000

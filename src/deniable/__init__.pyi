@@ -76,10 +76,10 @@ from deniable.pairs.estimates import PairedDesigns as PairedDesigns
 from deniable.pairs.estimates import Table as Table
 from deniable.pairs.estimates import association as association
 from deniable.plan import optimal as optimal
-from deniable.release.coalition import coalition_loss as coalition_loss
 from deniable.release.ledger import Ledger as Ledger
 from deniable.release.market import Market as Market
 from deniable.release.market import Prices as Prices
+from deniable.release.market import coalition_loss as coalition_loss
 from deniable.release.panel import Panel as Panel
 from deniable.survey import Codebook as Codebook
 from deniable.survey import HarmlessQuestion as HarmlessQuestion

@@ -35,10 +35,10 @@ from deniable.errors import InvalidRequest
 EXPONENT = 65537
 """The public exponent of every key: one that a signer cannot choose."""
 
-LEAST_BITS = 3072
+MIN_BITS = 3072
 """The shortest modulus that is accepted."""
 
-MOST_BITS = 8192
+MAX_BITS = 8192
 """The longest modulus that is accepted: a signature then takes a respondent's device no more than moments."""
 
 SMALL = 1 << 16
@@ -65,9 +65,9 @@ class Key(HashedDocument):
 
     def __post_init__(self) -> None:
         length = self.modulus.bit_length()
-        if not LEAST_BITS <= length <= MOST_BITS:
+        if not MIN_BITS <= length <= MAX_BITS:
             raise InvalidRequest(
-                f"the modulus of this key has {length:,} bits; expected {LEAST_BITS:,} to {MOST_BITS:,}.",
+                f"the modulus of this key has {length:,} bits; expected {MIN_BITS:,} to {MAX_BITS:,}.",
                 "Make a key with `deniable.collector.signing`.",
             )
         if math.gcd(self.modulus, _small_primes()) != 1:

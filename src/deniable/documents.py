@@ -170,6 +170,15 @@ def field(body: Mapping[str, Any], name: str, *kinds: type) -> Any:
     return value
 
 
+def entries(body: Mapping[str, Any], name: str, entry: str, kind: type) -> list[Any]:
+    """Return the entries of a list field, each checked for its type; `entry` names one of them in an error.
+
+    Raises:
+        UnreadableFile: no list, or an entry of another type.
+    """
+    return [field({entry: value}, entry, kind) for value in field(body, name, list)]
+
+
 def integer_field(body: Mapping[str, Any], name: str) -> int:
     """Return a non-negative integer field, written as a number or as decimal text.
 

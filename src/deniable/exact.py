@@ -10,6 +10,7 @@ import math
 import numbers
 import re
 import sys
+from collections.abc import Collection, Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from typing import TypeAlias
@@ -23,9 +24,9 @@ Ratio: TypeAlias = Fraction | float
 """A ratio of probabilities: a Fraction, or `math.inf` where the denominator is 0."""
 
 _DIGITS = 60  # e^ε for ε ≤ 30 has 14 digits before the point: at least 45 behind it, 64 bits need 20
-_MOST_EPSILON = 64  # beyond this the smallest weight in 2^64 is already zero
-_MOST_EXPONENT = 100_000  # e to this power has 43,430 digits; decimals end soon after
-_MOST_PLACES = 4000  # "1e999999999" is short to write and does not fit into memory
+_MAX_EPSILON = 64  # beyond this the smallest weight in 2^64 is already zero
+_MAX_EXPONENT = 100_000  # e to this power has 43,430 digits; decimals end soon after
+_MAX_PLACES = 4000  # "1e999999999" is short to write and does not fit into memory
 
 
 def rational(number: Rational, *, name: str = "number") -> Fraction:
@@ -71,6 +72,22 @@ def probability(number: Rational, *, name: str = "probability") -> Fraction:
     return value
 
 
+def probabilities(**numbers: Rational) -> tuple[Fraction, ...]:
+    """Read several probabilities exactly, each under the name of its parameter.
+
+    Raises:
+        InvalidNumber: outside [0, 1].
+    """
+    return tuple(probability(number, name=name) for name, number in numbers.items())
+
+
+def is_whole(number: object, low: int, high: int) -> bool:
+    """Whether something is an integer from `low` to `high`, and no boolean."""
+    return (
+        type(number) is not bool and isinstance(number, int) and low <= number <= high
+    )
+
+
 def positive_epsilon(number: Rational, *, name: str = "epsilon") -> Fraction:
     """Read an ε so that the certified ε, rounded up to a float, does not exceed the requested one.
 
@@ -88,9 +105,9 @@ def positive_epsilon(number: Rational, *, name: str = "epsilon") -> Fraction:
             f"{name} is {shown(number)}; expected a positive number.",
             "ε = 1 lets a response change anybody's odds by a factor of at most e ≈ 2.7; smaller is more private.",
         )
-    if value > _MOST_EPSILON:
+    if value > _MAX_EPSILON:
         raise InvalidNumber(
-            f"{name} is {shown(number)}; expected at most {_MOST_EPSILON}.",
+            f"{name} is {shown(number)}; expected at most {_MAX_EPSILON}.",
             "At such an ε a response gives the answer away; ask the question directly instead.",
         )
     if isinstance(number, numbers.Real) and not isinstance(number, numbers.Rational):
@@ -133,6 +150,15 @@ def exp_below(exponent: Rational) -> Fraction:
     value = rational(exponent)
     below = _exp(value, ROUND_FLOOR)
     return max(below, Fraction(1)) if value > 0 else below
+
+
+def gamma_below(epsilon: Rational, *, name: str = "epsilon") -> Fraction:
+    """Return the parity γ that an ε allows: a rational just below e^ε.
+
+    Raises:
+        InvalidNumber: ε not positive, or so large that nothing would be hidden.
+    """
+    return exp_below(positive_epsilon(epsilon, name=name))
 
 
 def exp_above(exponent: Rational) -> Fraction:
@@ -186,10 +212,25 @@ def ratio(numerator: int | Fraction, denominator: int | Fraction) -> Ratio:
     return math.inf if numerator else Fraction(1)
 
 
+def parity(row: Collection[int | Fraction]) -> Ratio:
+    """Return the parity of a row: its largest entry over its smallest one."""
+    return ratio(max(row), min(row))
+
+
+def total(numbers: Iterable[Fraction]) -> Fraction:
+    """Return the sum of rationals."""
+    return sum(numbers, Fraction(0))
+
+
+def product(numbers: Iterable[Fraction]) -> Fraction:
+    """Return the product of rationals."""
+    return math.prod(numbers, start=Fraction(1))
+
+
 def _parse_rational(text: str) -> Fraction:
     """Read decimal text or a quotient, but not a short text for a number that does not fit into memory."""
     power = re.search(r"e([-+]?[\d_]+)", text, re.IGNORECASE)
-    if power and abs(int(power[1])) > _MOST_PLACES:
+    if power and abs(int(power[1])) > _MAX_PLACES:
         raise OverflowError
     return Fraction(text)
 
@@ -197,9 +238,9 @@ def _parse_rational(text: str) -> Fraction:
 def _exp(exponent: Fraction, rounding: str) -> Fraction:
     if exponent == 0:
         return Fraction(1)
-    if abs(exponent) > _MOST_EXPONENT:
+    if abs(exponent) > _MAX_EXPONENT:
         raise InvalidNumber(
-            f"the exponent is {shown(exponent)}; expected at most {_MOST_EXPONENT:,} on either side of 0."
+            f"the exponent is {shown(exponent)}; expected at most {_MAX_EXPONENT:,} on either side of 0."
         )
     context = Context(prec=_DIGITS, rounding=rounding)
     # Decimal.exp rounds to nearest whatever the context says, so one more unit in the last place is taken.

@@ -16,7 +16,6 @@ from deniable.channel import (
     Hadamard,
     Hashing,
     Product,
-    Subset,
 )
 from deniable.designs import (
     binary,
@@ -29,9 +28,10 @@ from deniable.designs import (
 )
 from deniable.order.blackwell import Garbling, Separation, by_tables, compare, garbling
 from deniable.order.programs import Feasible, Infeasible, feasible, reduce, solve
+from deniable.order.sets import one_size
 from deniable.order.steps import Step
-from deniable.order.successors import subset_garbling, subset_inclusion, subsets_ordered
 from tests.support.rational import applied, rank, table, times
+from tests.support.subset_order import subset_at, subset_inclusion, subsets_ordered
 from tests.support.tables import random_channel, rows, subset_channel
 
 
@@ -193,12 +193,8 @@ def test_the_order_of_subsets_is_that_of_the_linear_program(
     replay(found, coarse, fine)
     held, cap = subset_inclusion(k, t1, gamma1, t2, gamma2)
     assert (held <= cap) == bool(found)
-    assert (subset_garbling(k, t1, gamma1, t2, gamma2) is not None) == bool(found)
-
-
-def subset_with(k: int, t: int, gamma: Fraction) -> Subset:
-    held = t * gamma / (t * gamma + k - t)
-    return Subset(k, t, held.numerator, held.denominator)
+    shares = one_size(subset_at(k, t1, gamma1), subset_at(k, t2, gamma2))
+    assert (shares is not None) == bool(found)
 
 
 @pytest.mark.parametrize(
@@ -207,7 +203,7 @@ def subset_with(k: int, t: int, gamma: Fraction) -> Subset:
 def test_subset_channels_in_closed_form(
     k: int, t1: int, gamma1: Fraction, t2: int, gamma2: Fraction
 ) -> None:
-    coarse, fine = subset_with(k, t1, gamma1), subset_with(k, t2, gamma2)
+    coarse, fine = subset_at(k, t1, gamma1), subset_at(k, t2, gamma2)
     found = garbling(coarse, fine)
     assert bool(found) == subsets_ordered(k, t1, gamma1, t2, gamma2)
     replay(found, coarse, fine)

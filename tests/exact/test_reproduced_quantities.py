@@ -12,6 +12,7 @@ from deniable.designs import best_t, subset
 from deniable.designs.sets_of_answers import subset_trace
 from deniable.designs.three_answers_best import Club
 from tests.support.rational import table
+from tests.support.three_answers import covariance
 
 F = Fraction
 UPPER = [(0, "1/20"), ("1/10", "3/10"), ("1/2", "4/5"), (1, 1)]
@@ -27,9 +28,8 @@ def test_the_first_variance_is_that_of_two_answers(p2: F, share: F) -> None:
     sent = share * kept + (1 - share) * stray
     assert club.first_variance(share) == sent * (1 - sent) / (kept - stray) ** 2
     if club.other_gap:
-        assert club.covariance((share, (1 - share) / 2, (1 - share) / 2))[0][
-            0
-        ] == club.first_variance(share)
+        shares = (share, (1 - share) / 2, (1 - share) / 2)
+        assert covariance(club, shares)[0][0] == club.first_variance(share)
 
 
 @pytest.mark.parametrize(("k", "gamma"), [(4, F(2)), (5, F(3)), (6, F(11, 10))])

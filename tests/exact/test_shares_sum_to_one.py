@@ -99,16 +99,14 @@ def test_from_sums_the_estimate_is_the_best_that_sums_to_one(
     channel: Bits, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Projected with the covariance at even shares, all of it from the table; no other weights are better there."""
-    monkeypatch.setattr(sets, "MOST_COUNTED_APART", 1)
+    monkeypatch.setattr(sets, "MAX_COUNTED_APART", 1)
     channel = Bits(channel.size, channel.hit, channel.stray, channel.total)
     linear, matrix, k = left_inverse(channel), written(channel), channel.size
     assert isinstance(linear, Summing)
     held = np.array(
         [[float(i >> j & 1) for i in range(channel.responses)] for j in range(k)]
     )
-    raw = (held - float(channel.stray_rate)) / float(
-        channel.hit_rate - channel.stray_rate
-    )
+    raw = (held - float(channel.p_false)) / float(channel.p_true - channel.p_false)
     left = np.array([linear.shares(column) for column in held.T]).T
     assert left == pytest.approx(raw + (1 - raw.sum(axis=0)) / k)
     assert left @ matrix == pytest.approx(np.eye(k))

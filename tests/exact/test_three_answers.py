@@ -16,18 +16,17 @@ from deniable.designs.three_answers_best import (
     Club,
     club,
     corners,
-    dagger_for_first,
-    feasible,
     kink,
     optimum,
-    p1_range,
     parameters_at,
-    region_part,
     star,
 )
 from deniable.estimates import covariance
+from deniable_papers.rr3 import p1_range
 from tests.support import brute
+from tests.support import three_answers as closed_form
 from tests.support.rational import Table, applied, inverse, table, transposed
+from tests.support.three_answers import dagger_for_first, feasible, region_part
 
 F = Fraction
 MEMBERS = [
@@ -76,7 +75,9 @@ def test_the_closed_form_is_the_inverse(given: tuple[str, ...]) -> None:
     member, _, rows = built(given)
     for counts in [(2, 1, 1), (1, 2, 1), (40, 35, 25), (0, 0, 7)]:
         observed = tuple(F(count, sum(counts)) for count in counts)
-        assert member.estimates(observed) == applied(inverse(rows), observed)
+        assert closed_form.estimates(member, observed) == applied(
+            inverse(rows), observed
+        )
 
 
 @members
@@ -88,7 +89,7 @@ def test_the_estimate_is_unbiased_in_every_world_of_two_respondents(
         mean = [F(0)] * 3
         for responses in product(range(3), repeat=2):
             chance = rows[responses[0]][answers[0]] * rows[responses[1]][answers[1]]
-            found = member.estimates(shares_of(responses))
+            found = closed_form.estimates(member, shares_of(responses))
             mean = [m + chance * e for m, e in zip(mean, found, strict=True)]
         assert tuple(mean) == shares_of(answers)
 
@@ -102,11 +103,11 @@ def test_the_covariance_is_that_of_all_worlds_of_two_respondents(
     lam = applied(rows, shares)
     moments = [[F(0)] * 3 for _ in range(3)]
     for responses in product(range(3), repeat=2):
-        found = member.estimates(shares_of(responses))
+        found = closed_form.estimates(member, shares_of(responses))
         error = [e - s for e, s in zip(found, shares, strict=True)]
         for i, j in product(range(3), repeat=2):
             moments[i][j] += lam[responses[0]] * lam[responses[1]] * error[i] * error[j]
-    closed = member.covariance(shares)
+    closed = closed_form.covariance(member, shares)
     assert moments == [[cell / 2 for cell in row] for row in closed]
     general = covariance(design, [float(share) for share in shares], 2)
     assert np.allclose(general, np.array(moments, np.float64), rtol=1e-12, atol=1e-13)
@@ -115,7 +116,9 @@ def test_the_covariance_is_that_of_all_worlds_of_two_respondents(
 def test_the_term_by_term_rule_leaves_out_the_covariances() -> None:
     """Document 000, Section 3.2: for RR3† at .7, .6 and four respondents .3375 is printed."""
     variance = (
-        Club.dagger(F(7, 10), F(3, 5)).covariance((F(1, 5), F(3, 10), F(1, 2)))[1][1]
+        closed_form.covariance(
+            Club.dagger(F(7, 10), F(3, 5)), (F(1, 5), F(3, 10), F(1, 2))
+        )[1][1]
         / 4
     )
     assert variance == F("0.3084375")

@@ -9,8 +9,8 @@ import pytest
 
 from deniable.blind import (
     EXPONENT,
-    LEAST_BITS,
-    MOST_BITS,
+    MAX_BITS,
+    MIN_BITS,
     SMALL,
     blind,
     prepare,
@@ -181,7 +181,7 @@ def test_weak_keys_and_short_tokens_are_refused(scripts: Page) -> None:
 
 def test_the_limits_are_those_of_python() -> None:
     text = (browser.STATIC / "blind.js").read_text(encoding="utf-8")
-    assert f"[LEAST_BITS, MOST_BITS] = [{LEAST_BITS}, {MOST_BITS}]" in text
+    assert f"[LEAST_BITS, MOST_BITS] = [{MIN_BITS}, {MAX_BITS}]" in text
     assert f"EXPONENT = {EXPONENT}n" in text
     assert SMALL == 1 << 16
     assert "SMALL = 1 << 16" in text

@@ -12,7 +12,7 @@ from typing import Any
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from deniable import documents
-from deniable.blind import EXPONENT, LEAST_BITS, Key
+from deniable.blind import EXPONENT, MIN_BITS, Key
 from deniable.chance import words_for
 from deniable.collector.signing import SigningKey
 
@@ -56,7 +56,7 @@ def smooth_modulus(first: int = 3) -> int:
     Raising to the exponent is a permutation below it, and whoever knows the primes can sign: every signature verifies.
     """
     modulus, number = 1, first
-    while modulus.bit_length() < LEAST_BITS:
+    while modulus.bit_length() < MIN_BITS:
         if (
             all(number % each for each in range(2, math.isqrt(number) + 1))
             and (number - 1) % EXPONENT

@@ -9,8 +9,7 @@ import deniable as dn
 from deniable.channel import Channel, Diagonal
 from deniable.designs import Design
 from deniable.order.ladders import Ladder
-from deniable.order.relaxation import best_ladder, ladder
-from deniable.order.successors import bridge
+from deniable.order.relaxation import best_ladder, ladder, nearest_successors
 
 E = ("3/10", 1, "17/10", "5/2")
 _PAIRS = (("6/10", "7/10"), ("7/10", "75/100"), ("8/10", "8/10"), ("99/100", "81/100"))
@@ -144,7 +143,11 @@ def crossings() -> dict[str, list[Design]]:
             dn.subset(3, epsilon=3, t=1),
             dn.k_ary(3, epsilon=4),
         ],
-        "a bridge": [first, bridge(first, second), dn.subset(4, t=1, p="3/4")],
+        "a bridge": [
+            first,
+            nearest_successors(first, second)[0],
+            dn.subset(4, t=1, p="3/4"),
+        ],
         "one bit after another": [
             dn.unary(2, epsilon="1/2", optimized=True),
             *(dn.rappor(2, epsilon=e) for e in (1, 2)),

@@ -352,8 +352,7 @@ def section_7_1() -> Content:
     return Content(
         (
             entry.against(
-                float(channel.hit_rate) * share
-                + float(channel.stray_rate) * (1 - share)
+                float(channel.p_true) * share + float(channel.p_false) * (1 - share)
             ),
         )
     )

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from deniable.designs import Design, k_ary, rr3_club, rr3_dagger, rr3_ddagger, warner
-from deniable.designs.three_answers_best import Club, optimum, p1_range
+from deniable.designs.three_answers_best import Club, club, conditions, optimum, slack
 from deniable.errors import InvalidDesign
 from deniable.estimates import covariance, estimate
-from deniable.exact import exp_below, rational
+from deniable.exact import Rational, exp_below, rational
 from deniable.report import rr3_omega
 from deniable.tallies import Tally
 from deniable.types.key_value.design import KeyValueDesign, lpp, lpp_ddagger, pckv_ue
@@ -416,3 +416,31 @@ def _best(epsilon: float, share: float) -> tuple[float, ...]:
     )
     p1, p2 = map(float, best.parameters)
     return epsilon, share, p1, p2, best.risk
+
+
+def p1_range(
+    family: str, *other_parameters: Rational, gamma: Fraction
+) -> tuple[Fraction, Fraction] | None:
+    """Return the smallest and the largest p1 with parity at most γ, given the other parameters; None if there is none.
+
+    Implements: in the proof of [MW21], Theorem 4, the largest p1 of RR3† at p2 = 1/3, which is min{γ/3, 1 − 2/(3γ)}.
+
+    Example:
+        >>> p1_range("rr3_dagger", "1/3", gamma=Fraction(5, 2))
+        (Fraction(2, 15), Fraction(11, 15))
+    """
+    # The point (a, u, v) moves on a line with p1: two of its places say which.
+    start, end = (club(family, p1, *other_parameters).point for p1 in (0, 1))
+    low, high = Fraction(0), Fraction(1)
+    for plane in conditions(gamma):
+        at_start, at_end = slack(plane, start), slack(plane, end)
+        if at_start < 0 and at_end < 0:
+            return None
+        if at_start < 0 or at_end < 0:
+            crossing = at_start / (at_start - at_end)
+            low, high = (
+                (max(low, crossing), high)
+                if at_start < 0
+                else (low, min(high, crossing))
+            )
+    return (low, high) if low <= high else None

@@ -182,7 +182,7 @@ def _support(tally: Tally, channel: TwoLevel) -> Law:
     observed = channel.support.gather(tally.counts / tally.respondents)
     least, most = (
         np.full(len(observed), float(end))
-        for end in sorted((channel.stray_rate, channel.hit_rate))
+        for end in sorted((channel.p_false, channel.p_true))
     )
     subject = "a set with" if channel.sizes else "a response that speaks for"
     describe = lambda at: f"{subject} {quoted(tally.design.categories[at])} was sent by"  # noqa: E731 - as short as its siblings

@@ -2,15 +2,14 @@
 
 dn.audit(thing, epsilon=1)      every check in `CHECKS`, and the `Audit` that comes of it
 mechanisms                      what can be audited, and how it is asked
-findings, check_context         what a check returns, and what it is given
+findings                        what a check is given, and what it returns
 """
 
 from __future__ import annotations
 
 from deniable.auditor.adapters import of_command, of_endpoint, of_pairs
 from deniable.auditor.auditing import CHECKS, audit
-from deniable.auditor.check_context import Check, CheckContext
-from deniable.auditor.findings import Audit, Finding
+from deniable.auditor.findings import Audit, Check, CheckContext, Finding
 from deniable.auditor.mechanisms import (
     Mechanism,
     jointly,

@@ -26,7 +26,7 @@ from deniable.files.columns import File, open_columns
 TIMEOUT = 60.0
 """Seconds that a command or an endpoint may take for what it is asked in one go."""
 
-_MOST_BODY = 1 << 20  # bytes of a response over HTTP; more is no response to one answer
+_MAX_BODY = 1 << 20  # bytes of a response over HTTP; more is no response to one answer
 
 
 def of_command(
@@ -272,12 +272,12 @@ class LocalService:
         )
         _acknowledge_at_once(self._connection.sock)
         reply = self._connection.getresponse()
-        text = reply.read(_MOST_BODY + 1)
-        if reply.status != http.client.OK or len(text) > _MOST_BODY:
+        text = reply.read(_MAX_BODY + 1)
+        if reply.status != http.client.OK or len(text) > _MAX_BODY:
             self.close()
             raise InvalidRequest(
-                f"{self.name} answered with {reply.status} and {min(len(text), _MOST_BODY):,} bytes; expected 200 and "
-                f"at most {_MOST_BODY:,}.",
+                f"{self.name} answered with {reply.status} and {min(len(text), _MAX_BODY):,} bytes; expected 200 and "
+                f"at most {_MAX_BODY:,}.",
                 "Redirects are not followed: give the address that they lead to.",
             )
         return text.decode(errors="backslashreplace")

@@ -5,11 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from deniable.auditor.adapters import Command, LocalService
-from deniable.auditor.check_context import Check, CheckContext, Progress
-from deniable.auditor.findings import FIT, WORST_EVENT, Audit, Finding
+from deniable.auditor.findings import (
+    FIT,
+    WORST_EVENT,
+    Audit,
+    Check,
+    CheckContext,
+    Finding,
+    Progress,
+)
 from deniable.auditor.fitting import goodness_of_fit
 from deniable.auditor.mechanisms import Mechanism, mechanism
 from deniable.auditor.randomness import dependence, low_order_bits, repeats
@@ -19,8 +27,6 @@ from deniable.auditor.side_channels import random_words, size, time
 from deniable.chance import SYSTEM, Source
 from deniable.designs import AnyDesign
 from deniable.errors import InvalidRequest, quoted
-
-__all__ = ["CHECKS", "DRAWS", "LEVEL", "audit"]
 
 DRAWS = 200_000
 LEVEL = 0.9999
@@ -82,9 +88,9 @@ def audit(
     chosen = _read_checks(checks)
     context = _check_context(thing, answers, epsilon, delta, claimed, source)
     _check_numbers(context, draws, level)
-    context = context.at(draws=draws, false_alarm=(1 - level) / len(chosen))
+    context = replace(context, draws=draws, false_alarm=(1 - level) / len(chosen))
     if progress is not None:
-        context = context.at(progress=progress)
+        context = replace(context, progress=progress)
     with _closing(context.mechanism):
         results = [_run(name, context) for name in chosen]
     findings = [finding for finding in results if finding is not None]
@@ -158,8 +164,12 @@ def _check_context(
     )
 
 
-def _read_answers(own: Any, answers: Sequence[object] | None) -> tuple[object, ...]:
-    known_answers = tuple(getattr(own, "answers", ()) if answers is None else answers)
+def _read_answers(
+    audited: object, answers: Sequence[object] | None
+) -> tuple[object, ...]:
+    known_answers = tuple(
+        getattr(audited, "answers", ()) if answers is None else answers
+    )
     if len(known_answers) < 2:
         raise InvalidRequest(
             f"there are {len(known_answers)} answers to ask about; expected at least two, between which it may tell.",

@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from deniable.estimates.backing import clopper_pearson
 
-__all__ = ["Counted", "delta_at_least", "draws_to_refute", "epsilon_at_least", "ranges"]
-
 Vector: TypeAlias = NDArray[np.float64]
-_MOST_DRAWS = 10**15  # more than anybody draws
+_MAX_DRAWS = 10**15  # more than anybody draws
 
 
 class Counted(NamedTuple):
@@ -85,7 +83,7 @@ def draws_to_refute(
     low, high = 2, 2
     while not _refutes(high, often, second_rate, false_alarm, epsilon, delta):
         low, high = high, 2 * high
-        if high > _MOST_DRAWS:
+        if high > _MAX_DRAWS:
             return None
     while high - low > 1:
         middle = (low + high) // 2

@@ -10,7 +10,7 @@ Words are predicates, such as "holds 'tea'" and "is 'yes'", which `learning` put
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeAlias
@@ -18,15 +18,14 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.designs import Design
+from deniable.channel.coding import to_integers
+from deniable.designs import AnyDesign, Design
 from deniable.documents import Response
 from deniable.errors import quoted
 from deniable.tallies.responses import Responses
 
-__all__ = ["FactColumn", "Facts", "facts", "plain"]
-
-_MOST_PLACES = 512  # places of a text or a list that are looked at one by one
-_MOST_ELEMENTS = (
+_MAX_PLACES = 512  # places of a text or a list that are looked at one by one
+_MAX_ELEMENTS = (
     1024  # different elements of sets and lists that are looked at one by one
 )
 _FEW_NUMBERS = 64  # up to so many different numbers are labels; of more, the bits are looked at as well
@@ -50,7 +49,7 @@ Facts: TypeAlias = dict[str, FactColumn]
 """The columns of a batch of responses, by name. The same kind of response gives the same names."""
 
 
-def facts(responses: Any) -> Facts:
+def facts(responses: Sequence[Any]) -> Facts:
     """Return what can be seen in responses.
 
     Example:
@@ -67,16 +66,16 @@ def facts(responses: Any) -> Facts:
         and responses.dtype != object
         and responses.ndim in (1, 2)
     ):
-        return _of_array(responses, "")
+        return _of_array(responses)
     array = _side_by_side(responses)
     return (
-        _of_array(array, "")
+        _of_array(array)
         if array is not None
-        else _of_objects([plain(response) for response in responses], "")
+        else _of_objects(list(map(plain, responses)))
     )
 
 
-def _side_by_side(responses: Any) -> NDArray[Any] | None:
+def _side_by_side(responses: Sequence[Any]) -> NDArray[Any] | None:
     """Return rows of numbers, all of one length, as an array: the quick way for bit vectors; None for all else."""
     if not len(responses) or not isinstance(responses[0], list | tuple | np.ndarray):
         return None
@@ -87,7 +86,7 @@ def _side_by_side(responses: Any) -> NDArray[Any] | None:
     return array if array.ndim == 2 and array.dtype.kind in "biuf" else None
 
 
-def plain(response: Any) -> Any:
+def plain(response: object) -> object:
     """Return a response in terms of numbers, texts, tuples, frozen sets and mappings, so that it can be compared."""
     if isinstance(response, str | int | float | None):
         return response
@@ -112,41 +111,51 @@ _PLAIN: dict[Any, Callable[[Any], Any]] = {
 }
 
 
+def _prefixed(columns: Facts, before: str) -> Facts:
+    """Name the facts of a part of each response, and say of them which part it is."""
+    return {
+        f"{before}{name}": FactColumn(
+            column.values, partial(_say_part, before, column.say)
+        )
+        for name, column in columns.items()
+    }
+
+
+def _say_part(before: str, say: Callable[[Any], str], value: object) -> str:
+    return f"{before}{say(value)}"
+
+
 def _of_responses(responses: Responses[Any]) -> Facts:
     """Take the columns of a design apart: codes are facts, packed rows have a bit for each category."""
     columns: Facts = {}
     for name, rows in responses.columns.items():
-        before = "" if len(responses.columns) == 1 else f"{name} "
+        say = _symbol(responses.design, name)
         if rows.ndim == 1:
-            columns[f"{before}response"] = FactColumn(
-                partial(np.asarray, rows), _symbol(responses.design, name, before)
-            )
+            facts_of_column = {"response": FactColumn(partial(np.asarray, rows), say)}
         else:
-            columns |= _of_packed(responses.design, name, rows, before)
+            facts_of_column = _of_packed(responses.design, rows, say)
+        before = "" if len(responses.columns) == 1 else f"{name} "
+        columns |= _prefixed(facts_of_column, before)
     return columns
 
 
-def _of_packed(design: Any, name: str, rows: NDArray[np.uint8], before: str) -> Facts:
+def _of_packed(
+    design: AnyDesign, rows: NDArray[np.uint8], say: Callable[[Any], str]
+) -> Facts:
     """Return each bit of packed rows; and the rows as they are, where they are few."""
-    labels = (
-        design.categories
-        if isinstance(design, Design) and design.channel.sizes
-        else None
-    )
+    names = [f"bit {n}" for n in range(8 * rows.shape[1])]
+    if isinstance(design, Design) and design.channel.sizes:
+        names = [repr(category) for category in design.categories]
     columns = {
-        f"{before}bit {at}": FactColumn(
-            partial(_bit, rows, at),
-            _membership_text(before, repr(labels[at]) if labels else f"bit {at}"),
-        )
-        for at in range(len(labels) if labels else 8 * rows.shape[1])
+        f"bit {n}": FactColumn(partial(_bit, rows[:, n // 8], n % 8), _membership(name))
+        for n, name in enumerate(names)
     }
     if (
         rows.shape[1] <= 8
         and len(np.unique(rows[:_LOOKED_AT], axis=0)) <= _LOOKED_AT // 4
     ):
-        say = _symbol(design, name, before)
-        columns[f"{before}whole"] = FactColumn(
-            lambda: _number(rows),
+        columns["whole"] = FactColumn(
+            partial(to_integers, rows),
             lambda number: say(
                 np.array([number], "<u8").view(np.uint8)[: rows.shape[1]]
             ),
@@ -154,117 +163,98 @@ def _of_packed(design: Any, name: str, rows: NDArray[np.uint8], before: str) -> 
     return columns
 
 
-def _symbol(design: Any, column: str, before: str) -> Callable[[Any], str]:
+def _symbol(design: AnyDesign, column: str) -> Callable[[Any], str]:
     return lambda code: (
-        f"{before}is {quoted(next(iter(design.symbols_in(column, np.array([code])))), 60)}"
+        f"is {quoted(next(iter(design.symbols_in(column, np.array([code])))), 60)}"
     )
 
 
-def _bit(rows: NDArray[np.uint8], at: int) -> NDArray[np.uint8]:
-    return rows[:, at // 8] >> np.uint8(at % 8) & np.uint8(1)
+def _bit(words: NDArray[np.unsignedinteger[Any]], number: int) -> NDArray[np.uint8]:
+    one, shift = words.dtype.type(1), words.dtype.type(number)
+    return np.asarray(words >> shift & one, np.uint8)
 
 
-def _number(rows: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    wide = np.zeros((len(rows), 8), np.uint8)
-    wide[:, : rows.shape[1]] = rows
-    return wide.view("<u8")[:, 0]
+def _membership(element: str) -> Callable[[Any], str]:
+    return lambda value: f"{'holds' if value else 'lacks'} {element}"
 
 
-def _of_array(array: NDArray[Any], before: str) -> Facts:
-    if array.ndim == 1:
-        return (
-            _of_texts(array, before)
-            if array.dtype.kind in "US"
-            else _of_numbers(array, before)
-        )
-    columns: Facts = {}
-    for at in range(min(array.shape[1], _MOST_PLACES)):
-        columns[f"{before}at {at}"] = _plain_column(
-            array[:, at], f"{before}has {{}} in place {at}"
-        )
-    return columns | _held_elements(array, before) | _whole_rows(array, before)
-
-
-def _plain_column(values: NDArray[Any], words: str) -> FactColumn:
+def _column(values: NDArray[Any], words: str) -> FactColumn:
     return FactColumn(lambda: values, lambda value: words.format(_element_text(value)))
 
 
-def _element_text(value: Any) -> str:
+def _length_column(responses: Sequence[Any]) -> FactColumn:
+    lengths = np.array([len(response) for response in responses])
+    return _column(lengths, "has the length {}")
+
+
+def _element_text(value: object) -> str:
     return quoted(value.item() if isinstance(value, np.generic) else value)
 
 
-def _of_numbers(values: NDArray[Any], before: str) -> Facts:
+def _of_array(array: NDArray[Any]) -> Facts:
+    if array.ndim == 1:
+        return _of_texts(array) if array.dtype.kind in "US" else _of_numbers(array)
+    columns = {
+        f"at {n}": _column(array[:, n], f"has {{}} in place {n}")
+        for n in range(min(array.shape[1], _MAX_PLACES))
+    }
+    return columns | _held_elements(array) | _whole_rows(array)
+
+
+def _of_numbers(values: NDArray[Any]) -> Facts:
     """Return numbers, and the bits of numbers that are many: of floats those that end the mantissa."""
-    columns = {f"{before}response": _plain_column(values, f"{before}is {{}}")}
+    columns = {"response": _column(values, "is {}")}
     if values.dtype.kind == "b" or len(np.unique(values[:_LOOKED_AT])) <= _FEW_NUMBERS:
         return columns
-    words = np.ascontiguousarray(
-        values.astype(np.float64)
-        if values.dtype.kind == "f"
-        else values.astype(np.int64)
-    )
+    is_float = values.dtype.kind == "f"
+    words = np.ascontiguousarray(values.astype(np.float64 if is_float else np.int64))
     bits = words.view(np.uint64)
-    for at in range(16 if values.dtype.kind == "f" else 64):
-        columns[f"{before}bit {at}"] = FactColumn(
-            partial(_bit_of, bits, at), _membership_text(before, f"bit {at}")
+    for n in range(16 if is_float else 64):
+        columns[f"bit {n}"] = FactColumn(
+            partial(_bit, bits, n), _membership(f"bit {n}")
         )
     return columns
 
 
-def _bit_of(words: NDArray[np.uint64], at: int) -> NDArray[np.uint8]:
-    return np.asarray(words >> np.uint64(at) & np.uint64(1), np.uint8)
-
-
-def _letter_said(words: str, letter: Any) -> str:
+def _letter_said(words: str, letter: int) -> str:
     return words.format(chr(int(letter)) if letter else "")
 
 
-def _anywhere(rows: NDArray[Any], element: Any) -> NDArray[np.bool_]:
-    return np.asarray((rows == element).any(axis=1))
-
-
-def _among(responses: list[Any], element: Any) -> NDArray[np.bool_]:
-    return np.array([element in response for response in responses], np.bool_)
-
-
-def _of_texts(values: NDArray[Any], before: str) -> Facts:
+def _of_texts(values: NDArray[Any]) -> Facts:
     letters = np.ascontiguousarray(values.astype(np.str_))
     columns = {
-        f"{before}whole": _plain_column(letters, f"{before}is {{}}"),
-        f"{before}length": _plain_column(
-            np.strings.str_len(letters), f"{before}has the length {{}}"
-        ),
+        "whole": _column(letters, "is {}"),
+        "length": _column(np.strings.str_len(letters), "has the length {}"),
     }
     places = letters.dtype.itemsize // 4
-    if 0 < places <= _MOST_PLACES:
+    if 0 < places <= _MAX_PLACES:
         table = letters.view(np.uint32).reshape(len(letters), places)
-        for at in range(places):
-            columns[f"{before}letter {at}"] = FactColumn(
-                partial(np.asarray, table[:, at]),
-                partial(_letter_said, f"{before}has {{!r}} in place {at}"),
+        for n in range(places):
+            columns[f"letter {n}"] = FactColumn(
+                partial(np.asarray, table[:, n]),
+                partial(_letter_said, f"has {{!r}} in place {n}"),
             )
     return columns
 
 
-def _held_elements(array: NDArray[Any], before: str) -> Facts:
+def _held_elements(array: NDArray[Any]) -> Facts:
     """Return which elements rows hold, wherever they stand; for zeros and ones their places say all."""
     elements = np.unique(array[:_LOOKED_AT])
-    if len(elements) <= 2 or len(elements) > _MOST_ELEMENTS or array.dtype.kind == "f":
+    if len(elements) <= 2 or len(elements) > _MAX_ELEMENTS or array.dtype.kind == "f":
         return {}
     return {
-        f"{before}holds {_element_text(element)}": FactColumn(
-            partial(_anywhere, array, element),
-            _membership_text(before, _element_text(element)),
+        f"holds {_element_text(element)}": FactColumn(
+            partial(_anywhere, array, element), _membership(_element_text(element))
         )
         for element in elements
     }
 
 
-def _membership_text(before: str, element: str) -> Callable[[Any], str]:
-    return lambda value: f"{before}{'holds' if value else 'lacks'} {element}"
+def _anywhere(rows: NDArray[Any], element: object) -> NDArray[np.bool_]:
+    return np.asarray((rows == element).any(axis=1))
 
 
-def _whole_rows(array: NDArray[Any], before: str) -> Facts:
+def _whole_rows(array: NDArray[Any]) -> Facts:
     """Return rows as they are, where they are few: by a number for each that hardly two of them share."""
     rows = (
         array
@@ -278,52 +268,43 @@ def _whole_rows(array: NDArray[Any], before: str) -> Facts:
     numbers = (rows.astype(np.int64) * factors).sum(axis=1)
     if len(np.unique(numbers[:_LOOKED_AT])) > _LOOKED_AT // 4:
         return {}
-    return {
-        f"{before}whole": FactColumn(
-            lambda: numbers,
-            lambda value: (
-                f"{before}is {quoted(array[int((numbers == value).argmax())].tolist(), 60)}"
-            ),
-        )
-    }
+
+    def say(number: int) -> str:
+        row = array[int((numbers == number).argmax())]
+        return f"is {quoted(row.tolist(), 60)}"
+
+    return {"whole": FactColumn(lambda: numbers, say)}
 
 
-def _of_objects(responses: list[Any], before: str) -> Facts:
+def _of_objects(responses: list[Any]) -> Facts:
     """Return what can be seen in Python objects: together where they are of one kind, otherwise kind by kind."""
     kinds = {_kind(response) for response in responses[:_LOOKED_AT]}
     if len(kinds) == 1:
         (kind,) = kinds
-        return _KINDS[kind](responses, before)
-    columns = {
-        f"{before}type": _plain_column(
-            np.array([_kind(response) for response in responses]),
-            f"{before}has the type {{}}",
-        )
-    }
-    return columns | _of_texts(
-        np.array([repr(response) for response in responses]), before
-    )
+        return _KINDS[kind](responses)
+    types = np.array([_kind(response) for response in responses])
+    return {"type": _column(types, "has the type {}")} | _of_texts(_reprs(responses))
 
 
-def _kind(response: Any) -> str:
-    if isinstance(response, str):
-        return "text"
-    if isinstance(response, tuple):
-        return "sequence"
-    if isinstance(response, frozenset):
-        return "set"
-    if isinstance(response, dict):
-        return "mapping"
+def _reprs(values: Iterable[object]) -> NDArray[np.str_]:
+    return np.array([repr(value) for value in values])
+
+
+def _kind(response: object) -> str:
+    kinds = {str: "text", tuple: "sequence", frozenset: "set", dict: "mapping"}
+    for base, kind in kinds.items():
+        if isinstance(response, base):
+            return kind
     return "nothing" if response is None else "number"
 
 
-def _of_python_texts(responses: list[Any], before: str) -> Facts:
+def _of_python_texts(responses: list[Any]) -> Facts:
     return _of_texts(
-        np.array([response.replace("\0", "␀") for response in responses]), before
+        np.array([response.replace("\0", "␀") for response in responses])
     )  # which an array drops at the end
 
 
-def _of_python_numbers(responses: list[Any], before: str) -> Facts:
+def _of_python_numbers(responses: list[Any]) -> Facts:
     try:
         array = np.array(responses)
     except (OverflowError, ValueError):
@@ -331,79 +312,63 @@ def _of_python_numbers(responses: list[Any], before: str) -> Facts:
     if array.dtype == object or len(array) != len(
         responses
     ):  # numbers without end, or something among them
-        return _of_texts(np.array([repr(response) for response in responses]), before)
-    return _of_numbers(array, before)
+        return _of_texts(_reprs(responses))
+    return _of_numbers(array)
 
 
-def _of_sequences(responses: list[Any], before: str) -> Facts:
-    lengths = np.array([len(response) for response in responses])
+def _of_sequences(responses: list[Any]) -> Facts:
+    lengths = {len(response) for response in responses}
+    columns: Facts = {"length": _length_column(responses)}
     simple = all(
         _kind(element) in ("number", "text")
         for response in responses[:_LOOKED_AT]
         for element in response
     )
-    if simple and len(set(lengths.tolist())) == 1:
-        return _of_array(np.array(responses).reshape(len(responses), -1), before) | {
-            f"{before}length": _plain_column(lengths, f"{before}has the length {{}}")
-        }
-    columns: Facts = {
-        f"{before}length": _plain_column(lengths, f"{before}has the length {{}}")
-    }
-    for at in range(min(int(lengths.max(initial=0)), _MOST_PLACES)):
+    if simple and len(lengths) == 1:
+        return _of_array(np.array(responses).reshape(len(responses), -1)) | columns
+    for n in range(min(max(lengths, default=0), _MAX_PLACES)):
         elements = [
-            response[at] if at < len(response) else None for response in responses
+            response[n] if n < len(response) else None for response in responses
         ]
         if simple:
-            columns[f"{before}at {at}"] = _plain_column(
-                np.array([repr(element) for element in elements]),
-                f"{before}has {{}} in place {at}",
-            )
+            columns[f"at {n}"] = _column(_reprs(elements), f"has {{}} in place {n}")
         else:
-            columns |= _of_objects(elements, f"{before}place {at} ")
-    return columns | (
-        _of_sets([frozenset(response) for response in responses], before)
-        if simple
-        else {}
-    )
+            columns |= _prefixed(_of_objects(elements), f"place {n} ")
+    return columns | (_of_sets(list(map(frozenset, responses))) if simple else {})
 
 
-def _of_sets(responses: list[Any], before: str) -> Facts:
-    sizes = np.array([len(response) for response in responses])
-    elements = sorted(
-        {element for response in responses for element in response}, key=repr
-    )[:_MOST_ELEMENTS]
-    columns = {f"{before}length": _plain_column(sizes, f"{before}has the length {{}}")}
-    for element in elements:
-        columns[f"{before}holds {element!r}"] = FactColumn(
-            partial(_among, responses, element),
-            _membership_text(before, repr(element)),
+def _of_sets(responses: list[Any]) -> Facts:
+    columns = {"length": _length_column(responses)}
+    for element in _elements(responses):
+        columns[f"holds {element!r}"] = FactColumn(
+            partial(_among, responses, element), _membership(repr(element))
         )
     return columns
 
 
-def _of_mappings(responses: list[Any], before: str) -> Facts:
-    columns = _of_sequences(
-        [tuple(response) for response in responses], f"{before}keys "
-    )
-    for key in sorted({key for response in responses for key in response}, key=repr)[
-        :_MOST_ELEMENTS
-    ]:
-        values = np.array([repr(response.get(key)) for response in responses])
-        columns[f"{before}{key!r}"] = _plain_column(
-            values, f"{before}has {key!r} with {{}}"
-        )
+def _among(responses: list[Any], element: object) -> NDArray[np.bool_]:
+    return np.array([element in response for response in responses], np.bool_)
+
+
+def _elements(responses: Iterable[Iterable[Any]]) -> list[Any]:
+    """Return the first of all different elements, in the order of what they look like."""
+    elements = {element for response in responses for element in response}
+    return sorted(elements, key=repr)[:_MAX_ELEMENTS]
+
+
+def _of_mappings(responses: list[Any]) -> Facts:
+    columns = _prefixed(_of_sequences(list(map(tuple, responses))), "keys ")
+    for key in _elements(responses):
+        values = _reprs(response.get(key) for response in responses)
+        columns[repr(key)] = _column(values, f"has {key!r} with {{}}")
     return columns
 
 
-def _of_nothing(responses: list[Any], before: str) -> Facts:
-    return {
-        f"{before}response": _plain_column(
-            np.zeros(len(responses), np.uint8), f"{before}is nothing"
-        )
-    }
+def _of_nothing(responses: list[Any]) -> Facts:
+    return {"response": _column(np.zeros(len(responses), np.uint8), "is nothing")}
 
 
-_KINDS: dict[str, Callable[[list[Any], str], Facts]] = {
+_KINDS: dict[str, Callable[[list[Any]], Facts]] = {
     "text": _of_python_texts,
     "number": _of_python_numbers,
     "sequence": _of_sequences,

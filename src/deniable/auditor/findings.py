@@ -1,22 +1,84 @@
-"""What an audit found: a `Finding` for each check, and the `Audit` that holds them all.
+"""What a check is given, the `Finding` that it returns, and the `Audit` that holds all findings.
 
 "Consistent" is never a proof: it says that so many draws did not refute the claim.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from deniable import documents
+from deniable.auditor.mechanisms import Mechanism
+from deniable.chance import SYSTEM, Source
+from deniable.designs import AnyDesign
 from deniable.documents import Document
+from deniable.errors import quoted
 from deniable.rendering import framed
 
 if TYPE_CHECKING:
     from deniable.rendering.pictures import Picture
 
-__all__ = ["CONSISTENT", "FIT", "VIOLATED", "WORST_EVENT", "Audit", "Figure", "Finding"]
+
+Progress: TypeAlias = Callable[[str, float], None]
+"""Told which check runs, and which share of it is done."""
+
+
+def _ignore_progress(check: str, share: float) -> None:
+    """Tell nobody."""
+
+
+@dataclass(frozen=True)
+class CheckContext:
+    """What a check is given.
+
+    Attributes:
+        mechanism: what is looked at.
+        answers: which answers it is asked about, at least two.
+        epsilon: the ε that is claimed; None where nothing is.
+        delta: the δ that is claimed beside it.
+        claimed: the design that it claims to be, if it does.
+        draws: how many responses this check may ask for.
+        false_alarm: how often this check may call a mechanism violated that keeps its claim.
+        source: random bytes for the auditor's own choices: in which order answers are asked. Not for the mechanism.
+        progress: told how far the check is.
+    """
+
+    mechanism: Mechanism
+    answers: tuple[object, ...]
+    epsilon: float | None = None
+    delta: float = 0.0
+    claimed: AnyDesign | None = None
+    draws: int = 100_000
+    false_alarm: float = 1e-4
+    source: Source = SYSTEM
+    progress: Progress = field(default=_ignore_progress, repr=False)
+
+    def generator(self) -> np.random.Generator:
+        """Return a generator for the order in which answers are asked."""
+        return np.random.default_rng(int.from_bytes(self.source.read(16), "little"))
+
+    @property
+    def asks_freely(self) -> bool:
+        """Whether the mechanism draws whenever it is asked; a fixed sample does not."""
+        return not hasattr(self.mechanism, "left")
+
+    def answer_text(self, number: int) -> str:
+        """Return an answer as one of all that were asked about; whose it was, in a file of pairs, is not told."""
+        return quoted(self.answers[number])
+
+    def draw(self, numbers: NDArray[np.int64]) -> Sequence[Any]:
+        """Ask for responses to answers that are given by their number."""
+        quick = getattr(self.mechanism, "draw", None)
+        if quick is not None:
+            responses: Sequence[Any] = quick(self.answers, numbers)
+            return responses
+        return self.mechanism.responses([self.answers[n] for n in numbers.tolist()])
+
 
 VIOLATED, CONSISTENT = "violated", "consistent"
 WORST_EVENT = "worst event"
@@ -67,6 +129,10 @@ class Finding:
             for name in ("check", "verdict", "sentence")
         )
         return cls(check, verdict, sentence, documents.field(body, "figures", dict))
+
+
+Check: TypeAlias = Callable[[CheckContext], Finding | None]
+"""A check returns what it found, or None where it has nothing to look at: no claim, or a mechanism that cannot draw."""
 
 
 @dataclass(frozen=True)

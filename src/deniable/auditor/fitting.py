@@ -9,17 +9,15 @@ the rate of false alarms is shared among all of them; nothing rests on large num
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from deniable.auditor.check_context import CheckContext, answers_shown
 from deniable.auditor.features import plain
-from deniable.auditor.findings import CONSISTENT, FIT, VIOLATED, Finding
-from deniable.channel.coding import set_numbers
+from deniable.auditor.findings import CONSISTENT, FIT, VIOLATED, CheckContext, Finding
 from deniable.claims.response_laws import ResponseLaw, Vector
 from deniable.designs import Design
 from deniable.errors import DeniableError
@@ -28,9 +26,7 @@ from deniable.rendering import formats
 from deniable.tallies.responses import Responses
 from deniable.types import find_operation, operation
 
-__all__ = ["goodness_of_fit"]
-
-_MOST_ANSWERS = 64  # answers that are counted, the first ones
+_MAX_ANSWERS = 64  # answers that are counted, the first ones
 _CHUNK = 1 << 20
 
 
@@ -51,9 +47,9 @@ def goodness_of_fit(context: CheckContext) -> Finding | None:
     most.
     """
     law = _law(context.claimed)
-    if law is None or hasattr(context.mechanism, "left"):
+    if law is None or not context.asks_freely:
         return None
-    answers = range(min(len(context.answers), _MOST_ANSWERS))
+    answers = range(min(len(context.answers), _MAX_ANSWERS))
     half_draws = context.draws // len(answers) // 2
     counts = np.zeros((len(answers), 2, law.probabilities.shape[1]), np.int64)
     for answer, half in itertools.product(answers, (0, 1)):
@@ -88,7 +84,7 @@ def _count(
     return counts
 
 
-def _rows(claimed: Any, law: ResponseLaw, sent: Any) -> NDArray[Any]:
+def _rows(claimed: Any, law: ResponseLaw, sent: Sequence[Any]) -> NDArray[Any]:
     """Return responses as packed sets or as numbers, which those of several stages make together.
 
     Raises:
@@ -100,19 +96,18 @@ def _rows(claimed: Any, law: ResponseLaw, sent: Any) -> NDArray[Any]:
         return columns[0]
     numbers = np.zeros(len(columns[0]), np.int64)
     for design, column in zip(stages, columns, strict=True):
-        numbers = numbers * design.channel.responses + (
-            set_numbers(column) if column.ndim == 2 else column
-        )
+        numbers *= design.channel.responses
+        numbers += design.channel.coding.numbers(column).astype(np.int64)
     return numbers
 
 
-def _columns(stages: tuple[Design, ...], sent: Any) -> list[NDArray[Any]]:
+def _columns(stages: tuple[Design, ...], sent: Sequence[Any]) -> list[NDArray[Any]]:
     if isinstance(sent, Responses):
         return [
             design.channel.coding.checked(column)
             for design, column in zip(stages, sent.columns.values(), strict=True)
         ]
-    symbols = [
+    symbols: list[Any] = [
         [response] if len(stages) == 1 else response for response in map(plain, sent)
     ]
     return [
@@ -132,7 +127,7 @@ def _finding(
     violated = bound < context.false_alarm
     event = (
         f"{worst.words} comes up in {formats.percent(worst.seen, 4)} of the responses to "
-        f"{answers_shown(context.answers, worst.answer)}; the claimed design says {formats.percent(worst.claimed, 4)}"
+        f"{context.answer_text(worst.answer)}; the claimed design says {formats.percent(worst.claimed, 4)}"
     )
     sentence = (
         f"{event[0].upper()}{event[1:]}. That, or worse among {tried:,} events, has a probability of {bound:.2g} at "
@@ -194,7 +189,7 @@ def _strays(
             at for at, number in enumerate(numbers[: len(table)]) if number != category
         ]
         hits, n = table[other_answers, :, category].sum(), 2 * each * len(other_answers)
-        share = float(law.sets.stray_rate)  # type: ignore[union-attr]  # there are sets where there are categories
+        share = float(law.sets.p_false)  # type: ignore[union-attr]  # there are sets where there are categories
         tail = float(_tails(np.array([hits]), n, np.array([share]))[0])
         yield Stray(
             tail,

@@ -9,7 +9,7 @@ bound to hold.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from deniable.auditor.features import Facts
 
-__all__ = ["Codebook", "Coder", "Score", "Table", "scores", "tables"]
-
 Codes: TypeAlias = NDArray[np.uint16]
 Vector: TypeAlias = NDArray[np.float64]
 
-_MOST_VALUES = 4096  # different values of a fact that are told apart
+_MAX_VALUES = 4096  # different values of a fact that are told apart
 _BINS = 64  # stretches of a number that has more
 _SEEN = 5  # a value that came up less often is not told apart from others
 _DIFFERS = (
@@ -33,7 +31,7 @@ _JOINED = (2, 3, 6, 10)  # how many facts are taken together
 _SINGLE = 10  # facts that are tried alone
 _WHOLE = ("whole", "response")  # how facts are called that are all of a response
 _VERBS = ("is", "has", "holds", "lacks", "shows")
-_MOST_ADDED = 256  # facts whose likelihoods are added up
+_MAX_ADDED = 256  # facts whose likelihoods are added up
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +50,12 @@ class Coder:
     def of(cls, values: NDArray[Any]) -> Coder:
         """Learn which values there are."""
         distinct, counts = np.unique(values, return_counts=True)
-        if len(distinct) > _MOST_VALUES // 4 and distinct.dtype.kind in "iuf":
+        if len(distinct) > _MAX_VALUES // 4 and distinct.dtype.kind in "iuf":
             return cls(
                 np.unique(np.quantile(values, np.linspace(0, 1, _BINS + 1)[1:-1])),
                 stretches=True,
             )
-        often = np.sort(np.argsort(counts, kind="stable")[-_MOST_VALUES:])
+        often = np.sort(np.argsort(counts, kind="stable")[-_MAX_VALUES:])
         return cls(distinct[often][counts[often] >= _SEEN])
 
     @property
@@ -74,7 +72,7 @@ class Coder:
         at = np.searchsorted(self.known, values).clip(max=len(self.known) - 1)
         return np.where(self.known[at] == values, at + 1, 0).astype(np.uint16)
 
-    def say(self, code: int, say: Any) -> str:
+    def say(self, code: int, say: Callable[[Any], str]) -> str:
         """Return a code in words."""
         if self.stretches:
             low = f"at least {self.known[code - 1]:.6g}" if code else ""
@@ -88,7 +86,7 @@ Table: TypeAlias = dict[str, Codes]
 """The codes of a batch of responses, fact by fact."""
 
 
-def tables(book: Codebook, seen: Facts, names: Any = None) -> Table:
+def tables(book: Codebook, seen: Facts, names: Iterable[str] | None = None) -> Table:
     """Return the codes of facts; a fact that a batch does not have is seldom seen."""
     columns = book if names is None else names
     rows = len(next(iter(seen.values())).values()) if seen else 0
@@ -224,7 +222,7 @@ def scores(first: Table, second: Table, book: Codebook, seen: Facts) -> list[Sco
     scores_found += joined[1:]
     least = _required_errors(strengths)
     telling = sorted(strengths, key=lambda name: -float(np.abs(strengths[name]).max()))[
-        :_MOST_ADDED
+        :_MAX_ADDED
     ]
     telling = [
         name
@@ -320,7 +318,7 @@ def _add_columns(
     )
     words = tuple(
         (weight, book[name].say(code, seen[name].say))
-        for _, weight, name, code in ranked[:_MOST_ADDED]
+        for _, weight, name, code in ranked[:_MAX_ADDED]
     )
     return Added(weights, words)
 

@@ -14,7 +14,7 @@ import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,19 +26,7 @@ from deniable.engines import Engine, Local
 from deniable.errors import InvalidRequest
 from deniable.types import find_operation, operation
 
-__all__ = [
-    "Called",
-    "Designed",
-    "Joint",
-    "Mechanism",
-    "draw",
-    "jointly",
-    "mechanism",
-    "of_callable",
-    "of_design",
-]
-
-_MOST_ANSWERS = (
+_MAX_ANSWERS = (
     4096  # combinations of answers that are listed where a design has very many
 )
 
@@ -106,14 +94,14 @@ class Designed:
         """Draw a response for each answer."""
         return self.engine.respond_all(self.design, answers, **self._options())  # type: ignore[return-value]
 
-    def draw(self, answers: Sequence[object], which: NDArray[np.int64]) -> Any:
+    def draw(self, answers: Sequence[object], numbers: NDArray[np.int64]) -> object:
         """Draw for answers that are given by their number, which is quick where the design has categories."""
         answer_codes = find_operation(self.design, "answer_codes")
         if answer_codes is None:
-            return self.responses([answers[number] for number in which.tolist()])
-        numbers = np.array(answer_codes(self.design, answers), np.int64)
+            return self.responses([answers[number] for number in numbers.tolist()])
+        codes = np.array(answer_codes(self.design, answers), np.int64)
         return self.engine.respond_all(
-            self.design, numbers[which], codes=True, **self._options()
+            self.design, codes[numbers], codes=True, **self._options()
         )
 
     def _options(self) -> dict[str, Any]:
@@ -131,7 +119,7 @@ class Joint:
     def answers(self) -> tuple[object, ...]:
         """Every combination of the answers that the parts know."""
         known_answers = (getattr(mechanism, "answers", ()) for mechanism in self.parts)
-        return tuple(itertools.islice(itertools.product(*known_answers), _MOST_ANSWERS))
+        return tuple(itertools.islice(itertools.product(*known_answers), _MAX_ANSWERS))
 
     @property
     def epsilon(self) -> float | None:
@@ -224,8 +212,8 @@ def mechanism(thing: object, *, source: Source | None = None) -> Mechanism:
             if "://" in thing.partition(" ")[0]
             else of_command(thing)
         )
-    if isinstance(thing, AnyDesign):
-        return of_design(thing, source=source)
+    if find_operation(thing, "known_answers") is not None:
+        return of_design(cast("AnyDesign", thing), source=source)
     if isinstance(thing, Mechanism):
         return thing
     if callable(thing):
@@ -237,18 +225,8 @@ def mechanism(thing: object, *, source: Source | None = None) -> Mechanism:
     )
 
 
-def draw(
-    mechanism: Mechanism, answers: Sequence[object], which: NDArray[np.int64]
-) -> Any:
-    """Return responses to answers that are given by their number."""
-    quick = getattr(mechanism, "draw", None)
-    if quick is not None:
-        return quick(answers, which)
-    return mechanism.responses([answers[at] for at in which.tolist()])
-
-
 def known_answers(design: AnyDesign) -> tuple[object, ...]:
     """Return answers that a design knows: all categories, or a few answers that differ much, where they have no end."""
     return tuple(
-        itertools.islice(operation(design, "known_answers")(design), _MOST_ANSWERS)
+        itertools.islice(operation(design, "known_answers")(design), _MAX_ANSWERS)
     )

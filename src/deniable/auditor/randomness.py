@@ -10,33 +10,219 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+import os
+import pickle
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
-from typing import TypeAlias
+from types import FunctionType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, binomtest, chi2
 
-from deniable.auditor.check_context import CheckContext
-from deniable.auditor.execution_contexts import PLACES, LeftOut
-from deniable.auditor.findings import CONSISTENT, VIOLATED, Figure, Finding
+from deniable.auditor.adapters import Command, LocalService
+from deniable.auditor.findings import (
+    CONSISTENT,
+    VIOLATED,
+    CheckContext,
+    Figure,
+    Finding,
+)
+from deniable.auditor.mechanisms import Called, Designed, Mechanism
 
-__all__ = ["dependence", "low_order_bits", "repeats"]
+_SECONDS = 120.0  # that a thread, a child or a new process may take
+_THREADS, _CHILDREN, _STARTS = 3, 2, 2
+
+Drawn: TypeAlias = list[Sequence[object]]
+
+
+class LeftOut(Exception):
+    """A mechanism cannot be asked there; says why."""
+
+
+def _in_calls(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
+    return [mechanism.responses(answers) for _ in range(2)]
+
+
+def _in_threads(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
+    if isinstance(mechanism, Command | LocalService):
+        raise LeftOut("it does not run in this process")
+    start = threading.Barrier(_THREADS)
+    drawn: Drawn = []
+
+    def run() -> None:
+        start.wait(_SECONDS)
+        drawn.append(mechanism.responses(answers))
+
+    threads = [threading.Thread(target=run, daemon=True) for _ in range(_THREADS)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(_SECONDS)
+    if len(drawn) < _THREADS:
+        raise LeftOut("it does not respond in threads")
+    return drawn
+
+
+def _in_forks(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
+    if isinstance(mechanism, Command | LocalService):
+        raise LeftOut("it does not run in this process")
+    if not hasattr(os, "fork"):
+        raise LeftOut("nothing forks on this system")
+    mechanism.responses(
+        answers[:1]
+    )  # what is set up at the first call is there before the fork
+    return [
+        *(_in_fork(mechanism, answers) for _ in range(_CHILDREN)),
+        mechanism.responses(answers),
+    ]
+
+
+def _in_fork(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object]:
+    reading, writing = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore", DeprecationWarning
+        )  # of threads, which the child does not have
+        child = os.fork()
+    if not child:  # pragma: no cover - another process
+        try:
+            with os.fdopen(writing, "wb") as pipe:
+                pickle.dump(list(mechanism.responses(answers)), pipe)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    try:
+        return _load_responses(_read_pipe(reading))
+    finally:
+        os.close(reading)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def _read_pipe(reading: int) -> bytes:
+    received, end = bytearray(), time.monotonic() + _SECONDS
+    while select.select([reading], [], [], max(0.0, end - time.monotonic()))[0]:
+        chunk = os.read(reading, 1 << 16)
+        if not chunk:
+            return bytes(received)
+        received += chunk
+    return b""
+
+
+def _load_responses(received: bytes) -> Sequence[object]:
+    try:
+        responses: Sequence[object] = pickle.loads(received)  # noqa: S301 - of our own child
+    except (
+        Exception
+    ):  # whatever a child that was cut short or a class that cannot be rebuilt raises
+        raise LeftOut("it does not respond in a child of this process") from None
+    return responses
+
+
+def _after_restarts(mechanism: Mechanism, answers: Sequence[object]) -> Drawn:
+    fresh: Callable[[], Mechanism] | None = getattr(mechanism, "fresh", None)
+    if fresh is not None:
+        return [_once(fresh(), answers) for _ in range(_STARTS)]
+    if not _by_name(mechanism):
+        raise LeftOut(
+            "it cannot be started anew; hand over a function of a module, or a command"
+        )
+    return [_in_new_process(mechanism, answers) for _ in range(_STARTS)]
+
+
+def _once(mechanism: Mechanism, answers: Sequence[object]) -> Sequence[object]:
+    try:
+        return mechanism.responses(answers)
+    finally:
+        getattr(mechanism, "close", lambda: None)()
+
+
+def _by_name(mechanism: Mechanism) -> bool:
+    """Whether another process finds the mechanism by its name, and not by a copy of its state."""
+    if isinstance(mechanism, Designed):
+        return mechanism.source is None
+    function: Any = getattr(mechanism, "function", None)
+    if (
+        not isinstance(mechanism, Called)
+        or not isinstance(function, FunctionType)
+        or function.__module__ == "__main__"
+    ):
+        return False
+    return (
+        getattr(sys.modules.get(function.__module__), function.__qualname__, None)
+        is function
+    )
+
+
+_NEW = """
+import pickle, sys
+sys.path[:] = pickle.load(sys.stdin.buffer)
+ask, answers = pickle.load(sys.stdin.buffer)
+pickle.dump([ask(each) for each in answers], sys.stdout.buffer)
+"""
+
+
+def _in_new_process(
+    mechanism: Mechanism, answers: Sequence[object]
+) -> Sequence[object]:
+    payload = pickle.dumps(sys.path) + pickle.dumps(
+        _call_of_process(mechanism, answers)
+    )
+    try:
+        completed = subprocess.run(
+            [sys.executable, "-c", _NEW],
+            input=payload,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise LeftOut("it does not respond in a new process") from None
+    responses = _load_responses(completed.stdout)
+    return responses[0] if isinstance(mechanism, Designed) else responses  # type: ignore[return-value]
+
+
+def _call_of_process(
+    mechanism: Any, answers: Sequence[object]
+) -> tuple[Callable[..., object], list[object]]:
+    """Return what a new process calls, and with what: nothing of the auditor, which would be loaded there as well."""
+    if isinstance(mechanism, Designed):
+        return partial(mechanism.engine.respond_all, mechanism.design), [[*answers]]
+    return mechanism.function, [*answers]
+
+
+PLACES: dict[str, Callable[[Mechanism, Sequence[object]], Drawn]] = {
+    "from call to call": _in_calls,
+    "in threads": _in_threads,
+    "in forked children": _in_forks,
+    "after restarts": _after_restarts,
+}
+"""Where sequences are drawn that must not repeat each other."""
+
 
 Digests: TypeAlias = NDArray[np.uint64]
 """Digests of consecutive responses: a row for whole responses, and one for each of their parts."""
 
 _RUN_DRAWS = 2048  # in each of the sequences that are compared
 _SERIAL_DRAWS = 20_000
-_MOST_PARTS = 512  # parts of a response that are told apart
-_MOST_TESTED = 32  # of which so many are tested for dependence
-_LEAST_VARIED = (
+_MAX_PARTS = 512  # parts of a response that are told apart
+_MAX_TESTED = 32  # of which so many are tested for dependence
+_MIN_VARIED = (
     0.99  # a part whose neighbours agree more often hardly varies, and is passed over
 )
 _LAGS = (1, 2, 3, 4, 8, 16, 64)
 _BINS = 8  # responses told apart when dependence is tested
-_LEAST_IN_BIN = 200  # so that the law of χ² holds far out
+_MIN_IN_BIN = 200  # so that the law of χ² holds far out
 _CONFIRMED = 1e-3  # what looks dependent must look so once more, in draws of its own
 _LOW_BITS = 16
 _FEW_DRAWS = 100  # that show whether there are seeds at all
@@ -46,7 +232,7 @@ _WIDE = 0.9  # share of different values from which on a whole number is a seed,
 def repeats(context: CheckContext) -> Finding | None:
     """Compare sequences of responses to one answer, drawn in other calls, threads, forked children and processes."""
     if (
-        not asked_freely(context)
+        not context.asks_freely
         or getattr(context.mechanism, "source", None) is not None
     ):
         return None
@@ -88,11 +274,6 @@ def repeats(context: CheckContext) -> Finding | None:
     )
 
 
-def asked_freely(context: CheckContext) -> bool:
-    """Whether a mechanism draws whenever it is asked; a fixed sample does not."""
-    return not hasattr(context.mechanism, "left")
-
-
 def _compare_sequences(drawn: list[Digests], level: float) -> str:
     pairs = list(combinations(drawn, 2))
     if all(run_length(row, len(row), level) is None for row in drawn[0]):
@@ -127,7 +308,7 @@ def _columns(responses: Sequence[object]) -> Iterator[Sequence[object]]:
     """Yield the parts of responses one after another, where all have equally many."""
     parts = [_parts(response) for response in responses]
     count = len(parts[0]) if parts else 0
-    if 1 < count <= _MOST_PARTS and all(len(elements) == count for elements in parts):
+    if 1 < count <= _MAX_PARTS and all(len(elements) == count for elements in parts):
         yield from zip(*parts, strict=True)
 
 
@@ -183,7 +364,7 @@ def run_length(sequence: Digests, other: int, level: float) -> int | None:
         if equal < pairs
         else 1.0
     )
-    if agreement > _LEAST_VARIED:
+    if agreement > _MIN_VARIED:
         return None
     length = math.ceil(
         math.log(2 * len(sequence) * other / level) / -math.log(agreement)
@@ -193,7 +374,7 @@ def run_length(sequence: Digests, other: int, level: float) -> int | None:
 
 def dependence(context: CheckContext) -> Finding | None:
     """Test whether a response depends on responses before it, or on the answer before it, beyond its own answer."""
-    if not asked_freely(context):
+    if not context.asks_freely:
         return None
     first = _suspects(context)
     level = context.false_alarm / max(1, len(first))
@@ -233,7 +414,7 @@ def _suspects(context: CheckContext) -> dict[str, float]:
     for component in sorted(
         {
             0,
-            *np.linspace(1, parts - 1, min(parts - 1, _MOST_TESTED))
+            *np.linspace(1, parts - 1, min(parts - 1, _MAX_TESTED))
             .astype(int)
             .tolist(),
         }
@@ -276,7 +457,7 @@ def _table(left: Digests, right: Digests) -> NDArray[np.float64]:
 def _bin_values(values: Digests) -> NDArray[np.int64]:
     """Number the values, frequent ones each for itself; rare ones share numbers, by their digests."""
     _, numbers, counts = np.unique(values, return_inverse=True, return_counts=True)
-    least = max(_LEAST_IN_BIN, len(values) // (_BINS * _BINS))
+    least = max(_MIN_IN_BIN, len(values) // (_BINS * _BINS))
     frequent = np.argsort(-counts)[:_BINS]
     frequent = frequent[counts[frequent] >= least]
     bins = np.full(len(counts), len(frequent))
@@ -292,7 +473,7 @@ def _bin_values(values: Digests) -> NDArray[np.int64]:
 
 def low_order_bits(context: CheckContext) -> Finding | None:
     """Test whether the low-order bits of whole numbers that are seeds, and no labels, are fair coins."""
-    if not asked_freely(context):
+    if not context.asks_freely:
         return None
     if not _seeds(context, _FEW_DRAWS):
         return None

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from deniable.auditor.findings import Audit, Finding
     from deniable.rendering.pictures import Picture
 
-__all__ = ["figure", "page", "picture", "text", "verdict_sentence"]
 
 _WIDTH = 100  # letters in a line of text
 _ROW, _LEFT, _RIGHT, _TOP = (

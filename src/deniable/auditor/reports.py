@@ -16,25 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import norm
 
-from deniable.auditor.check_context import CheckContext, answers_shown
-from deniable.auditor.findings import CONSISTENT, Figure, Finding
+from deniable.auditor.findings import CONSISTENT, CheckContext, Figure, Finding
 from deniable.auditor.mechanisms import Called, Mechanism, mechanism, of_callable
-from deniable.auditor.randomness import Digests, asked_freely, digests
+from deniable.auditor.randomness import Digests, digests
 from deniable.errors import InvalidRequest
 from deniable.rendering import formats
-
-__all__ = ["Repeated", "Respondents", "averaging", "of_respondents", "repeatedly"]
 
 _LEARNED, _TRIED = (
     2_000,
     6_000,
 )  # draws of an answer from which its law is learned; draws that are told apart by it
-_MOST_ANSWERS = 16  # whose laws are compared
+_MAX_ANSWERS = 16  # whose laws are compared
 _PEOPLE, _ASKED = 20, 20  # respondents who may remember, and how often each is asked
 _SEEN = (
     40  # times that a value occurs on average where its probability counts as learned
 )
-_LEAST_GUESSES = 100
+_MIN_GUESSES = 100
 _SURE = 5.0  # standard errors that the evidence of two laws must lie apart
 _ERROR = 0.05  # how often the answer is guessed wrongly when it counts as known
 
@@ -119,7 +116,7 @@ def repeatedly(thing: object, times: int, *, name: str = "") -> Repeated:
 
 def averaging(context: CheckContext) -> Finding | None:
     """Find out whether a person's second response is the first one again, and how many tell the answer."""
-    if not asked_freely(context) or isinstance(context.mechanism, Repeated):
+    if not context.asks_freely or isinstance(context.mechanism, Repeated):
         return None
     name = "repeated reports"
     if isinstance(context.mechanism, Respondents) and _repeats_first_response(
@@ -127,7 +124,7 @@ def averaging(context: CheckContext) -> Finding | None:
     ):
         sentence = "Each person's response is kept: further reports of the same answer tell nothing more."
         return Finding(name, CONSISTENT, sentence, {"kept": 1})
-    compared = range(min(len(context.answers), _MOST_ANSWERS))
+    compared = range(min(len(context.answers), _MAX_ANSWERS))
     learned = [digests(context.draw(np.full(_few(context), at))) for at in compared]
     rows = _telling(learned)
     context.progress(name, 0.5)
@@ -145,7 +142,7 @@ def averaging(context: CheckContext) -> Finding | None:
         "draws": sum(digests_learned.shape[1] for digests_learned in learned)
         + 2 * _n_trial_draws(context),
     }
-    pair = f"{answers_shown(context.answers, first)} from {answers_shown(context.answers, second)}"
+    pair = f"{context.answer_text(first)} from {context.answer_text(second)}"
     if all(
         (digests_learned[0] == digests_learned[0, 0]).all()
         for digests_learned in learned
@@ -173,7 +170,7 @@ def averaging(context: CheckContext) -> Finding | None:
 
 
 def _few(context: CheckContext) -> int:
-    return min(_LEARNED, max(2, context.draws // (4 * _MOST_ANSWERS)))
+    return min(_LEARNED, max(2, context.draws // (4 * _MAX_ANSWERS)))
 
 
 def _repeats_first_response(context: CheckContext, people: Respondents) -> bool:
@@ -249,7 +246,7 @@ def _reports_needed(
         for digests_drawn in drawn
     ]
     reports = 1
-    while len(gaps[0]) // reports >= _LEAST_GUESSES:
+    while len(gaps[0]) // reports >= _MIN_GUESSES:
         sums = [
             gap[: len(gap) // reports * reports].reshape(-1, reports).sum(axis=1)
             for gap in gaps

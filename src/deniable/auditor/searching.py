@@ -23,13 +23,16 @@ from deniable.auditor.bounds import (
     draws_to_refute,
     epsilon_at_least,
 )
-from deniable.auditor.check_context import CheckContext, answers_shown
 from deniable.auditor.features import Facts, facts
-from deniable.auditor.findings import CONSISTENT, VIOLATED, WORST_EVENT, Finding
+from deniable.auditor.findings import (
+    CONSISTENT,
+    VIOLATED,
+    WORST_EVENT,
+    CheckContext,
+    Finding,
+)
 from deniable.auditor.learning import Codebook, Coder, Score, Table, scores, tables
 from deniable.rendering import formats
-
-__all__ = ["worst_event"]
 
 Which: TypeAlias = NDArray[np.int64]
 Vector: TypeAlias = NDArray[np.float64]
@@ -335,7 +338,7 @@ def _thresholds(
     context: CheckContext,
     pair: Pair,
     score: Score,
-    counted: Any,
+    counted: Counted,
     thresholds: Vector,
     side: int,
 ) -> Iterator[Tried]:
@@ -476,7 +479,7 @@ def _against(claim: float | None, violated: bool) -> str:
 def _event_figures(
     context: CheckContext, event: Event, counted: Counted, epsilon: float
 ) -> dict[str, Any]:
-    first, second = (answers_shown(context.answers, at) for at in event.pair)
+    first, second = (context.answer_text(at) for at in event.pair)
     often, second_rate = counted.hits / counted.n, counted.other_hits / counted.other_n
     return {
         "words": (

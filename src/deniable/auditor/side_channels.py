@@ -7,33 +7,233 @@ apart, so Fisher's exact test holds whatever the measurements are.
 
 from __future__ import annotations
 
-import math
+import gc
+import os
 import pickle
+import random
+import sys
 import time as clock
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import NamedTuple, TypeAlias
+from types import BuiltinMethodType, CellType, CodeType, FunctionType, MethodType
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 from numpy.typing import NDArray
 from scipy.stats import fisher_exact, rankdata
 
-from deniable.auditor.check_context import CheckContext, answers_shown
-from deniable.auditor.drawn_bytes import CountingSource, Meter
-from deniable.auditor.findings import CONSISTENT, VIOLATED, Figure, Finding
+from deniable.auditor.bounds import Counted, epsilon_at_least
+from deniable.auditor.findings import (
+    CONSISTENT,
+    VIOLATED,
+    CheckContext,
+    Figure,
+    Finding,
+)
 from deniable.auditor.mechanisms import Called, Designed
-from deniable.auditor.randomness import asked_freely
-from deniable.estimates.backing import clopper_pearson
+from deniable.chance import SYSTEM, Source
 from deniable.rendering import formats
 
-__all__ = ["random_words", "size", "time"]
+_Twisted: TypeAlias = tuple[
+    int, npt.NDArray[np.uint32]
+]  # how many words of the table are used, and the table
+_MT_WORDS = 624
+_MAX_TURNS = (
+    2_000  # 1.2 million words in one call; beyond that the generator was seeded anew
+)
+_PCG64 = 0x2360ED051FC65DA44385DF649FCCF645
+_MASK = (1 << 128) - 1
+_DEEPEST = 4  # references that are followed from a function to a generator
+_MAX_SEEN = 2_000  # objects that are looked at on the way
+
+
+class CountingSource:
+    """Passes bytes of another source on, and counts them."""
+
+    def __init__(self, source: Source = SYSTEM) -> None:
+        self._source = source
+        self.count = 0
+
+    def read(self, count: int) -> bytes:
+        """Return so many bytes of the other source."""
+        self.count += count
+        return self._source.read(count)
+
+
+class Meter:
+    """Counts the random bytes that calls of a function take.
+
+    Args:
+        function: where to look for generators that it holds: in its closure, its object, and globals that it names.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        self._asked = 0
+        generators = list(
+            {id(generator): generator for generator in _generators(function)}.values()
+        )
+        states = [
+            generator
+            for generator in generators
+            if isinstance(generator, random.Random)
+            and not isinstance(generator, random.SystemRandom)
+        ]
+        self._twisters: list[Callable[[], _Twisted]] = [
+            _twister(state) for state in states
+        ]
+        self._twisters += [
+            _numpy_twister(generator)
+            for generator in generators
+            if isinstance(generator, np.random.RandomState)
+        ]
+        self._pcg = [
+            generator.bit_generator
+            for generator in generators
+            if isinstance(generator, np.random.Generator)
+        ]
+        self._pcg = [
+            generator for generator in self._pcg if type(generator) is np.random.PCG64
+        ]
+
+    @contextmanager
+    def watching(self) -> Iterator[Meter]:
+        """Count what the operating system is asked for, whoever asks through Python's `os.urandom`."""
+        original = os.urandom
+
+        def counted(size: int) -> bytes:
+            self._asked += size
+            return original(size)
+
+        homes = [module for module in list(sys.modules.values()) if module is not None]
+        places = [
+            (home, name)
+            for home in homes
+            for name, value in list(vars(home).items())
+            if value is original
+        ]
+        for home, name in places:
+            setattr(home, name, counted)
+        try:
+            yield self
+        finally:
+            for home, name in places:
+                setattr(home, name, original)
+
+    def taken(self, call: Callable[[], object]) -> int:
+        """Return how many bytes one call takes; 4 for each word of 32 bits of a generator."""
+        n_asked, twisted = self._asked, [twister() for twister in self._twisters]
+        stepped = [generator.state for generator in self._pcg]
+        call()
+        words = sum(
+            _count_words(before, twister())
+            for before, twister in zip(twisted, self._twisters, strict=True)
+        )
+        words += 2 * sum(
+            _steps(before, generator.state)
+            for before, generator in zip(stepped, self._pcg, strict=True)
+        )
+        return self._asked - n_asked + 4 * words
+
+
+def _generators(function: object) -> Iterator[object]:
+    """Yield generators of random numbers that a function can reach, and the two that everybody can."""
+    yield random.random.__self__  # type: ignore[attr-defined]  # the one behind random.random()
+    yield np.random.mtrand._rand  # the one behind np.random.random()
+    seen: set[int] = set()
+    edge: list[object] = [function]
+    for _ in range(_DEEPEST):
+        reached: list[object] = []
+        for node in edge:
+            if id(node) in seen or len(seen) > _MAX_SEEN:
+                continue
+            seen.add(id(node))
+            if isinstance(
+                node, random.Random | np.random.RandomState | np.random.Generator
+            ):
+                yield node
+            else:
+                reached += _references(node)
+        edge = reached
+
+
+def _references(thing: object) -> list[object]:
+    if isinstance(thing, FunctionType):
+        return [
+            *(thing.__closure__ or ()),
+            *(thing.__globals__.get(name) for name in _names(thing.__code__)),
+        ]
+    if isinstance(thing, MethodType | BuiltinMethodType):
+        return [thing.__self__, getattr(thing, "__func__", None)]
+    if isinstance(thing, CellType | dict | list | tuple):
+        return gc.get_referents(thing)
+    return (
+        [*getattr(thing, "__dict__", {}).values()]
+        if not isinstance(thing, type)
+        else []
+    )
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Yield the globals that a function names, those of its comprehensions too."""
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _names(inner)
+
+
+def _twister(generator: random.Random) -> Callable[[], _Twisted]:
+    def read() -> _Twisted:
+        *words, position = generator.getstate()[1]
+        return position, np.array(words, dtype=np.uint32)
+
+    return read
+
+
+def _numpy_twister(generator: np.random.RandomState) -> Callable[[], _Twisted]:
+    def read() -> _Twisted:
+        state = generator.get_state(legacy=False)["state"]
+        return int(state["pos"]), state["key"].copy()
+
+    return read
+
+
+def _count_words(before: _Twisted, after: _Twisted) -> int:
+    """Return how many words of the Mersenne Twister lie between two states; 624 at a time are made anew."""
+    twin = np.random.MT19937(0)  # a seed, so that none is drawn
+    twin.state = {
+        "bit_generator": "MT19937",
+        "state": {"key": before[1], "pos": before[0]},
+    }
+    turns = 0
+    while turns < _MAX_TURNS and not np.array_equal(
+        twin.state["state"]["key"], after[1]
+    ):
+        twin.random_raw(_MT_WORDS)
+        turns += 1
+    return after[0] - before[0] + _MT_WORDS * turns
+
+
+def _steps(before: Mapping[str, Any], after: Mapping[str, Any]) -> int:
+    """Return how many steps of PCG64 lie between two states."""
+    state, target = before["state"]["state"], after["state"]["state"]
+    multiplier, plus, bit, steps = _PCG64, before["state"]["inc"], 1, 0
+    while state != target and bit <= _MASK:
+        if (state ^ target) & bit:
+            state = (state * multiplier + plus) & _MASK
+            steps |= bit
+        bit <<= 1
+        plus = (multiplier + 1) * plus & _MASK
+        multiplier = multiplier * multiplier & _MASK
+    return steps
+
 
 _SEARCHED, _CONFIRMING = (
     2_000,
     1_000,
 )  # measurements before and after the two answers are known
-_MOST_ANSWERS = 512  # that are compared
+_MAX_ANSWERS = 512  # that are compared
 _ROWS = 64  # equal answers that anything but a function is given in one go; it is measured less often, too
 _FEWER = 4
 _SECONDS = 30.0  # that all measurements of one check may take
@@ -72,21 +272,12 @@ class Difference(NamedTuple):
     def epsilon_at_least(self, delta: float, false_alarm: float) -> float:
         """Return the lower bound on ε, beside a δ, that passing the threshold or not passing it gives."""
         (first, second), (n_first, n_second) = self.passing, self.asked
-        events = (
-            (first, n_first, second, n_second),
-            (n_second - second, n_second, n_first - first, n_first),
+        passes = Counted(first, n_first, second, n_second)
+        fails = Counted(n_second - second, n_second, n_first - first, n_first)
+        return max(
+            float(epsilon_at_least(event, false_alarm / 2, delta)[0])
+            for event in (passes, fails)
         )
-        return max(_log_ratio(*event, delta, false_alarm / 4) for event in events)
-
-
-def _log_ratio(
-    count: int, draws: int, other: int, other_draws: int, delta: float, level: float
-) -> float:
-    """Return a lower bound on the log of a ratio of probabilities, by their exact limits; 0 where it is below 1."""
-    hits, n = np.array([count, other], float), np.array([draws, other_draws], float)
-    lows, highs = clopper_pearson(hits, n, 1 - 2 * level)
-    low, high = float(lows[0]) - delta, float(highs[1])
-    return math.log(low / high) if low > high else 0.0
 
 
 def random_words(context: CheckContext) -> Finding | None:
@@ -119,8 +310,8 @@ def random_words(context: CheckContext) -> Finding | None:
     figures = _figures(context, difference)
     if difference.chance < context.false_alarm:
         sentence = (
-            f"{_answer_text(context, difference.more)} takes more random bytes than "
-            f"{_answer_text(context, difference.less)}: more than {difference.threshold:g} in "
+            f"{context.answer_text(difference.more)} takes more random bytes than "
+            f"{context.answer_text(difference.less)}: more than {difference.threshold:g} in "
             f"{_shares(difference)} calls."
         )
         return Finding(name, VIOLATED, sentence, figures)
@@ -136,7 +327,7 @@ def _bytes_of_design(mechanism: Designed, answer: object) -> float:
 
 def size(context: CheckContext) -> Finding | None:
     """Bound ε by the size of what is sent alone: letters of a text, bytes of anything else when it is written out."""
-    if not asked_freely(context) or context.epsilon is None:
+    if not context.asks_freely or context.epsilon is None:
         return None
     difference = _difference(
         context,
@@ -160,7 +351,7 @@ def _length(response: object) -> int:
 
 def time(context: CheckContext) -> Finding | None:
     """Bound ε by the time that an answer takes; a remark, unless the difference is very clear."""
-    if not asked_freely(context) or context.epsilon is None:
+    if not context.asks_freely or context.epsilon is None:
         return None
     rows = 1 if isinstance(context.mechanism, Called) else _ROWS
     difference = _difference(
@@ -172,8 +363,8 @@ def time(context: CheckContext) -> Finding | None:
     clear = finding.violated and difference.middles[0] > _CLEAR * difference.middles[1]
     if not clear and (finding.violated or difference.chance < context.false_alarm):
         sentence = (
-            f"A remark: {_answer_text(context, difference.more)} takes longer than "
-            f"{_answer_text(context, difference.less)}, "
+            f"A remark: {context.answer_text(difference.more)} takes longer than "
+            f"{context.answer_text(difference.less)}, "
             f"{difference.middles[0]:.3g} against {difference.middles[1]:.3g} seconds. Time depends on the machine; it "
             "counts against a mechanism where it is twice as long."
         )
@@ -196,8 +387,8 @@ def _finding_with_bound(
     figures = {**_figures(context, found), "epsilon_at_least": bound}
     if bound > context.epsilon:
         sentence = (
-            f"The {name} of a {what} alone tells {_answer_text(context, found.more)} from "
-            f"{_answer_text(context, found.less)} with "
+            f"The {name} of a {what} alone tells {context.answer_text(found.more)} from "
+            f"{context.answer_text(found.less)} with "
             f"ε ≥ {formats.epsilon_at_least(bound, 3)}: more than {found.threshold:.4g} {unit} in "
             f"{_shares(found)} draws."
         )
@@ -212,18 +403,14 @@ def _finding_with_bound(
 
 def _figures(context: CheckContext, found: Difference) -> dict[str, Figure]:
     return {
-        "answer": _answer_text(context, found.more),
-        "other": _answer_text(context, found.less),
+        "answer": context.answer_text(found.more),
+        "other": context.answer_text(found.less),
         "draws": sum(found.asked),
         "threshold": found.threshold,
         "chance": found.chance,
         "middle": found.middles[0],
         "other_middle": found.middles[1],
     }
-
-
-def _answer_text(context: CheckContext, at: int) -> str:
-    return answers_shown(context.answers, at)
 
 
 def _shares(found: Difference) -> str:
@@ -241,7 +428,7 @@ def _measure_each(context: CheckContext, measure: Callable[[object], float]) -> 
 def _difference(context: CheckContext, name: str, measure: Measure) -> Difference:
     """Find the two answers that differ most, and measure these again."""
     rng = context.generator()
-    n_answers = min(len(context.answers), _MOST_ANSWERS)
+    n_answers = min(len(context.answers), _MAX_ANSWERS)
     chosen = np.sort(rng.choice(len(context.answers), n_answers, replace=False))
     searched, confirming = _affordable(context, measure, chosen)
     numbers = rng.permuted(np.resize(chosen, max(searched, 4 * n_answers)))

@@ -62,4 +62,4 @@ def from_body(body: Mapping[str, Any]) -> Channel:
         raise UnreadableFile(
             f"the channel is of kind {quoted(kind)}; expected one of {sorted(KINDS)}."
         )
-    return KINDS[kind].from_body(body, from_body)
+    return KINDS[kind].from_body(body)

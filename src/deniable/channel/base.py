@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, TypeAlias
 
 from deniable import chance, documents, exact
 from deniable.errors import InvalidDesign
+from deniable.exact import Ratio
 
 if TYPE_CHECKING:
     from deniable.channel.coding import Coding
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from deniable.channel.two_level import TwoLevel
 
 
-_MOST_BITS = 13_000  # 3,914 digits: what `documents.integer_field` reads back
-_MOST_CELLS = 10_000_000  # exact numbers that are written out: about a gigabyte
+_MAX_BITS = 13_000  # 3,914 digits: what `documents.integer_field` reads back
+_MAX_CELLS = 10_000_000  # exact numbers that are written out: about a gigabyte
 
 
 class Witness(NamedTuple):
@@ -188,9 +189,9 @@ class Channel(ABC):
     @property
     def coding(self) -> Coding:
         """Encoding of responses in the rows of an array: integer codes by default."""
-        from deniable.channel.coding import Codes
+        from deniable.channel.coding import Coding
 
-        return Codes(self)
+        return Coding(self)
 
     def to_body(self) -> dict[str, Any]:
         """Return the channel for JSON, weights as decimal text."""
@@ -202,12 +203,8 @@ class Channel(ABC):
         }
 
     @classmethod
-    def from_body(
-        cls,
-        body: Mapping[str, Any],
-        read: Callable[[Mapping[str, Any]], Channel],  # noqa: ARG003 - for kinds with channels inside
-    ) -> Self:
-        """Read what `to_body` wrote; `read` reads channels inside."""
+    def from_body(cls, body: Mapping[str, Any]) -> Self:
+        """Deserialize what `to_body` wrote."""
         return cls(
             *(
                 documents.integer_field(body, name)
@@ -216,7 +213,7 @@ class Channel(ABC):
         )
 
     @property
-    def parity(self) -> exact.Ratio:
+    def parity(self) -> Ratio:
         """The largest ratio of the probabilities of one response given two answers; ε is its logarithm."""
         response, likely, unlikely = self.witness
         return exact.ratio(
@@ -224,9 +221,7 @@ class Channel(ABC):
             self.probability(response, given=unlikely),
         )
 
-    def bayes_factors(
-        self, response: int, answer: int
-    ) -> tuple[exact.Ratio, exact.Ratio]:
+    def bayes_factors(self, response: int, answer: int) -> tuple[Ratio, Ratio]:
         """Return the smallest and the largest Bayes factor of a response for an answer against another.
 
         For two answers both are the Bayes factor of the response. The odds against any mixture of the other
@@ -244,7 +239,7 @@ class Channel(ABC):
         """
         from deniable.channel.dense import Dense
 
-        if self.answers * self.responses > _MOST_CELLS:
+        if self.answers * self.responses > _MAX_CELLS:
             raise InvalidDesign(
                 f"this channel has {exact.shown(self.responses)} × {self.answers:,} cells; "
                 "expected at most 10 million to write out.",
@@ -298,10 +293,10 @@ def check_total(total: int) -> None:
         raise InvalidDesign(
             "the weights of a column add up to 0; expected a positive total."
         )
-    if total.bit_length() > _MOST_BITS:
+    if total.bit_length() > _MAX_BITS:
         raise InvalidDesign(
             f"the probabilities have a common denominator of {total.bit_length():,} bits; "
-            f"expected at most {_MOST_BITS:,}.",
+            f"expected at most {_MAX_BITS:,}.",
             "Write them with fewer digits, or with denominators that have more in common.",
         )
 

@@ -23,7 +23,6 @@ its coding is wanted: respondents draw one response, and load the standard libra
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
@@ -64,41 +63,64 @@ _LISTED_LABELS = (
 
 
 @dataclass(frozen=True)
-class Coding(ABC):
-    """Encoding of the responses of a channel in the rows of an array."""
+class Coding:
+    """Encoding of the responses of a channel in the rows of an array: by default the number of each.
+
+    Numbers are unsigned integers of the smallest type that holds all of them.
+    """
 
     channel: Channel
     ndim: ClassVar[int] = 1
 
-    @abstractmethod
     def space(self, rows: int) -> NDArray[Any]:
         """Return an array for so many responses, not filled in.
 
         Raises:
             InvalidRequest: no array holds responses of this channel.
         """
+        return np.empty(rows, code_type(self.channel.responses))
 
-    @abstractmethod
     def pack(self, numbers: Sequence[int]) -> NDArray[Any]:
         """Return responses, given by number, as an array."""
+        return np.array(numbers, code_type(self.channel.responses))
 
-    @abstractmethod
     def unpack(self, array: NDArray[Any]) -> list[int]:
         """Return the numbers of the responses in an array."""
+        numbers: list[int] = array.tolist()
+        return numbers
 
-    @abstractmethod
-    def read(self, values: Any) -> NDArray[Any]:
+    def read(self, values: object) -> NDArray[Any]:
         """Return input as an array of responses, without checking which responses they are.
 
         Raises:
             InvalidResponse: of another shape or type.
         """
+        array = np.asarray(values)
+        if array.ndim != 1 or array.dtype.kind not in "iu":
+            raise InvalidResponse(
+                f"the codes are of shape {array.shape} and type {array.dtype}; expected one row of integers, "
+                f"each from 0 to {self.channel.responses - 1:,}."
+            )
+        return array
 
-    @abstractmethod
     def impossible(self, array: NDArray[Any]) -> int | None:
         """Return the index of the first row that the channel never sends, if there is one."""
+        if (
+            len(array)
+            and not 0 <= int(array.min()) <= int(array.max()) < self.channel.responses
+        ):
+            return int(((array < 0) | (array >= self.channel.responses)).argmax())
+        if type(self.channel).possible is Channel.possible:
+            return None
+        distinct, first = np.unique(array, return_index=True)
+        wrong = [
+            index
+            for number, index in zip(distinct.tolist(), first, strict=True)
+            if not self.channel.possible(number)
+        ]
+        return int(min(wrong)) if wrong else None
 
-    def checked(self, values: Any) -> NDArray[Any]:
+    def checked(self, values: object) -> NDArray[Any]:
         """Return input as an array like that of `space`, after a check of every row.
 
         Raises:
@@ -118,16 +140,30 @@ class Coding(ABC):
         self.count_into(counts, array)
         return counts
 
-    @abstractmethod
     def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
         """Add responses to the counts of the cells of a tally; the rows must be possible.
 
         Raises:
             OverflowError: one of them is seen not to be. It need not be looked for.
         """
+        if not self.channel.own_cells:
+            distinct, times = np.unique(array, return_counts=True)
+            for number, count in zip(distinct.tolist(), times.tolist(), strict=True):
+                counts[list(self.channel.cells_of(number))] += count
+        elif array.dtype == np.uint8 and len(array) >= _PAIRED_BYTES:
+            counts += _count_bytes(np.ascontiguousarray(array), len(counts))
+        else:
+            _count_codes(counts, array)
+
+    def numbers(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the numbers of responses as an array of integers."""
+        return array
 
     def count_few(self, array: NDArray[Any]) -> tuple[Counts, Counts]:
         """Return the indices of the nonzero cells of a tally, and their counts; the rows must be possible."""
+        if self.channel.own_cells:
+            numbers, counts = np.unique(self.numbers(array), return_counts=True)
+            return numbers.astype(np.int64), counts
         counts = self.count(array)
         cells = np.flatnonzero(counts)
         return cells, counts[cells]
@@ -152,118 +188,30 @@ class Coding(ABC):
         """The bytes of a response: its number, lowest byte first."""
         return max(1, ((self.channel.responses - 1).bit_length() + 7) // 8)
 
-    @abstractmethod
     def to_bytes(self, array: NDArray[Any]) -> Rows:
         """Return responses as rows of `width` bytes."""
+        return np.ascontiguousarray(
+            array.astype("<u8").view(np.uint8).reshape(len(array), 8)[:, : self.width]
+        )
 
-    @abstractmethod
     def from_bytes(self, rows: Rows) -> NDArray[Any]:
         """Return rows of bytes, as `to_bytes` writes them, as an array of responses."""
+        return to_integers(rows).astype(code_type(self.channel.responses))
 
-    @abstractmethod
     def to_arrow(
         self, array: NDArray[Any], present: NDArray[np.bool_] | None = None
     ) -> Any:
         """Return responses as a column of Arrow; `present` tells which rows are there, if not all."""
+        import pyarrow as pa
 
-    @abstractmethod
+        return pa.array(array, mask=None if present is None else ~present)
+
     def from_arrow(self, column: Any) -> NDArray[Any]:
         """Return a column of Arrow without nulls as an array of responses, as `read` does.
 
         Raises:
             InvalidResponse: of a type that `to_arrow` does not give.
         """
-
-    @abstractmethod
-    def labels(
-        self,
-        array: NDArray[Any],
-        symbols: Sequence[str],
-        present: NDArray[np.bool_] | None = None,
-    ) -> Any:
-        """Return the labels of responses as a dictionary-encoded column of Arrow."""
-
-    @abstractmethod
-    def describe(self) -> str:
-        """Return in words what a response looks like."""
-
-    @abstractmethod
-    def show(self, row: Any) -> object:
-        """Return one row of an array for a message."""
-
-
-class Codes(Coding):
-    """An unsigned integer for each response, of the smallest type that holds them all: its number."""
-
-    def space(self, rows: int) -> NDArray[Any]:
-        return np.empty(rows, code_type(self.channel.responses))
-
-    def pack(self, numbers: Sequence[int]) -> NDArray[Any]:
-        return np.array(numbers, code_type(self.channel.responses))
-
-    def unpack(self, array: NDArray[Any]) -> list[int]:
-        numbers: list[int] = array.tolist()
-        return numbers
-
-    def read(self, values: Any) -> NDArray[Any]:
-        array = np.asarray(values)
-        if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise InvalidResponse(
-                f"the codes are of shape {array.shape} and type {array.dtype}; expected one row of integers, "
-                f"each from 0 to {self.channel.responses - 1:,}."
-            )
-        return array
-
-    def impossible(self, array: NDArray[Any]) -> int | None:
-        if (
-            len(array)
-            and not 0 <= int(array.min()) <= int(array.max()) < self.channel.responses
-        ):
-            return int(((array < 0) | (array >= self.channel.responses)).argmax())
-        if type(self.channel).possible is Channel.possible:
-            return None
-        distinct, first = np.unique(array, return_index=True)
-        wrong = [
-            index
-            for number, index in zip(distinct.tolist(), first, strict=True)
-            if not self.channel.possible(number)
-        ]
-        return int(min(wrong)) if wrong else None
-
-    def count_into(self, counts: Counts, array: NDArray[Any]) -> None:
-        if not self.channel.own_cells:
-            distinct, times = np.unique(array, return_counts=True)
-            for number, count in zip(distinct.tolist(), times.tolist(), strict=True):
-                counts[list(self.channel.cells_of(number))] += count
-        elif array.dtype == np.uint8 and len(array) >= _PAIRED_BYTES:
-            counts += _count_bytes(np.ascontiguousarray(array), len(counts))
-        else:
-            _count_codes(counts, array)
-
-    def count_few(self, array: NDArray[Any]) -> tuple[Counts, Counts]:
-        if not self.channel.own_cells:
-            return super().count_few(array)
-        codes, counts = np.unique(array, return_counts=True)
-        return codes.astype(np.int64), counts
-
-    def to_bytes(self, array: NDArray[Any]) -> Rows:
-        return np.ascontiguousarray(
-            array.astype("<u8").view(np.uint8).reshape(len(array), 8)[:, : self.width]
-        )
-
-    def from_bytes(self, rows: Rows) -> NDArray[Any]:
-        wide = np.zeros((len(rows), 8), np.uint8)
-        wide[:, : rows.shape[1]] = rows
-        return wide.view("<u8")[:, 0].astype(code_type(self.channel.responses))
-
-    def to_arrow(
-        self, array: NDArray[Any], present: NDArray[np.bool_] | None = None
-    ) -> Any:
-        import pyarrow as pa
-
-        return pa.array(array, mask=None if present is None else ~present)
-
-    def from_arrow(self, column: Any) -> NDArray[Any]:
         import pyarrow as pa
 
         if not pa.types.is_integer(column.type):
@@ -278,6 +226,7 @@ class Codes(Coding):
         symbols: Sequence[str],
         present: NDArray[np.bool_] | None = None,
     ) -> Any:
+        """Return the labels of responses as a dictionary-encoded column of Arrow."""
         import pyarrow as pa
 
         if self.channel.responses <= _LISTED_LABELS:
@@ -293,9 +242,11 @@ class Codes(Coding):
         )
 
     def describe(self) -> str:
+        """Return in words what a response looks like."""
         return f"a whole number from 0 to {self.channel.responses - 1:,}"
 
-    def show(self, row: Any) -> object:
+    def show(self, row: NDArray[Any]) -> object:
+        """Return one row of an array for a message."""
         return int(row)
 
 
@@ -319,7 +270,7 @@ class PackedRows(Coding):
     def unpack(self, array: NDArray[Any]) -> list[int]:
         return [int.from_bytes(row.tobytes(), "little") for row in array]
 
-    def read(self, values: Any) -> Rows:
+    def read(self, values: object) -> Rows:
         """Return packed rows: given as such, or as a 0 or 1 for each category.
 
         Raises:
@@ -369,7 +320,7 @@ class PackedRows(Coding):
         for start in range(0, len(array), _SPREAD_ROWS):
             chunk = array[start : start + _SPREAD_ROWS]
             if self.channel.own_cells:
-                counts += np.bincount(set_numbers(chunk), minlength=len(counts))
+                counts += np.bincount(self.numbers(chunk), minlength=len(counts))
             elif self.channel.by_size:
                 self._count_by_size(counts.reshape(-1, size + 1), chunk)
             else:
@@ -386,11 +337,9 @@ class PackedRows(Coding):
             table[size_index, 0] += len(group)
             table[size_index, 1:] += count_bits(rows[group])[: self.channel.size]
 
-    def count_few(self, array: NDArray[Any]) -> tuple[Counts, Counts]:
-        if not self.channel.own_cells:
-            return super().count_few(array)
-        numbers, counts = np.unique(set_numbers(array), return_counts=True)
-        return numbers, counts
+    def numbers(self, array: NDArray[Any]) -> NDArray[Any]:
+        """Return the numbers of sets of at most eight bytes."""
+        return to_integers(array).astype(np.int64)
 
     def add_up(self, counts: Counts, respondents: int) -> bool:
         sizes = self.channel.sizes
@@ -479,7 +428,7 @@ class PackedRows(Coding):
             return text
         return f"{text}, as in 'b{'1' * sizes[0]}{'0' * (size - sizes[0])}'"
 
-    def show(self, row: Any) -> object:
+    def show(self, row: NDArray[Any]) -> object:
         return f"0x{row.tobytes().hex()}"
 
 
@@ -501,16 +450,16 @@ def code_type(size: int) -> np.dtype[np.unsignedinteger]:
     return np.min_scalar_type(size - 1)
 
 
+def to_integers(rows: Rows) -> NDArray[np.uint64]:
+    """Return rows of at most eight bytes as integers, the lowest byte first."""
+    wide = np.zeros((len(rows), 8), np.uint8)
+    wide[:, : rows.shape[1]] = rows
+    return wide.view("<u8")[:, 0]
+
+
 def set_sizes(rows: Rows) -> Counts:
     """Return the number of categories in each packed row."""
     return np.asarray(np.bitwise_count(rows).sum(axis=1), np.int64)
-
-
-def set_numbers(rows: Rows) -> Counts:
-    """Return the numbers of the sets in packed rows of at most eight bytes."""
-    wide = np.zeros((len(rows), 8), np.uint8)
-    wide[:, : rows.shape[1]] = rows
-    return np.asarray(wide.view("<i8")[:, 0], np.int64)
 
 
 def count_bits(rows: Rows) -> Counts:

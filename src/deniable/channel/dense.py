@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -76,6 +76,14 @@ class Dense(Channel):
     def responses(self) -> int:
         return len(self.weights)
 
+    @property
+    def rows(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The probabilities, a row for each response."""
+        return tuple(
+            tuple(Fraction(weight, self.total) for weight in row)
+            for row in self.weights
+        )
+
     @cached_property
     def sums(self) -> tuple[tuple[int, ...], ...]:
         """Running sums of each column: the integers that a drawn position is compared with."""
@@ -98,9 +106,7 @@ class Dense(Channel):
     def witness(self) -> Witness:
         # A row that never occurs attains nothing, and would hide the other factors of a product behind 0/0.
         rows = (i for i, row in enumerate(self.weights) if any(row))
-        best = max(
-            rows, key=lambda i: exact.ratio(max(self.weights[i]), min(self.weights[i]))
-        )
+        best = max(rows, key=lambda i: exact.parity(self.weights[i]))
         row = self.weights[best]
         return Witness(best, row.index(max(row)), row.index(min(row)))
 
@@ -135,34 +141,31 @@ class Dense(Channel):
 
         Why: two responses whose rows are proportional say the same about every answer, so nothing is lost.
         """
+        groups = tuple(map(tuple, self.proportional_rows().values()))
+        return Dense(tuple(map(self.sum_rows, groups)), self.total), groups
+
+    def proportional_rows(self) -> dict[tuple[int, ...], list[int]]:
+        """Return the responses that say the same, by what they say: their rows up to a common factor."""
         groups: dict[tuple[int, ...], list[int]] = {}
         for i, row in enumerate(self.weights):
             if any(row):
-                groups.setdefault(
-                    tuple(weight // math.gcd(*row) for weight in row), []
-                ).append(i)
-        rows = tuple(
-            tuple(sum(self.weights[i][j] for i in group) for j in range(self.answers))
-            for group in groups.values()
-        )
-        return Dense(rows, self.total), tuple(map(tuple, groups.values()))
+                shape = tuple(weight // math.gcd(*row) for weight in row)
+                groups.setdefault(shape, []).append(i)
+        return groups
+
+    def sum_rows(self, responses: Iterable[int]) -> tuple[int, ...]:
+        """Return the weights of several responses together, one for each answer."""
+        rows = (self.weights[i] for i in responses)
+        return tuple(map(sum, zip(*rows, strict=True)))
 
     def to_body(self) -> dict[str, Any]:
         weights = [[str(weight) for weight in row] for row in self.weights]
         return {"kind": self.KIND, "total": str(self.total), "weights": weights}
 
     @classmethod
-    def from_body(
-        cls,
-        body: Mapping[str, Any],
-        read: Callable[[Mapping[str, Any]], Channel],  # noqa: ARG003 - no channels inside
-    ) -> Dense:
-        rows = [
-            documents.field({"row": row}, "row", list)
-            for row in documents.field(body, "weights", list)
-        ]
+    def from_body(cls, body: Mapping[str, Any]) -> Dense:
         weights = tuple(
             tuple(documents.integer_field({"weight": cell}, "weight") for cell in row)
-            for row in rows
+            for row in documents.entries(body, "weights", "row", list)
         )
         return cls(weights, documents.integer_field(body, "total"))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from deniable import exact
 from deniable.errors import InvalidDesign, quoted
 
-MOST_VALUES = 1 << 31
+MAX_VALUES = 1 << 31
 """Values of a field; the products of two of them fit into a word."""
 
 POWERS = {
@@ -103,13 +104,9 @@ def field(values: int) -> Field:
 
 def is_field(values: object) -> bool:
     """Whether there is a field of so many values here."""
-    if (
-        isinstance(values, bool)
-        or not isinstance(values, int)
-        or not 2 <= values < MOST_VALUES
-    ):
-        return False
-    return values in POWERS or is_prime(values)
+    return exact.is_whole(values, 2, MAX_VALUES - 1) and (
+        values in POWERS or is_prime(values)
+    )
 
 
 @lru_cache

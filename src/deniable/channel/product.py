@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from deniable import chance, documents
+from deniable import chance, documents, exact
 from deniable.channel.base import Channel, Witness
 from deniable.errors import InvalidDesign
 
@@ -62,10 +62,7 @@ class Product(Channel):
             self.split_answer(given),
             strict=True,
         )
-        return math.prod(
-            (factor.probability(i, given=j) for factor, i, j in factors),
-            start=Fraction(1),
-        )
+        return exact.product(factor.probability(i, given=j) for factor, i, j in factors)
 
     def extremes(
         self, response: int, *, besides: int | None = None
@@ -87,12 +84,10 @@ class Product(Channel):
                 for f, (factor, i) in enumerate(factor_responses)
             ]
         largest = max(
-            math.prod((high for high, _ in candidate), start=Fraction(1))
-            for candidate in candidates
+            exact.product(high for high, _ in candidate) for candidate in candidates
         )
         smallest = min(
-            math.prod((low for _, low in candidate), start=Fraction(1))
-            for candidate in candidates
+            exact.product(low for _, low in candidate) for candidate in candidates
         )
         return largest, smallest
 
@@ -135,14 +130,11 @@ class Product(Channel):
         }
 
     @classmethod
-    def from_body(
-        cls, body: Mapping[str, Any], read: Callable[[Mapping[str, Any]], Channel]
-    ) -> Product:
-        factors = [
-            documents.field({"factor": entry}, "factor", dict)
-            for entry in documents.field(body, "factors", list)
-        ]
-        return cls(tuple(read(factor) for factor in factors))
+    def from_body(cls, body: Mapping[str, Any]) -> Product:
+        from deniable.channel import from_body
+
+        entries = documents.entries(body, "factors", "factor", dict)
+        return cls(tuple(map(from_body, entries)))
 
 
 def split(number: int, sizes: Sequence[int]) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,6 +18,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from deniable import chance, documents, exact
+from deniable.chance import SYSTEM, Source
 from deniable.channel.base import (
     Channel,
     MergedRows,
@@ -28,18 +29,19 @@ from deniable.channel.base import (
 )
 from deniable.channel.two_level import TwoLevel, same_sizes
 from deniable.errors import InvalidDesign, UnreadableFile, quoted
+from deniable.exact import Ratio
 
 if TYPE_CHECKING:
     from deniable.channel.coding import PackedRows
     from deniable.channel.support import Matrix, Support, Vector
 
-MOST_CATEGORIES = 1 << 24
+MAX_CATEGORIES = 1 << 24
 """Beyond this a single response takes megabytes; up to it each pick that fills a set takes one word."""
 
-MOST_COUNTED_APART = 12
+MAX_COUNTED_APART = 12
 """Categories up to which a tally counts each set of them apart, and so loses nothing: 4,096 counts, 32 kB."""
 
-MOST_CELLS = 4_000_000
+MAX_CELLS = 4_000_000
 """Cells of a tally by size: 32 MB of counts, about 2,000 categories where every size can be sent."""
 
 DIGITS = 8
@@ -100,22 +102,21 @@ class Sets(TwoLevel):
             return self.weight(ones) * p_included / math.comb(self.size - 1, ones - 1)
         return self.weight(ones) * (1 - p_included) / math.comb(self.size - 1, ones)
 
-    def odds(self, ones: int) -> exact.Ratio:
+    def odds(self, ones: int) -> Ratio:
         """Return the probability of a set given an answer inside over that given one outside; 0 < ones < size."""
         p_included = self.inclusion(ones)
         return exact.ratio(p_included * (self.size - ones), (1 - p_included) * ones)
 
     @property
-    def hit_rate(self) -> Fraction:
-        return sum(
-            (self.weight(ones) * self.inclusion(ones) for ones in self.sizes),
-            Fraction(0),
+    def p_true(self) -> Fraction:
+        return exact.total(
+            self.weight(ones) * self.inclusion(ones) for ones in self.sizes
         )
 
     @property
-    def stray_rate(self) -> Fraction:
-        mean = sum((self.weight(ones) * ones for ones in self.sizes), Fraction(0))
-        return (mean - self.hit_rate) / (self.size - 1)
+    def p_false(self) -> Fraction:
+        mean = exact.total(self.weight(ones) * ones for ones in self.sizes)
+        return (mean - self.p_true) / (self.size - 1)
 
     @property
     def joint(self) -> tuple[Fraction, Fraction]:
@@ -123,15 +124,12 @@ class Sets(TwoLevel):
             self.size,
             [(ones, self.weight(ones), self.inclusion(ones)) for ones in self.sizes],
         )
-        p_both = sum((w * p * (t - 1) for t, w, p in components), Fraction(0)) / (k - 1)
+        p_both = exact.total(w * p * (t - 1) for t, w, p in components) / (k - 1)
         if k == 2:  # there are no two others, and q² is what makes their term vanish
-            return p_both, self.stray_rate**2
-        pairs = sum(
-            (
-                w * (p * (t - 1) * (t - 2) + (1 - p) * t * (t - 1))
-                for t, w, p in components
-            ),
-            Fraction(0),
+            return p_both, self.p_false**2
+        pairs = exact.total(
+            w * (p * (t - 1) * (t - 2) + (1 - p) * t * (t - 1))
+            for t, w, p in components
         )
         return p_both, pairs / ((k - 1) * (k - 2))
 
@@ -168,9 +166,7 @@ class Sets(TwoLevel):
 
         return round_to_floats([self.weight(ones) for ones in self.sizes])
 
-    def bayes_factors(
-        self, response: int, answer: int
-    ) -> tuple[exact.Ratio, exact.Ratio]:
+    def bayes_factors(self, response: int, answer: int) -> tuple[Ratio, Ratio]:
         ones = response.bit_count()
         if not self.possible(response) or not 0 < ones < self.size:
             return Fraction(1), Fraction(1)
@@ -202,7 +198,7 @@ class Sets(TwoLevel):
         return Witness((1 << ones) - 1, likely, unlikely)
 
     @property
-    def parity(self) -> exact.Ratio:
+    def parity(self) -> Ratio:
         """The largest ratio of the probabilities of one set given two answers, without writing either out."""
         ones = self.witness.response.bit_count()
         return _larger_odds(self.odds(ones)) if 0 < ones < self.size else Fraction(1)
@@ -234,9 +230,8 @@ class Sets(TwoLevel):
     def delta(self, gamma: Fraction) -> Fraction:
         """Return the exact δ: two answers differ in the sets that hold one of them and not the other."""
         check_gamma(gamma)
-        return sum(
-            (self.weight(ones) * self._excess(ones, gamma) for ones in self.sizes),
-            Fraction(0),
+        return exact.total(
+            self.weight(ones) * self._excess(ones, gamma) for ones in self.sizes
         )
 
     def _excess(self, ones: int, gamma: Fraction) -> Fraction:
@@ -257,7 +252,7 @@ class Sets(TwoLevel):
     @cached_property
     def own_cells(self) -> bool:
         """Whether a tally counts each set apart: up to twelve categories."""
-        return self.size <= MOST_COUNTED_APART
+        return self.size <= MAX_COUNTED_APART
 
     @property
     def cells(self) -> int:
@@ -277,15 +272,15 @@ class Sets(TwoLevel):
         return [start, *(start + 1 + j for j in members)]
 
     def _check_cells(self) -> None:
-        if self.cells > MOST_CELLS:
+        if self.cells > MAX_CELLS:
             raise InvalidDesign(
                 f"a tally by size of {self.size:,} categories has {self.cells:,} cells; "
-                f"expected at most {MOST_CELLS:,}.",
+                f"expected at most {MAX_CELLS:,}.",
                 "Count categories alone (by_size=False), or use subset(), whose sets have one size.",
             )
 
 
-def _larger_odds(odds: exact.Ratio) -> exact.Ratio:
+def _larger_odds(odds: Ratio) -> Ratio:
     if odds in (0, math.inf):
         return math.inf
     return max(odds, 1 / Fraction(odds))
@@ -295,7 +290,7 @@ def fill(
     size: int,
     ones: int,
     answer: int,
-    source: chance.Source,
+    source: Source,
     *,
     inside: bool,
     steps: int,
@@ -333,9 +328,9 @@ def check_size(size: int) -> None:
     Raises:
         InvalidDesign: otherwise.
     """
-    if not 2 <= size <= MOST_CATEGORIES:
+    if not 2 <= size <= MAX_CATEGORIES:
         raise InvalidDesign(
-            f"there are {exact.shown(size)} categories; expected 2 to {MOST_CATEGORIES:,}."
+            f"there are {exact.shown(size)} categories; expected 2 to {MAX_CATEGORIES:,}."
         )
 
 
@@ -399,7 +394,7 @@ class Subset(Sets):
     def inclusion(self, ones: int) -> Fraction:  # noqa: ARG002 - there is one size
         return Fraction(self.inside, self.total)
 
-    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def draw(self, given: int, source: Source = SYSTEM) -> int:
         inside = chance.below(self.total, source) < self.inside
         return fill(
             self.size, self.ones, given, source, inside=inside, steps=self.steps
@@ -456,7 +451,7 @@ class Bits(Sets):
     @property
     def separations(self) -> tuple[tuple[Fraction, Fraction], ...]:
         """Those of the bit of the one answer without that of the other."""
-        hit, stray = self.hit_rate, self.stray_rate
+        hit, stray = self.p_true, self.p_false
         return ((hit * (1 - stray), stray * (1 - hit)),)
 
     def digits(self, weight: int) -> tuple[int, int]:
@@ -500,21 +495,21 @@ class Bits(Sets):
         )
         return Fraction(answer_weight * other_weight, self.total**self.size)
 
-    def odds(self, ones: int) -> exact.Ratio:  # noqa: ARG002 - the same for every size
+    def odds(self, ones: int) -> Ratio:  # noqa: ARG002 - the same for every size
         return exact.ratio(*self._own_odds())
 
     @property
-    def hit_rate(self) -> Fraction:
+    def p_true(self) -> Fraction:
         return Fraction(self.hit, self.total)
 
     @property
-    def stray_rate(self) -> Fraction:
+    def p_false(self) -> Fraction:
         return Fraction(self.stray, self.total)
 
     @property
     def joint(self) -> tuple[Fraction, Fraction]:
         """Bits are independent."""
-        return self.hit_rate * self.stray_rate, self.stray_rate**2
+        return self.p_true * self.p_false, self.p_false**2
 
     def size_law(self) -> Vector:
         """Return the probability of each size; exact ones of a thousand bits have tens of thousands of digits."""
@@ -549,7 +544,7 @@ class Bits(Sets):
             / self.total**2
         )
 
-    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def draw(self, given: int, source: Source = SYSTEM) -> int:
         words, every, answer_bit = -(-self.size // 64), (1 << self.size) - 1, 1 << given
         (hit, hit_rest), (stray, stray_rest) = (
             self.digits(self.hit),
@@ -581,11 +576,7 @@ class Bits(Sets):
         }
 
     @classmethod
-    def from_body(
-        cls,
-        body: Mapping[str, Any],
-        read: Callable[[Mapping[str, Any]], Channel],  # noqa: ARG003 - no channels inside
-    ) -> Bits:
+    def from_body(cls, body: Mapping[str, Any]) -> Bits:
         tally = documents.field(body, "tally", str)
         if tally not in ("by size", "by category"):
             raise UnreadableFile(
@@ -697,7 +688,7 @@ class Mixture(Sets):
     def inclusion(self, ones: int) -> Fraction:
         return Fraction(self._by_size[ones].inside, self.total)
 
-    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def draw(self, given: int, source: Source = SYSTEM) -> int:
         component = self.parts[
             bisect_right(self.sums, chance.below(self.total, source))
         ]
@@ -723,21 +714,12 @@ class Mixture(Sets):
         }
 
     @classmethod
-    def from_body(
-        cls,
-        body: Mapping[str, Any],
-        read: Callable[[Mapping[str, Any]], Channel],  # noqa: ARG003 - no channels inside
-    ) -> Mixture:
-        components = [
-            documents.field({"part": entry}, "part", dict)
-            for entry in documents.field(body, "parts", list)
-        ]
-        read_parts = tuple(
-            Part(*(documents.integer_field(component, name) for name in Part._fields))
-            for component in components
+    def from_body(cls, body: Mapping[str, Any]) -> Mixture:
+        parts = tuple(
+            Part(*(documents.integer_field(entry, name) for name in Part._fields))
+            for entry in documents.entries(body, "parts", "part", dict)
         )
-        return cls(
-            documents.integer_field(body, "size"),
-            read_parts,
-            documents.integer_field(body, "total"),
+        size, total = (
+            documents.integer_field(body, name) for name in ("size", "total")
         )
+        return cls(size, parts, total)

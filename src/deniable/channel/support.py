@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 Vector: TypeAlias = NDArray[np.float64]
 Matrix: TypeAlias = NDArray[np.float64]
 
-MOST_CELLS = 1 << 25
+MAX_CELLS = 1 << 25
 """Cells of a table of answers and responses that is written out: 256 MiB."""
 
 
@@ -46,13 +46,13 @@ class Support(ABC):
     def cells(self) -> int:
         """Number of cells."""
 
-    @abstractmethod
     def gather(self, cells: Vector) -> Vector:
         """Return for each answer the sum over the cells that speak for it."""
+        return self.table() @ cells
 
-    @abstractmethod
     def scatter(self, answers: Vector) -> Vector:
         """Return for each cell the sum over the answers that it speaks for."""
+        return answers @ self.table()
 
     def table(self) -> Matrix:
         """Write B out, answers × cells.
@@ -60,10 +60,10 @@ class Support(ABC):
         Raises:
             InvalidRequest: too large.
         """
-        if self.size * self.cells > MOST_CELLS:
+        if self.size * self.cells > MAX_CELLS:
             raise InvalidRequest(
                 f"a table of {self.size:,} categories and {self.cells:,} responses is too large to write out; "
-                f"expected at most {MOST_CELLS:,} cells.",
+                f"expected at most {MAX_CELLS:,} cells.",
                 "Variances, intervals and contrasts do not need it.",
             )
         return np.array([np.rint(self.scatter(unit)) for unit in np.eye(self.size)])
@@ -117,12 +117,6 @@ class EachSet(Support):
     def cells(self) -> int:
         return 1 << self.size
 
-    def gather(self, cells: Vector) -> Vector:
-        return self.table() @ cells
-
-    def scatter(self, answers: Vector) -> Vector:
-        return answers @ self.table()
-
     def table(self) -> Matrix:
         return np.array(
             [np.arange(self.cells) >> j & 1 for j in range(self.size)], np.float64
@@ -150,10 +144,10 @@ class SupportTable(Support):
         Raises:
             InvalidRequest: too large.
         """
-        if channel.answers * channel.responses > MOST_CELLS:
+        if channel.answers * channel.responses > MAX_CELLS:
             raise InvalidRequest(
                 f"a table of {channel.answers:,} categories and {channel.responses:,} responses is too large to write "
-                f"out; expected at most {MOST_CELLS:,} cells."
+                f"out; expected at most {MAX_CELLS:,} cells."
             )
         responses = range(channel.responses)
         rows = [
@@ -171,11 +165,8 @@ class SupportTable(Support):
     def cells(self) -> int:
         return int(self.entries.shape[1])
 
-    def gather(self, cells: Vector) -> Vector:
-        return self.entries @ cells
-
-    def scatter(self, answers: Vector) -> Vector:
-        return answers @ self.entries
+    def table(self) -> Matrix:
+        return self.entries
 
 
 @dataclass(frozen=True)

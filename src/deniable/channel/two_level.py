@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
 from deniable import chance
+from deniable.chance import SYSTEM, Source
 from deniable.channel.base import (
     Channel,
     MergedRows,
@@ -72,12 +73,12 @@ class TwoLevel(Channel):
 
     @property
     @abstractmethod
-    def hit_rate(self) -> Fraction:
+    def p_true(self) -> Fraction:
         """p: how often a response supports the answer."""
 
     @property
     @abstractmethod
-    def stray_rate(self) -> Fraction:
+    def p_false(self) -> Fraction:
         """q: how often a response supports any one category that is not the answer."""
 
     @property
@@ -131,9 +132,10 @@ class TwoWeights(TwoLevel):
     """
 
     @property
-    @abstractmethod
     def weights(self) -> tuple[int, int]:
         """The weight of a response given an answer that it supports, and given another."""
+        large, small = (getattr(self, name) for name in self.WEIGHTS)
+        return large, small
 
     @property
     @abstractmethod
@@ -156,11 +158,11 @@ class TwoWeights(TwoLevel):
         return Fraction(large, self.total), Fraction(small, self.total)
 
     @property
-    def hit_rate(self) -> Fraction:
+    def p_true(self) -> Fraction:
         return Fraction(self.backing * self.weights[0], self.total)
 
     @property
-    def stray_rate(self) -> Fraction:
+    def p_false(self) -> Fraction:
         large, small = self.weights
         return Fraction(
             (self.backing - self.apart) * large + self.apart * small, self.total
@@ -176,6 +178,10 @@ class TwoWeights(TwoLevel):
             Fraction(self.apart * weight, self.total) for weight in self.weights
         )
         return ((large, small),)
+
+    def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
+        values = set(self.extremes(0))
+        return [((0,) if len(values) > 1 else tuple(range(self.responses)), values)]
 
     def delta(self, gamma: Fraction) -> Fraction:
         """Return the exact δ: two answers differ in as many responses as tell them apart, one way or the other."""
@@ -242,18 +248,10 @@ class Diagonal(TwoWeights):
 
         return Subset(self.size, 1, self.same, self.total)
 
-    def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
-        values = set(self.extremes(0))
-        return [((0,) if len(values) > 1 else tuple(range(self.responses)), values)]
-
     @property
     def set_size(self) -> int:
         """One: each response is a category."""
         return 1
-
-    @property
-    def weights(self) -> tuple[int, int]:
-        return self.same, self.other
 
     def supports(self, response: int, answer: int) -> bool:
         return response == answer
@@ -276,7 +274,7 @@ class Diagonal(TwoWeights):
     def witness(self) -> Witness:
         return Witness(0, 0, 1) if self.same >= self.other else Witness(0, 1, 0)
 
-    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def draw(self, given: int, source: Source = SYSTEM) -> int:
         q = chance.below(self.total, source) // self.other
         if q >= self.size - 1:
             return given
@@ -338,10 +336,6 @@ class Hadamard(TwoWeights):
         return self.order - 1
 
     @property
-    def weights(self) -> tuple[int, int]:
-        return self.large, self.small
-
-    @property
     def backing(self) -> int:
         return self.half - 1
 
@@ -362,20 +356,19 @@ class Hadamard(TwoWeights):
 
         return HadamardRows(self.size, self.order)
 
-    def merged_rows(self, max_written: int) -> MergedRows | None:  # noqa: ARG002 - of any size
+    def merged_rows(self, max_written: int) -> MergedRows | None:
         if self.size == 2 < self.responses:
             return None
         # A row is constant for no three answers, and no two rows are alike: columns 1, 2 and 4 … tell them apart, and
         # no row is −1 in columns 1, 2 and 3 at once.
-        values = set(self.extremes(0))
-        return [((0,) if len(values) > 1 else tuple(range(self.responses)), values)]
+        return super().merged_rows(max_written)
 
     @property
     def witness(self) -> Witness:
         """Response and pair of answers that attain the parity: row 2 is +1 in column 1, −1 in column 2."""
         return Witness(1, 0, 1)
 
-    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def draw(self, given: int, source: Source = SYSTEM) -> int:
         position = chance.below(self.total, source)
         edge = (self.half - 1) * self.large
         if position < edge:
@@ -469,10 +462,6 @@ class Hashing(TwoWeights):
         return self.hashes * self.values
 
     @property
-    def weights(self) -> tuple[int, int]:
-        return self.same, self.other
-
-    @property
     def backing(self) -> int:
         return self.hashes
 
@@ -555,7 +544,7 @@ class Hashing(TwoWeights):
         """A response and a pair of answers that attain the parity: the first hash is the last digit."""
         return Witness(0, 0, 1)
 
-    def draw(self, given: int, source: chance.Source = chance.SYSTEM) -> int:
+    def draw(self, given: int, source: Source = SYSTEM) -> int:
         number, remainder = divmod(chance.below(self.total, source), self.per_hash)
         true, d = self.hashed(number, given), remainder // self.other
         value = true if d >= self.values - 1 else d + (d >= true)

@@ -84,9 +84,9 @@ def _read_designs(files: list[str]) -> list[Design] | dict[str, Design]:
 
 _KINDS = KINDS | {
     DESIGNS: Kind("[NAME=]FILE", list[str], load=_read_designs),
-    "Sequence[Sequence[exact.Rational]]": Kind("A,B;C,D", load=read_rows),
-    "Mapping[str, exact.Rational | None]": Kind("NAME=NUMBER,…", load=read_numbers),
-    "Sequence[exact.Rational]": Kind("A,B,C", load=read_numbers),
+    "Sequence[Sequence[Rational]]": Kind("A,B;C,D", load=read_rows),
+    "Mapping[str, Rational | None]": Kind("NAME=NUMBER,…", load=read_numbers),
+    "Sequence[Rational]": Kind("A,B,C", load=read_numbers),
     "Weighting": Kind("A,B,C|NAME=NUMBER,…", load=read_numbers),
     "Weights": Kind("A,B,C|SIZE=NUMBER,…", load=read_numbers),
     "Importance": Kind("NAME|NAME=NUMBER,…", load=_read_importance),

@@ -58,8 +58,8 @@ KINDS: dict[str, Kind] = {
     "list[str]": Kind("TEXT", list[str]),
     "list[Path]": Kind("FILE", list[Path]),
     "float": Kind("SHARE", float, read_share),
-    "exact.Rational": Kind("NUMBER"),
-    "Sequence[exact.Rational]": Kind("A,B", load=lambda text: text.split(",")),
+    "Rational": Kind("NUMBER"),
+    "Sequence[Rational]": Kind("A,B", load=lambda text: text.split(",")),
     "Sequence[float]": Kind("A,B", Any, read_pair),
     "Sequence[int]": Kind("A,B", Any, read_whole_pair),
     "SharePair": Kind("A,B", Any, read_share_pair),
@@ -163,7 +163,8 @@ def kind_of(
     """Return how a parameter is written in the shell; None for a type that is not among the kinds."""
     if parameter.name in _NUMBERS and str(parameter.annotation).startswith("float"):
         return Kind("NUMBER", float, read_float)
-    return kinds.get(str(parameter.annotation).removesuffix(" | None"))
+    annotation = str(parameter.annotation).removesuffix(" | None")
+    return kinds.get(annotation.replace("exact.", ""))
 
 
 def shell_parameter(

@@ -20,7 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from deniable.blind import EXPONENT, LEAST_BITS, Key
+from deniable.blind import EXPONENT, MIN_BITS, Key
 from deniable.chance import SYSTEM, Source, below
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile
@@ -55,15 +55,15 @@ class SigningKey:
         object.__setattr__(self, "public", Key(self.numbers.public_numbers.n))
 
     @classmethod
-    def make(cls, *, bits: int = LEAST_BITS) -> SigningKey:
+    def make(cls, *, bits: int = MIN_BITS) -> SigningKey:
         """Make a new key.
 
         Raises:
             InvalidRequest: too short.
         """
-        if bits < LEAST_BITS:
+        if bits < MIN_BITS:
             raise InvalidRequest(
-                f"a key of {bits} bits is too short; expected at least {LEAST_BITS}."
+                f"a key of {bits} bits is too short; expected at least {MIN_BITS}."
             )
         return cls(
             rsa.generate_private_key(

@@ -24,14 +24,15 @@ from deniable.criteria.belief import (
     posterior_range,
 )
 from deniable.criteria.boundaries import Boundaries
-from deniable.criteria.relaxed import Relaxed, delta_curve
 from deniable.criteria.strict import (
     BayesFactor,
     BetaFactor,
     Epsilon,
     KnownPrior,
     PosteriorCap,
+    Relaxed,
     RhoToRho,
+    delta_curve,
     posterior_bounds,
 )
 

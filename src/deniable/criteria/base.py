@@ -11,6 +11,7 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 from deniable import exact
 from deniable.channel import Channel
+from deniable.exact import Ratio
 
 
 class Labelled(Protocol):
@@ -99,8 +100,8 @@ class Verdict:
 
     criterion: Criterion
     holds: bool
-    required: exact.Ratio
-    attained: exact.Ratio
+    required: Ratio
+    attained: Ratio
     measure: str
     witness: Breach | None
     sentence: str
@@ -117,7 +118,7 @@ class Criterion(ABC):
 
     @property
     @abstractmethod
-    def parity(self) -> exact.Ratio:
+    def parity(self) -> Ratio:
         """The largest γ such that every channel of parity γ or less meets the demand, rounded down."""
 
     @abstractmethod
@@ -164,7 +165,7 @@ class Strict(Criterion):
         )
 
     @abstractmethod
-    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
+    def breaking_prior(self, gamma: Ratio) -> tuple[Fraction, bool]:
         """Return a prior at which a parity above the allowed one breaks the demand, and whether upward."""
 
     def check(self, subject: Subject) -> Verdict:
@@ -207,12 +208,12 @@ def names_of(
     )
 
 
-def format_ratio(number: exact.Ratio) -> str:
+def format_ratio(number: Ratio) -> str:
     """Return a number for a sentence."""
     return "∞" if number == math.inf else f"{float(number):.6g}"
 
 
-def max_posterior(gamma: exact.Ratio, prior: Fraction) -> Fraction:
+def max_posterior(gamma: Ratio, prior: Fraction) -> Fraction:
     """Return h_γ(p) = γp / (1 + (γ − 1)p): the largest posterior at parity γ ([Cha19], eq. 4.9)."""
     if gamma == math.inf:
         return Fraction(prior > 0)
@@ -227,7 +228,7 @@ def _posterior(
     return joint / (joint + (1 - prior) * channel.probability(response, given=unlikely))
 
 
-def _ratio_clause(names: tuple[str, str, str], times: exact.Ratio) -> str:
+def _ratio_clause(names: tuple[str, str, str], times: Ratio) -> str:
     response, likely, unlikely = names
     if times == math.inf:
         return f"{response} is sent from {likely} and never from {unlikely}"

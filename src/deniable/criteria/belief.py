@@ -10,8 +10,9 @@ from deniable import exact
 from deniable.channel import Channel
 from deniable.criteria.base import Subject, channel_of, max_posterior
 from deniable.errors import InvalidRequest
+from deniable.exact import Rational
 
-Prior: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
+Prior: TypeAlias = Mapping[str, Rational] | Sequence[Rational]
 """A probability for each answer: in their order, or by category."""
 
 Event: TypeAlias = Collection[str] | Collection[int]
@@ -71,11 +72,9 @@ def posterior_range(subject: Subject, prior: Prior, event: Event) -> BeliefRange
     """
     belief = read_prior(subject, prior)
     chosen = read_event(subject, event)
-    before = sum((belief[j] for j in chosen), Fraction(0))
+    before = exact.total(belief[j] for j in chosen)
     beliefs = [
-        Belief(
-            response, before, sum((joint[j] for j in chosen), Fraction(0)) / sum(joint)
-        )
+        Belief(response, before, exact.total(joint[j] for j in chosen) / sum(joint))
         for response, joint in joints(channel_of(subject), belief)
     ]
     return BeliefRange(
@@ -99,8 +98,8 @@ def bayes_error(subject: Subject, prior: Prior) -> Fraction:
         Fraction(1, 2)
     """
     belief = read_prior(subject, prior)
-    return 1 - sum(
-        (max(joint) for _, joint in joints(channel_of(subject), belief)), Fraction(0)
+    return 1 - exact.total(
+        max(joint) for _, joint in joints(channel_of(subject), belief)
     )
 
 
@@ -150,14 +149,14 @@ def read_prior(subject: Subject, prior: Prior) -> tuple[Fraction, ...]:
     return read_probabilities(prior)
 
 
-def read_probabilities(prior: Sequence[exact.Rational]) -> tuple[Fraction, ...]:
+def read_probabilities(prior: Sequence[Rational]) -> tuple[Fraction, ...]:
     """Read probabilities that add up to 1, or miss it only by the rounding of floats.
 
     Raises:
         InvalidRequest: another sum.
     """
     values = [exact.probability(share, name="a prior") for share in prior]
-    total = sum(values, Fraction(0))
+    total = exact.total(values)
     if abs(total - 1) > Fraction(1, 10**6):
         raise InvalidRequest(f"the prior adds up to {float(total):.6g}; expected 1.")
     return tuple(value / total for value in values)

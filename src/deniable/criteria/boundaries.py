@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from deniable import exact
 from deniable.criteria.base import Bounds, Strict
 from deniable.errors import InvalidNumber, InvalidRequest, quoted
+from deniable.exact import Ratio, Rational
 
 Point: TypeAlias = tuple[Fraction, Fraction]
 Polyline: TypeAlias = tuple[Point, ...]
@@ -54,7 +55,7 @@ class Segment(NamedTuple):
         """Return h(p)."""
         return self.low + self.slope * (p - self.left)
 
-    def ratio(self, p: Fraction) -> exact.Ratio:
+    def ratio(self, p: Fraction) -> Ratio:
         """Return R(p), with its limits at 0 and 1."""
         h = self.at(p)
         if p == 0:
@@ -63,7 +64,7 @@ class Segment(NamedTuple):
             return 1 / self.slope if self.slope else math.inf
         return exact.ratio((1 - p) * h, p * (1 - h))
 
-    def infimum(self) -> tuple[exact.Ratio, Fraction]:
+    def infimum(self) -> tuple[Ratio, Fraction]:
         """Return a rational lower bound of inf R over the segment, exact where it is rational, and its prior."""
         if self._trend(self.left) < 0 < self._trend(self.right):
             a, b = self._line()
@@ -101,7 +102,7 @@ def to_segments(line: Polyline) -> list[Segment]:
 
 
 @lru_cache(maxsize=16)
-def infimum(line: Polyline) -> tuple[exact.Ratio, Segment, Fraction]:
+def infimum(line: Polyline) -> tuple[Ratio, Segment, Fraction]:
     """Return B(h), rounded down, with the piece and the prior where it is attained or approached."""
     infima = [
         (*segment.infimum(), segment) for segment in _drop_dominated(to_segments(line))
@@ -148,7 +149,7 @@ def _odds_ratio(prior: Fraction, posterior: Fraction) -> float:
     return (1 - p) * h / (p * (1 - h)) if h < 1 else math.inf
 
 
-def breaking_prior(line: Polyline, gamma: exact.Ratio) -> Fraction:
+def breaking_prior(line: Polyline, gamma: Ratio) -> Fraction:
     """Return a prior p with h_γ(p) > h(p), for a γ above B(h)."""
     _, segment, goal = infimum(line)
     p = goal
@@ -174,7 +175,7 @@ def mirror_line(line: Polyline) -> Polyline:
     return tuple((1 - p, 1 - h) for p, h in reversed(line))
 
 
-def read_points(points: Sequence[Sequence[exact.Rational]], name: str) -> Polyline:
+def read_points(points: Sequence[Sequence[Rational]], name: str) -> Polyline:
     """Read an upper boundary from points (prior, posterior), at rising priors from 0 to 1.
 
     Raises:
@@ -314,7 +315,7 @@ def _root_below(square: Fraction) -> Fraction:
     return Fraction(math.isqrt(product << 2 * _BITS), square.denominator << _BITS)
 
 
-Boundary: TypeAlias = Sequence[Sequence[exact.Rational]] | Callable[[Any], Any]
+Boundary: TypeAlias = Sequence[Sequence[Rational]] | Callable[[Any], Any]
 """Points (prior, posterior) joined by straight lines, two at one prior for a jump; or a function of the prior."""
 
 
@@ -367,11 +368,11 @@ class Boundaries(Strict):
             )
 
     @cached_property
-    def parity(self) -> exact.Ratio:
+    def parity(self) -> Ratio:
         """B(h), rounded down; infinite where the boundaries forbid nothing."""
         return infimum(self._tighter[0])[0]
 
-    def bounds(self, prior: exact.Rational) -> Bounds:
+    def bounds(self, prior: Rational) -> Bounds:
         """Return the two boundaries at a prior."""
         p = exact.probability(prior, name="prior")
         upper, lower = self._lines
@@ -380,7 +381,7 @@ class Boundaries(Strict):
             evaluate_line(upper, p) if upper else Fraction(1),
         )
 
-    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
+    def breaking_prior(self, gamma: Ratio) -> tuple[Fraction, bool]:
         """Return a prior at which h_γ lies above the tighter boundary."""
         line, upward = self._tighter
         return breaking_prior(line, gamma), upward

@@ -1,14 +1,17 @@
-"""Demands that are a number or two: ε, Bayes factors, β-factor, ρ1-to-ρ2, a cap on the posterior, a known prior."""
+"""Demands of a number or two: ε, (ε, δ), Bayes factors, β-factor, ρ1-to-ρ2, a cap on the posterior, a known prior."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 from deniable import exact
+from deniable.channel import Channel
 from deniable.criteria.base import (
     Bounds,
     Breach,
@@ -31,6 +34,142 @@ from deniable.criteria.belief import (
     read_probabilities,
 )
 from deniable.errors import InvalidNumber, InvalidRequest
+from deniable.exact import Ratio, Rational
+
+_SEARCHED = (
+    1_000_000  # comparisons that a search for the worst pair of answers may take
+)
+
+
+@dataclass(frozen=True)
+class Relaxed(Criterion):
+    """P(S | x) ≤ e^ε·P(S | x′) + δ for all answers x, x′ and all sets S of responses.
+
+    A float is taken with the larger of the number it holds and the decimal it shows, so that a design passes at the
+    (ε, δ) it is certified with.
+
+    Guarantee: `check` is exact. `parity` is (e^ε + δ)/(1 − δ): every design of at most this parity meets the demand,
+    whatever the number of answers; one of a larger parity may meet it too.
+
+    Why: two columns of parity γ are a garbling of Warner's design with p = γ/(γ + 1), for which δ(ε) = p − e^ε(1 − p).
+
+    Raises:
+        InvalidNumber: a negative ε, or a δ outside [0, 1].
+
+    Example:
+        >>> from deniable.designs import binary
+        >>> Relaxed("0.5", "0.1").check(binary(1, "0.1")).holds
+        True
+    """
+
+    epsilon: Rational
+    delta: Rational
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact.non_negative_epsilon(self.epsilon))
+        shows = exact.probability(self.delta, name="delta")
+        holds = Fraction(self.delta) if isinstance(self.delta, float) else shows
+        object.__setattr__(self, "delta", max(shows, holds))
+
+    @cached_property
+    def parity(self) -> exact.Ratio:
+        """(e^ε + δ)/(1 − δ), with e^ε rounded down."""
+        delta = Fraction(self.delta)
+        return (self._ratio + delta) / (1 - delta) if delta < 1 else math.inf
+
+    def check(self, subject: Subject) -> Verdict:
+        """Compare δ(ε) of a design or a channel with the δ that is allowed, exactly but for e^ε rounded down."""
+        channel, allowed = channel_of(subject), Fraction(self.delta)
+        attained = channel.delta(self._ratio)
+        if attained <= allowed:
+            sentence = f"Holds: at ε = {self._epsilon} the design has δ = {format_ratio(attained)}; {self} allows it."
+            return Verdict(self, True, allowed, attained, "delta", None, sentence)
+        breach = self._breach(subject)
+        sentence = (
+            f"Fails: at ε = {self._epsilon} the design has δ = "
+            f"{format_ratio(attained)}; {self} does not allow it."
+        )
+        if breach:
+            sentence += f" {breach}"
+        return Verdict(self, False, allowed, attained, "delta", breach, sentence)
+
+    @cached_property
+    def _ratio(self) -> Fraction:
+        return exact.exp_below(self.epsilon)
+
+    @property
+    def _epsilon(self) -> str:
+        return format_ratio(Fraction(self.epsilon))
+
+    def _breach(self, subject: Subject) -> Breach | None:
+        """Return the pair of answers and the responses that exceed most, if they can be searched for."""
+        channel = channel_of(subject)
+        if channel.answers**2 * channel.responses > _SEARCHED:
+            return None
+        likely, unlikely, responses = _worst(channel, self._ratio)
+        p_high, p_low = (
+            exact.total(channel.probability(i, given=j) for i in responses)
+            for j in (likely, unlikely)
+        )
+        names = names_of(subject, responses[0], likely, unlikely)
+        if len(responses) > 1:
+            names = (
+                f"one of {len(responses)} responses such as {names[0]}",
+                *names[1:],
+            )
+        return Breach(
+            responses,
+            likely,
+            unlikely,
+            Fraction(1, 2),
+            p_high / (p_high + p_low),
+            True,
+            names,
+        )
+
+    def __str__(self) -> str:
+        return f"(ε, δ) = ({self._epsilon}, {format_ratio(Fraction(self.delta))})"
+
+
+def delta_curve(subject: Subject, epsilons: Iterable[Rational]) -> tuple[float, ...]:
+    """Return the smallest δ at each ε at which a design or a channel is (ε, δ)-private, rounded up.
+
+    Implements: δ(ε) = max over answers j, l of Σ_i max(0, P[i, j] − e^ε·P[i, l]) (F2), with e^ε rounded down.
+
+    Raises:
+        InvalidNumber: a negative ε.
+
+    Example:
+        >>> from deniable.designs import binary
+        >>> delta_curve(binary("1", "2/5"), [0, 1, 5])
+        (0.4, 0.4, 0.4)
+    """
+    channel = channel_of(subject)
+    ratios = (
+        exact.exp_below(exact.non_negative_epsilon(epsilon)) for epsilon in epsilons
+    )
+    return tuple(exact.float_above(channel.delta(ratio)) for ratio in ratios)
+
+
+def _worst(channel: Channel, ratio: Fraction) -> tuple[int, int, tuple[int, ...]]:
+    """Return the pair of answers with the largest excess, and the responses that make it up."""
+    rows = [
+        [channel.probability(i, given=j) for j in range(channel.answers)]
+        for i in range(channel.responses)
+    ]
+
+    def excess(pair: tuple[int, int]) -> Fraction:
+        return exact.total(
+            max(Fraction(0), row[pair[0]] - ratio * row[pair[1]]) for row in rows
+        )
+
+    likely, unlikely = max(permutations(range(channel.answers), 2), key=excess)
+    return (
+        likely,
+        unlikely,
+        tuple(i for i, row in enumerate(rows) if row[likely] > ratio * row[unlikely]),
+    )
+
 
 _HALF = Fraction(1, 2)
 
@@ -38,11 +177,11 @@ _HALF = Fraction(1, 2)
 class OddsFactor(Strict):
     """A demand that no response multiplies the odds between two answers by more than a factor."""
 
-    def bounds(self, prior: exact.Rational) -> Bounds:
+    def bounds(self, prior: Rational) -> Bounds:
         """Return the borders of the breach region: odds multiplied and divided by the factor."""
         return posterior_bounds(self.parity, prior)
 
-    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - any prior shows it
+    def breaking_prior(self, gamma: Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - any prior shows it
         """Return an even prior: a factor on the odds does not depend on it."""
         return _HALF, True
 
@@ -61,7 +200,7 @@ class Epsilon(OddsFactor):
         (True, False)
     """
 
-    epsilon: exact.Rational
+    epsilon: Rational
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", exact.non_negative_epsilon(self.epsilon))
@@ -89,7 +228,7 @@ class BayesFactor(OddsFactor):
         Somebody who gave 'yes' a probability of 0.5 gives it 0.875 after 'yes'.
     """
 
-    most: exact.Rational
+    most: Rational
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "most", _factor(self.most, "most"))
@@ -115,7 +254,7 @@ class BetaFactor(Strict):
         Fraction(4, 1)
     """
 
-    beta: exact.Rational
+    beta: Rational
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "beta", _factor(self.beta, "beta"))
@@ -124,12 +263,12 @@ class BetaFactor(Strict):
     def parity(self) -> Fraction:
         return Fraction(self.beta)
 
-    def bounds(self, prior: exact.Rational) -> Bounds:
+    def bounds(self, prior: Rational) -> Bounds:
         """Return p/β and βp, the latter at most 1."""
         p = exact.probability(prior, name="prior")
         return Bounds(p / self.parity, min(p * self.parity, Fraction(1)))
 
-    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
+    def breaking_prior(self, gamma: Ratio) -> tuple[Fraction, bool]:
         """Return half of (γ/β − 1)/(γ − 1), below which γ/(1 + (γ − 1)p) is above β."""
         limit = (
             1 / self.parity
@@ -157,8 +296,8 @@ class RhoToRho(Strict):
         Fraction(9, 1)
     """
 
-    rho1: exact.Rational
-    rho2: exact.Rational
+    rho1: Rational
+    rho2: Rational
 
     def __post_init__(self) -> None:
         low, high = (
@@ -178,7 +317,7 @@ class RhoToRho(Strict):
         """B(h) = ρ2(1 − ρ1) / (ρ1(1 − ρ2))."""
         return _odds(self.rho2) / _odds(self.rho1)
 
-    def bounds(self, prior: exact.Rational) -> Bounds:
+    def bounds(self, prior: Rational) -> Bounds:
         """Return two steps: at most ρ2 below ρ1, at least ρ1 above ρ2."""
         p = exact.probability(prior, name="prior")
         low, high = Fraction(self.rho1), Fraction(self.rho2)
@@ -186,7 +325,7 @@ class RhoToRho(Strict):
             low if p > high else Fraction(0), high if p < low else Fraction(1)
         )
 
-    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:
+    def breaking_prior(self, gamma: Ratio) -> tuple[Fraction, bool]:
         """Return a prior half way between the one that γ takes to exactly ρ2, and ρ1."""
         rho1, rho2 = Fraction(self.rho1), Fraction(self.rho2)
         reaches = (
@@ -216,8 +355,8 @@ class PosteriorCap(Strict):
         Fraction(19, 1)
     """
 
-    prior: exact.Rational
-    most: exact.Rational
+    prior: Rational
+    most: Rational
 
     def __post_init__(self) -> None:
         prior, cap = (
@@ -233,7 +372,7 @@ class PosteriorCap(Strict):
         """The factor between the odds of the prior and those of the cap."""
         return _odds(self.most) / _odds(self.prior)
 
-    def bounds(self, prior: exact.Rational) -> Bounds:
+    def bounds(self, prior: Rational) -> Bounds:
         """Return the cap up to the prior that it is for, and no limit otherwise."""
         p = exact.probability(prior, name="prior")
         return Bounds(
@@ -241,7 +380,7 @@ class PosteriorCap(Strict):
             Fraction(self.most) if p <= Fraction(self.prior) else Fraction(1),
         )
 
-    def breaking_prior(self, gamma: exact.Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - the prior is given
+    def breaking_prior(self, gamma: Ratio) -> tuple[Fraction, bool]:  # noqa: ARG002 - the prior is given
         """Return the prior that the cap is for."""
         return Fraction(self.prior), True
 
@@ -253,7 +392,7 @@ class PosteriorCap(Strict):
         return f"a posterior of at most {cap} from a prior of {prior}"
 
 
-def posterior_bounds(gamma: exact.Rational, prior: exact.Rational) -> Bounds:
+def posterior_bounds(gamma: Rational, prior: Rational) -> Bounds:
     """Return the attained bounds on the posterior of an event with this prior after a response of a design with parity
     γ.
 
@@ -271,7 +410,7 @@ def posterior_bounds(gamma: exact.Rational, prior: exact.Rational) -> Bounds:
         Bounds(lower=Fraction(1, 13), upper=Fraction(3, 7))
     """
     p = exact.probability(prior, name="prior")
-    factor: exact.Ratio = math.inf if gamma == math.inf else _factor(gamma, "gamma")
+    factor: Ratio = math.inf if gamma == math.inf else _factor(gamma, "gamma")
     return Bounds(1 - max_posterior(factor, 1 - p), max_posterior(factor, p))
 
 
@@ -289,7 +428,7 @@ def check_cap(prior: Fraction, most: Fraction) -> None:
         )
 
 
-def _factor(number: exact.Rational, name: str) -> Fraction:
+def _factor(number: Rational, name: str) -> Fraction:
     value = exact.rational(number, name=name)
     if value < 1:
         raise InvalidNumber(
@@ -299,7 +438,7 @@ def _factor(number: exact.Rational, name: str) -> Fraction:
     return value
 
 
-def _odds(probability: exact.Rational) -> Fraction:
+def _odds(probability: Rational) -> Fraction:
     value = Fraction(probability)
     return value / (1 - value)
 
@@ -331,7 +470,7 @@ class KnownPrior(Criterion):
     """
 
     prior: Prior
-    most: exact.Rational
+    most: Rational
     about: Event | None = None
 
     def __post_init__(self) -> None:
@@ -357,7 +496,7 @@ class KnownPrior(Criterion):
             check_cap(self._highest, cap)
 
     @property
-    def parity(self) -> exact.Ratio:
+    def parity(self) -> Ratio:
         """Sufficient parity: the ratio of the odds of the cap to those of the most probable event."""
         q, c = self._highest, Fraction(self.most)
         return c * (1 - q) / (q * (1 - c)) if q else math.inf
@@ -395,7 +534,7 @@ class KnownPrior(Criterion):
         pairs: Any = self.prior
         if self.about is None:
             return Fraction(max(share for _, share in pairs))
-        return sum((share for key, share in pairs if key in self.about), Fraction(0))
+        return exact.total(share for key, share in pairs if key in self.about)
 
     def _prior_entries(self) -> Prior:
         pairs: Any = self.prior

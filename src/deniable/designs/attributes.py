@@ -8,7 +8,7 @@ from deniable import exact
 from deniable.channel import Dense
 from deniable.designs import labels
 from deniable.designs.design import Design, Factor
-from deniable.designs.labels import Labels
+from deniable.designs.labels import NO_YES, Labels
 from deniable.designs.many_answers import k_ary
 from deniable.designs.registry import Purpose, register
 from deniable.designs.two_answers import binary, warner
@@ -106,7 +106,7 @@ def _number_unnamed(factors: Sequence[Factor]) -> list[Factor]:
     ]
 
 
-_MOST_TABLE_SIDES = 1000  # a table of so many rows and columns is still small
+_MAX_TABLE_SIDES = 1000  # a table of so many rows and columns is still small
 
 
 @register(
@@ -115,7 +115,7 @@ _MOST_TABLE_SIDES = 1000  # a table of so many rows and columns is still small
     purpose=Purpose.ATTRIBUTES,
     caveat="Answers are sent as they are; nothing is hidden.",
 )
-def direct(categories: Labels = ("no", "yes")) -> Design:
+def direct(categories: Labels = NO_YES) -> Design:
     """Send the answer as it is: for what is not sensitive, beside attributes that are.
 
     Guarantee: none; every response proves the answer, and ε is infinite.
@@ -132,9 +132,9 @@ def direct(categories: Labels = ("no", "yes")) -> Design:
     """
     category_labels = labels.read(categories)
     size = len(category_labels)
-    if size > _MOST_TABLE_SIDES:
+    if size > _MAX_TABLE_SIDES:
         raise InvalidDesign(
-            f"there are {size:,} categories; expected at most {_MOST_TABLE_SIDES:,}."
+            f"there are {size:,} categories; expected at most {_MAX_TABLE_SIDES:,}."
         )
     return Design(
         "direct",
@@ -150,7 +150,7 @@ def direct(categories: Labels = ("no", "yes")) -> Design:
     purpose=Purpose.ATTRIBUTES,
 )
 def items(
-    demands: Mapping[str, exact.Rational | None], *, categories: Labels = ("no", "yes")
+    demands: Mapping[str, exact.Rational | None], *, categories: Labels = NO_YES
 ) -> Design:
     """Ask of each item whether it applies, each with an ε of its own; an item with None is sent as it is.
 

@@ -10,20 +10,23 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable import chance, documents, exact
+from deniable.chance import TOTAL
 from deniable.channel import Dense
-from deniable.designs.design import AnyDesign, Design
-from deniable.designs.labels import Labels, read
+from deniable.designs.design import AnyDesign, Design, read_labels
+from deniable.designs.labels import NO_YES, Labels, read
 from deniable.designs.registry import Purpose, register
 from deniable.errors import (
     InvalidDesign,
     InvalidRequest,
     InvalidResponse,
-    UnreadableFile,
     quoted,
 )
+from deniable.exact import Ratio, Rational
 from deniable.rendering import formats
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.tallies.decks import DeckTally
     from deniable.types.deck import count as _count
@@ -39,11 +42,11 @@ if TYPE_CHECKING:
     purpose=Purpose.DEVICE,
 )
 def christofides(
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     *,
-    cards: Sequence[exact.Rational] | None = None,
-    middle: exact.Rational = 0,
-    categories: Labels = ("no", "yes"),
+    cards: Sequence[Rational] | None = None,
+    middle: Rational = 0,
+    categories: Labels = NO_YES,
 ) -> Design:
     """Draw a card from 1 … L and put it back; members send L + 1 − card, the others send the card.
 
@@ -80,10 +83,10 @@ def christofides(
         )
     if epsilon is not None:
         weights = _weights(
-            exact.exp_below(exact.positive_epsilon(epsilon)),
+            exact.gamma_below(epsilon),
             exact.probability(middle, name="middle"),
         )
-        shares = [Fraction(weight, chance.TOTAL) for weight in weights]
+        shares = [Fraction(weight, TOTAL) for weight in weights]
     else:
         assert cards is not None
         shares = _read_cards(cards, middle)
@@ -93,9 +96,7 @@ def christofides(
     return design.within(epsilon)
 
 
-def _read_cards(
-    cards: Sequence[exact.Rational], middle: exact.Rational
-) -> list[Fraction]:
+def _read_cards(cards: Sequence[Rational], middle: Rational) -> list[Fraction]:
     if exact.rational(middle, name="middle") != 0:
         raise InvalidRequest(
             "middle goes with epsilon; the probabilities of the cards hold it already."
@@ -122,8 +123,8 @@ def _read_cards(
 
 
 def _weights(ratio: Fraction, middle: Fraction) -> list[int]:
-    between = math.floor(chance.TOTAL * middle + Fraction(1, 2))
-    remainder = chance.TOTAL - between
+    between = math.floor(TOTAL * middle + Fraction(1, 2))
+    remainder = TOTAL - between
     first = math.ceil(remainder / (ratio + 1))
     last = remainder - first
     if last <= first:
@@ -134,7 +135,7 @@ def _weights(ratio: Fraction, middle: Fraction) -> list[int]:
     return [first, between, last] if between else [first, last]
 
 
-_MOST_TERMS = 2_000_000  # terms of the exact sum
+_MAX_TERMS = 2_000_000  # terms of the exact sum
 
 
 def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
@@ -158,17 +159,14 @@ def excess(counts: Sequence[int], remaining: int, gamma: Fraction) -> Fraction:
         if 2 * k + 1 != len(counts)
     ]
     terms = sum((min(a, remaining) + 1) * (min(b, remaining) + 1) for a, b in pairs)
-    if terms > _MOST_TERMS:
+    if terms > _MAX_TERMS:
         raise InvalidRequest(
-            f"δ is a sum of {terms:,} terms for this deck; expected at most {_MOST_TERMS:,}.",
+            f"δ is a sum of {terms:,} terms for this deck; expected at most {_MAX_TERMS:,}.",
             "Use the ε against the collector, which is exact for every deck, or smaller groups.",
         )
     n_hands = math.comb(sum(counts), remaining)
     return (
-        sum(
-            (_pair_excess(a, b, sum(counts), remaining, gamma) for a, b in pairs),
-            Fraction(0),
-        )
+        exact.total(_pair_excess(a, b, sum(counts), remaining, gamma) for a, b in pairs)
         / n_hands
         / remaining
     )
@@ -244,7 +242,7 @@ class Deck(AnyDesign):
 
     counts: tuple[int, ...]
     people: int
-    categories: Sequence[str] = ("no", "yes")
+    categories: Sequence[str] = NO_YES
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -273,7 +271,7 @@ class Deck(AnyDesign):
                 "Take more high cards than low ones.",
             )
 
-    def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
+    def symbols_in(self, column: str, rows: NDArray[Any]) -> list[str]:  # noqa: ARG002 - there is one column
         return [str(code + 1) for code in rows.tolist()]
 
     def response_number(self, symbol: object) -> int:
@@ -321,7 +319,7 @@ class Deck(AnyDesign):
         )
 
     @cached_property
-    def parity_alone(self) -> exact.Ratio:
+    def parity_alone(self) -> Ratio:
         """The largest factor by which one response, seen alone, changes the odds of an answer."""
         return max(
             exact.ratio(a, b)
@@ -334,7 +332,7 @@ class Deck(AnyDesign):
         return exact.log_above(self.parity_alone)
 
     @cached_property
-    def parity_collector(self) -> exact.Ratio:
+    def parity_collector(self) -> Ratio:
         """The largest factor for a collector who sees all responses and knows the answers of all others.
 
         Implements: F11. The others' answers and responses give away their cards. At worst all n − 1 of them hold the
@@ -357,7 +355,7 @@ class Deck(AnyDesign):
         """The ε against a collector who sees all responses and knows the answers of all others, rounded up."""
         return exact.log_above(self.parity_collector)
 
-    def delta_collector(self, epsilon: exact.Rational) -> float:
+    def delta_collector(self, epsilon: Rational) -> float:
         """Return the smallest δ at this ε against a collector who knows the answers of all others, rounded up.
 
         Where every card is dealt it is the share of cards that are not in the middle, whatever the ε.
@@ -421,7 +419,11 @@ class Deck(AnyDesign):
             documents.integer_field({"count": count}, "count")
             for count in documents.field(body, "counts", list)
         )
-        return cls(counts, documents.integer_field(body, "people"), _categories(body))
+        return cls(
+            counts,
+            documents.integer_field(body, "people"),
+            read_labels(body, "categories"),
+        )
 
     def to_body(self) -> dict[str, Any]:
         return {
@@ -433,12 +435,12 @@ class Deck(AnyDesign):
 
 def integer_deck(
     people: int,
-    epsilon: exact.Rational,
-    middle: exact.Rational = 0,
+    epsilon: Rational,
+    middle: Rational = 0,
     *,
     cards: int | None = None,
     collector: bool = False,
-    categories: Sequence[str] = ("no", "yes"),
+    categories: Sequence[str] = NO_YES,
 ) -> Deck:
     """Build an integer deck with the numbers 1, 2 and 3 for a group, with at most this ε.
 
@@ -465,7 +467,7 @@ def integer_deck(
     """
     group = _read_integer(people, "the number of people")
     total = group if cards is None else _read_integer(cards, "the number of cards")
-    ratio = exact.exp_below(exact.positive_epsilon(epsilon))
+    ratio = exact.gamma_below(epsilon)
     between = math.floor(
         total * exact.probability(middle, name="middle") + Fraction(1, 2)
     )
@@ -511,15 +513,7 @@ def _read_integer(number: object, name: str) -> int:
     return int(number.__index__())
 
 
-def _factor(parity: exact.Ratio) -> str:
+def _factor(parity: Ratio) -> str:
     if parity == math.inf:
         return "any factor: some response proves the answer"
     return f"a factor of {formats.factor(parity, 4)} (ε = {formats.epsilon(exact.log_above(parity))})"
-
-
-def _categories(body: Mapping[str, Any]) -> Sequence[str]:
-    entries = documents.field(body, "categories", list)
-    try:
-        return read(entries)
-    except InvalidDesign as error:
-        raise UnreadableFile(error.problem, error.hint) from None

@@ -26,9 +26,12 @@ from deniable.errors import (
     UnreadableFile,
     quoted,
 )
+from deniable.exact import Ratio
 from deniable.rendering import Rendered, formats
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from deniable.estimates.covariances import Matrix
     from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.tallies import Tally
@@ -36,7 +39,7 @@ if TYPE_CHECKING:
     from deniable.types.categories import draw as _draw
     from deniable.types.categories import respond as _respond
 
-_MOST_COMBINATIONS = (
+_MAX_COMBINATIONS = (
     1 << 20
 )  # combinations that a tally counts one by one: twenty yes-or-no items
 
@@ -85,7 +88,7 @@ class AnyDesign(Rendered, HashedDocument):
         return self
 
     @abstractmethod
-    def symbols_in(self, column: str, rows: Any) -> Sequence[object]:
+    def symbols_in(self, column: str, rows: NDArray[Any]) -> Sequence[object]:
         """Return the symbol, or the other value, in each row of a column of `Responses`."""
 
 
@@ -204,7 +207,7 @@ class Design(AnyDesign):
         )
 
     @property
-    def parity(self) -> exact.Ratio:
+    def parity(self) -> Ratio:
         """The largest factor by which a response can change the odds between two answers, exactly."""
         return self.channel.parity
 
@@ -266,9 +269,7 @@ class Design(AnyDesign):
             self.symbol_number(symbol), given=self.category_number(given)
         )
 
-    def bayes_factors(
-        self, symbol: str, category: str
-    ) -> tuple[exact.Ratio, exact.Ratio]:
+    def bayes_factors(self, symbol: str, category: str) -> tuple[Ratio, Ratio]:
         """Return the smallest and the largest Bayes factor of a response for an answer against another.
 
         Example:
@@ -317,10 +318,10 @@ class Design(AnyDesign):
             )
         return number
 
-    def symbols_in(self, column: str, rows: Any) -> list[str]:  # noqa: ARG002 - there is one column
+    def symbols_in(self, column: str, rows: NDArray[Any]) -> list[str]:  # noqa: ARG002 - there is one column
         return [self.symbols[number] for number in self.channel.coding.unpack(rows)]
 
-    def by_attribute(self, rows: Any) -> dict[str, list[object]]:
+    def by_attribute(self, rows: NDArray[Any]) -> dict[str, list[object]]:
         """Return the responses by attribute, one column for each."""
         columns: dict[str, list[object]] = {}
         quotients = rows.astype("int64")
@@ -341,32 +342,22 @@ class Design(AnyDesign):
     def from_body(cls, body: Mapping[str, Any]) -> Design:
         name = documents.field(body, "name", str)
         if "factors" in body:
-            entries = [
-                documents.field({"factor": entry}, "factor", dict)
-                for entry in documents.field(body, "factors", list)
-            ]
-            factor_bodies = [
-                (
+            factors = [
+                Factor(
                     documents.field(entry, "attribute", str),
-                    documents.field(entry, "design", dict),
+                    cls.from_body(documents.field(entry, "design", dict)),
                 )
-                for entry in entries
+                for entry in documents.entries(body, "factors", "factor", dict)
             ]
-            return cls.of_factors(
-                name,
-                [
-                    Factor(attribute, cls.from_body(body))
-                    for attribute, body in factor_bodies
-                ],
-            )
+            return cls.of_factors(name, factors)
         if "range" in body:  # its categories are levels of numbers
             from deniable.designs.numbers import NumberDesign
 
             return NumberDesign.from_body(body)
         return cls(
             name=name,
-            categories=_read_labels(body, "categories"),
-            symbols=_read_labels(body, "symbols"),
+            categories=read_labels(body, "categories"),
+            symbols=read_labels(body, "symbols"),
             channel=channels.from_body(documents.field(body, "channel", dict)),
         )
 
@@ -410,14 +401,14 @@ def _combine_factors(
     categories = Combinations([design.categories for design in designs])
     symbols = Combinations([design.symbols for design in designs])
     for name, label_list in (("categories", categories), ("symbols", symbols)):
-        if label_list.size > _MOST_COMBINATIONS:
+        if label_list.size > _MAX_COMBINATIONS:
             number = (
                 f"{label_list.size:,}"
                 if label_list.size < 10**18
                 else "more than 10^18"
             )
             raise InvalidDesign(
-                f"there are {number} combinations of {name}; expected at most {_MOST_COMBINATIONS:,}.",
+                f"there are {number} combinations of {name}; expected at most {_MAX_COMBINATIONS:,}.",
                 "Respond to each question with its own design instead, or to fewer of them together.",
             )
     return categories, symbols, Product(tuple(design.channel for design in designs))
@@ -425,11 +416,16 @@ def _combine_factors(
 
 def _write_labels(label_list: Sequence[str]) -> int | dict[str, int] | list[str]:
     if isinstance(label_list, Bitstrings):
-        return {"bits": label_list.places}
+        return {"bits": label_list.n_bits}
     return len(label_list) if isinstance(label_list, Numbered) else list(label_list)
 
 
-def _read_labels(body: Mapping[str, Any], name: str) -> Sequence[str]:
+def read_labels(body: Mapping[str, Any], name: str) -> Sequence[str]:
+    """Deserialize labels.
+
+    Raises:
+        UnreadableFile: labels that no design can have.
+    """
     entry = documents.field(body, name, int, list, dict)
     try:
         if isinstance(entry, dict):

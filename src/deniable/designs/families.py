@@ -11,23 +11,23 @@ first.
 from deniable.designs.two_answers import warner as warner
 from deniable.designs.many_answers import forced_response as forced_response
 from deniable.designs.two_answers import simmons as simmons
-from deniable.designs.two_answers_named import devore as devore
-from deniable.designs.two_answers_named import mangat as mangat
-from deniable.designs.two_answers_named import mangat_singh as mangat_singh
-from deniable.designs.two_answers_named import mangat_singh_singh as mangat_singh_singh
-from deniable.designs.two_answers_named import mangat_unrelated as mangat_unrelated
-from deniable.designs.two_answers_named import singh_joarder as singh_joarder
-from deniable.designs.two_answers_named import correlated_question as correlated_question
-from deniable.designs.two_answers_named import mirrored as mirrored
-from deniable.designs.two_answers_named import disguised as disguised
-from deniable.designs.two_answers_named import kuk as kuk
+from deniable.designs.two_answers import devore as devore
+from deniable.designs.two_answers import mangat as mangat
+from deniable.designs.two_answers import mangat_singh as mangat_singh
+from deniable.designs.two_answers import mangat_singh_singh as mangat_singh_singh
+from deniable.designs.two_answers import mangat_unrelated as mangat_unrelated
+from deniable.designs.two_answers import singh_joarder as singh_joarder
+from deniable.designs.two_answers import correlated_question as correlated_question
+from deniable.designs.two_answers import mirrored as mirrored
+from deniable.designs.two_answers import disguised as disguised
+from deniable.designs.two_answers import kuk as kuk
 from deniable.designs.cards import christofides as christofides
-from deniable.designs.two_answers_named import hard_garbling as hard_garbling
+from deniable.designs.two_answers import hard_garbling as hard_garbling
 
 # Surveys, yes or no, with a harmless question in place of a device
 from deniable.designs.two_answers import crosswise as crosswise
-from deniable.designs.two_answers_named import triangular as triangular
-from deniable.designs.two_answers_named import number_sequence as number_sequence
+from deniable.designs.two_answers import triangular as triangular
+from deniable.designs.two_answers import number_sequence as number_sequence
 
 # Surveys, three answers or more
 from deniable.designs.many_answers import forced_choice as forced_choice

@@ -5,26 +5,69 @@ from __future__ import annotations
 import math
 import numbers
 import unicodedata
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import Any, TypeAlias, overload
+from typing import ClassVar, TypeAlias, overload
 
 from deniable import exact
 from deniable.channel.product import join, split
-from deniable.channel.sets import MOST_CATEGORIES
+from deniable.channel.sets import MAX_CATEGORIES
 from deniable.errors import InvalidAnswer, InvalidDesign, quoted
 
 Labels: TypeAlias = Sequence[str] | int
 """Names for the categories, a list or a column; or how many there are: then they are called "0", "1", "2" and so on."""
 
 
-_MOST_LABELS = 1 << 53  # a browser reads numbers as doubles
+NO_YES = ("no", "yes")
+"""The two answers of most designs for two, by default."""
+
+_MAX_LABELS = 1 << 53  # a browser reads numbers as doubles
 
 
 class Computed(Sequence[str]):
-    """Labels that are worked out and not stored; `index` finds one at once, or raises ValueError."""
+    """Labels that are worked out and not stored; `index` finds one at once, or raises ValueError.
 
-    __slots__ = ()
+    Labels of one kind are equal if they are made from the same.
+    """
+
+    KIND: ClassVar[str]
+    __slots__ = ("made_from", "size")
+
+    def __init__(self, made_from: object, size: int) -> None:
+        self.made_from = made_from
+        self.size = size
+
+    @abstractmethod
+    def label(self, number: int) -> str:
+        """Return the label with a number."""
+
+    @abstractmethod
+    def find(self, text: str) -> int | None:
+        """Return the number that a label writes; None for other text, or one beyond the last label."""
+
+    def __len__(self) -> int:
+        return self.size
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        numbers = range(self.size)[index]
+        if isinstance(numbers, int):
+            return self.label(numbers)
+        return tuple(map(self.label, numbers))
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.label, range(self.size))
+
+    def index(self, label: object, start: int = 0, stop: int | None = None) -> int:
+        """Return the number of a label."""
+        number = self.find(label) if isinstance(label, str) else None
+        if number is None or number not in range(self.size)[start:stop]:
+            raise ValueError(f"not one of the {self.KIND}")
+        return number
 
     def __contains__(self, label: object) -> bool:
         try:
@@ -32,6 +75,15 @@ class Computed(Sequence[str]):
         except ValueError:
             return False
         return True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self)) and other.made_from == self.made_from
+
+    def __hash__(self) -> int:
+        return hash((self.KIND, self.made_from))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.made_from!r})"
 
 
 class Numbered(Computed):
@@ -43,43 +95,18 @@ class Numbered(Computed):
         ('999999', 17, False)
     """
 
-    __slots__ = ("size",)
+    KIND = "numbered labels"
+    __slots__ = ()
 
     def __init__(self, size: int) -> None:
-        self.size = size
+        super().__init__(size, size)
 
-    def __len__(self) -> int:
-        return self.size
+    def label(self, number: int) -> str:
+        return str(number)
 
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        numbers = range(self.size)[index]
-        return str(numbers) if isinstance(numbers, int) else tuple(map(str, numbers))
-
-    def __iter__(self) -> Iterator[str]:
-        return map(str, range(self.size))
-
-    def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the number that a label writes."""
-        text = label if isinstance(label, str) else ""
-        number = (
-            int(text) if text.isascii() and text.isdecimal() and len(text) <= 20 else -1
-        )
-        if str(number) != text or number not in range(self.size)[start:stop]:
-            raise ValueError("not one of the numbered labels")
-        return number
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Numbered) and other.size == self.size
-
-    def __hash__(self) -> int:
-        return hash(("numbered", self.size))
-
-    def __repr__(self) -> str:
-        return f"Numbered({self.size})"
+    def find(self, text: str) -> int | None:
+        is_number = text.isascii() and text.isdecimal() and len(text) <= 20
+        return int(text) if is_number and str(int(text)) == text else None
 
 
 class LabelIndex:
@@ -102,7 +129,7 @@ class LabelIndex:
 
 def size(labels: Sequence[str]) -> int:
     """Return the number of labels, which may exceed the range of `len`."""
-    return int(getattr(labels, "size", -1)) if hasattr(labels, "size") else len(labels)
+    return labels.size if isinstance(labels, Computed) else len(labels)
 
 
 def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
@@ -117,16 +144,16 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
         label_source, bool
     ):
         number = int(label_source)  # an array's integer is taken out of its 64 bits
-        if not 2 <= number <= _MOST_LABELS:
+        if not 2 <= number <= _MAX_LABELS:
             raise InvalidDesign(f"{name} is {exact.shown(number)}; expected 2 to 2^53.")
         return Numbered(number)
-    label_source = _to_list(label_source)
-    if isinstance(label_source, str) or not isinstance(label_source, Sequence):
+    listed = _to_list(label_source)
+    if isinstance(listed, str) or not isinstance(listed, Sequence):
         raise InvalidDesign(
-            f"{name} is a {type(label_source).__name__}; expected a list of labels, or how many there are.",
+            f"{name} is a {type(listed).__name__}; expected a list of labels, or how many there are.",
             'For example ["no", "yes"], or 5.',
         )
-    labels = tuple(label_source)
+    labels = tuple(listed)
     if len(labels) < 2:
         raise InvalidDesign(f"{name} holds {len(labels)} labels; expected at least 2.")
     for label in labels:
@@ -146,7 +173,21 @@ def read(label_source: Labels, *, name: str = "categories") -> Sequence[str]:
     return numbered if labels == tuple(numbered) else tuple(map(str, labels))
 
 
-def _to_list(values: Any) -> Any:
+def read_two(categories: Labels, hint: str = "For more use k_ary().") -> Sequence[str]:
+    """Check the labels of two answers.
+
+    Raises:
+        InvalidDesign: not exactly two labels, or none that a design can have.
+    """
+    category_labels = read(categories)
+    if len(category_labels) != 2:
+        raise InvalidDesign(
+            f"there are {len(category_labels)} categories; expected 2.", hint
+        )
+    return category_labels
+
+
+def _to_list(values: object) -> object:
     """Return a column of NumPy, pandas, Polars or Arrow as a list; each says itself how, and none is imported."""
     for name in ("tolist", "to_list", "to_pylist"):
         if not isinstance(values, Sequence) and hasattr(values, name):
@@ -197,7 +238,7 @@ def format_labels(labels: Sequence[str], max_shown: int = 8) -> str:
 class Bitstrings(Computed):
     """A label for each set of so many categories: "b0110" holds the second and the third of four.
 
-    The letter in front keeps programs from reading a label as a number and dropping its zeros. There are 2^places
+    The letter in front keeps programs from reading a label as a number and dropping its zeros. There are 2^bits
     labels, more than `len` can tell from 63 categories on; `size` tells.
 
     Example:
@@ -206,59 +247,25 @@ class Bitstrings(Computed):
         ('b0110', 6, 16)
     """
 
-    __slots__ = ("places",)
+    KIND = "labels of sets"
+    __slots__ = ("n_bits",)
 
     def __init__(self, n_bits: int) -> None:
-        if not 1 <= n_bits <= MOST_CATEGORIES:
+        if not 1 <= n_bits <= MAX_CATEGORIES:
             raise InvalidDesign(
-                f"sets of {exact.shown(n_bits)} categories; expected 1 to {MOST_CATEGORIES:,}."
+                f"sets of {exact.shown(n_bits)} categories; expected 1 to {MAX_CATEGORIES:,}."
             )
-        self.places = n_bits
+        super().__init__(n_bits, 1 << n_bits)
+        self.n_bits = n_bits
 
-    @property
-    def size(self) -> int:
-        """Number of labels."""
-        return 1 << self.places
+    def label(self, number: int) -> str:
+        return "b" + f"{number:0{self.n_bits}b}"[::-1]
 
-    def __len__(self) -> int:
-        return self.size
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        numbers = range(self.size)[index]
-        return (
-            self._label(numbers)
-            if isinstance(numbers, int)
-            else tuple(map(self._label, numbers))
-        )
-
-    def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the number of the set that a label writes."""
-        text = label if isinstance(label, str) else ""
-        if (
-            len(text) == self.places + 1
-            and text[0] == "b"
-            and not set(text[1:]) - {"0", "1"}
-        ):
-            number = int(text[:0:-1], 2)
-            if number in range(self.size)[start:stop]:
-                return number
-        raise ValueError("not one of the labels of sets")
-
-    def _label(self, number: int) -> str:
-        return "b" + f"{number:0{self.places}b}"[::-1]
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Bitstrings) and other.places == self.places
-
-    def __hash__(self) -> int:
-        return hash(("bitstrings", self.places))
-
-    def __repr__(self) -> str:
-        return f"Bitstrings({self.places})"
+    def find(self, text: str) -> int | None:
+        is_set = text[:1] == "b" and not set(text[1:]) - {"0", "1"}
+        if not is_set or len(text) != self.n_bits + 1:
+            return None
+        return int(text[:0:-1], 2)
 
 
 SEPARATOR = " · "
@@ -273,67 +280,31 @@ class Combinations(Computed):
         ('ever · young', 3, 4)
     """
 
-    __slots__ = ("_places", "parts", "size")
+    KIND = "combined labels"
+    __slots__ = ("_indices", "parts", "sizes")
 
     def __init__(self, factors: Sequence[Sequence[str]]) -> None:
         self.parts = tuple(factors)
-        self.size = math.prod(self.sizes)
+        self.sizes = tuple(map(size, self.parts))
+        super().__init__(self.parts, math.prod(self.sizes))
         for factor_labels in self.parts:
             _check(factor_labels)
-        self._places = tuple(map(LabelIndex, self.parts))
+        self._indices = tuple(map(LabelIndex, self.parts))
 
-    def __len__(self) -> int:
-        return self.size
-
-    @overload
-    def __getitem__(self, index: int) -> str: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[str]: ...
-    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
-        numbers = range(self.size)[index]
-        return (
-            self._label(numbers)
-            if isinstance(numbers, int)
-            else tuple(map(self._label, numbers))
-        )
-
-    def index(self, label: Any, start: int = 0, stop: int | None = None) -> int:
-        """Return the number of a combination."""
-        factor_parts = label.split(SEPARATOR) if isinstance(label, str) else []
-        if len(factor_parts) == len(self.parts):
-            candidates = [
-                positions.find(name)
-                for positions, name in zip(self._places, factor_parts, strict=True)
-            ]
-            digits = [digit for digit in candidates if digit is not None]
-            if (
-                len(digits) == len(candidates)
-                and join(digits, self.sizes) in range(self.size)[start:stop]
-            ):
-                return join(digits, self.sizes)
-        raise ValueError("not one of the combined labels")
-
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of labels of each attribute."""
-        return tuple(map(size, self.parts))
-
-    def _label(self, number: int) -> str:
+    def label(self, number: int) -> str:
+        digits = split(number, self.sizes)
         return SEPARATOR.join(
-            labels_of_factor[digit]
-            for labels_of_factor, digit in zip(
-                self.parts, split(number, self.sizes), strict=True
-            )
+            part[digit] for part, digit in zip(self.parts, digits, strict=True)
         )
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Combinations) and other.parts == self.parts
-
-    def __hash__(self) -> int:
-        return hash(("combined", self.parts))
-
-    def __repr__(self) -> str:
-        return f"Combinations({self.parts!r})"
+    def find(self, text: str) -> int | None:
+        names = text.split(SEPARATOR)
+        if len(names) != len(self.parts):
+            return None
+        pairs = zip(self._indices, names, strict=True)
+        digits = [index.find(name) for index, name in pairs]
+        known = [digit for digit in digits if digit is not None]
+        return join(known, self.sizes) if len(known) == len(digits) else None
 
 
 def _check(labels_of_factor: Sequence[str]) -> None:

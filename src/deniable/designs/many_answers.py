@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
-from deniable import chance, exact
+from deniable import exact
+from deniable.chance import TOTAL
 from deniable.channel import Dense, Diagonal
 from deniable.channel.fields import (
-    MOST_VALUES,
+    MAX_VALUES,
     POWERS,
     digits_of,
     field,
@@ -19,9 +20,10 @@ from deniable.channel.fields import (
 from deniable.channel.two_level import Hadamard, Hashing
 from deniable.designs import labels
 from deniable.designs.design import Design
-from deniable.designs.labels import Labels, Numbered
+from deniable.designs.labels import NO_YES, Labels, Numbered
 from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidRequest
+from deniable.exact import Rational
 
 
 @register(
@@ -34,9 +36,9 @@ from deniable.errors import InvalidDesign, InvalidRequest
 )
 def k_ary(
     categories: Labels,
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     *,
-    p: exact.Rational | None = None,
+    p: Rational | None = None,
     low: bool = False,
 ) -> Design:
     """Keep the answer with the largest probability ε allows, else send another category, each evenly.
@@ -79,8 +81,8 @@ def k_ary(
 
 def diagonal(
     size: int,
-    epsilon: exact.Rational | None,
-    p: exact.Rational | None,
+    epsilon: Rational | None,
+    p: Rational | None,
     *,
     low: bool = False,
 ) -> Diagonal:
@@ -95,9 +97,7 @@ def diagonal(
             "For example epsilon=1, or p=0.75.",
         )
     if epsilon is not None:
-        return _from_ratio(
-            size, exact.exp_below(exact.positive_epsilon(epsilon)), low=low
-        )
+        return _from_ratio(size, exact.gamma_below(epsilon), low=low)
     if low:
         raise InvalidRequest(
             "low goes with epsilon; a p below 1/k is on that side by itself."
@@ -109,10 +109,10 @@ def diagonal(
 def _from_ratio(size: int, ratio: Fraction, *, low: bool) -> Diagonal:
     n_others = size - 1
     if low:
-        other_weight = int(chance.TOTAL * ratio / (n_others * ratio + 1))
+        other_weight = int(TOTAL * ratio / (n_others * ratio + 1))
     else:
-        other_weight = -int(-chance.TOTAL / (ratio + n_others) // 1)
-    same = chance.TOTAL - n_others * other_weight
+        other_weight = -int(-TOTAL / (ratio + n_others) // 1)
+    same = TOTAL - n_others * other_weight
     if same <= 0 or (same <= other_weight) != low or same == other_weight:
         raise InvalidDesign(
             f"with {size:,} categories this ε is too fine for weights that sum to 2^64; expected fewer or a larger ε."
@@ -149,7 +149,7 @@ def _from_probability(size: int, p: Fraction) -> Diagonal:
     purpose=Purpose.EXPLICIT,
 )
 def matrix(
-    rows: Sequence[Sequence[exact.Rational]],
+    rows: Sequence[Sequence[Rational]],
     *,
     categories: Labels | None = None,
     symbols: Labels | None = None,
@@ -198,11 +198,11 @@ def matrix(
     purpose=Purpose.DEVICE,
 )
 def forced_response(
-    honest: exact.Rational,
-    yes: exact.Rational,
-    no: exact.Rational | None = None,
+    honest: Rational,
+    yes: Rational,
+    no: Rational | None = None,
     *,
-    categories: Labels = ("no", "yes"),
+    categories: Labels = NO_YES,
 ) -> Design:
     """Let a device say whether to answer honestly, to say yes, or to say no.
 
@@ -226,10 +226,7 @@ def forced_response(
         >>> forced_response("2/3", "1/6", "1/6").parity
         Fraction(5, 1)
     """
-    truth, up = (
-        exact.probability(honest, name="honest"),
-        exact.probability(yes, name="yes"),
-    )
+    truth, up = exact.probabilities(honest=honest, yes=yes)
     down = 1 - truth - up if no is None else exact.probability(no, name="no")
     if down < 0 or truth + up + down != 1:
         raise InvalidDesign(
@@ -262,7 +259,7 @@ def forced_channel(forced: Sequence[Fraction]) -> Dense:
     purpose=Purpose.SEVERAL,
 )
 def forced_choice(
-    forced: Sequence[exact.Rational], *, categories: Labels | None = None
+    forced: Sequence[Rational], *, categories: Labels | None = None
 ) -> Design:
     """Let a device say whether to answer honestly, or which of several categories to say.
 
@@ -348,7 +345,7 @@ def negative_survey(categories: Labels) -> Design:
     {"categories": 7, "epsilon": "1/2"},
     purpose=Purpose.TELEMETRY,
 )
-def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
+def hadamard(categories: Labels, epsilon: Rational) -> Design:
     """Send a row of a Hadamard matrix, more often one that is +1 in the answer's column.
 
     A response is a number below the smallest power of two above k, 20 bits for a million categories, and takes the
@@ -376,10 +373,10 @@ def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
         (1048575, 0.9999999999998717)
     """
     category_labels = labels.read(categories)
-    ratio = exact.exp_below(exact.positive_epsilon(epsilon))
+    ratio = exact.gamma_below(epsilon)
     half = 1 << len(category_labels).bit_length() >> 1
-    small = -int(-chance.TOTAL / (ratio * (half - 1) + half) // 1)
-    large = (chance.TOTAL - half * small) // (half - 1)
+    small = -int(-TOTAL / (ratio * (half - 1) + half) // 1)
+    large = (TOTAL - half * small) // (half - 1)
     if large <= small:
         raise InvalidDesign(
             f"with {len(category_labels):,} categories this ε is too fine for weights that sum to 2^64; "
@@ -393,7 +390,7 @@ def hadamard(categories: Labels, epsilon: exact.Rational) -> Design:
     ).within(epsilon)
 
 
-MOST_CELLS = 1 << 24
+MAX_CELLS = 1 << 24
 """Cells of a tally that a default choice may make: 128 MiB of counts."""
 
 
@@ -405,7 +402,7 @@ MOST_CELLS = 1 << 24
     purpose=Purpose.TELEMETRY,
 )
 def local_hashing(
-    categories: Labels, epsilon: exact.Rational, *, values: int | None = None
+    categories: Labels, epsilon: Rational, *, values: int | None = None
 ) -> Design:
     """Draw a public hash of the categories, and send it with the hashed answer, randomized.
 
@@ -437,11 +434,11 @@ def local_hashing(
         (4, 0.9999999999998678, 1398100)
     """
     category_labels = labels.read(categories)
-    ratio = exact.exp_below(exact.positive_epsilon(epsilon))
+    ratio = exact.gamma_below(epsilon)
     size = len(category_labels)
     q = best_values(size, ratio) if values is None else field(values).values
     hashes = (q ** digits_of(size - 1, q) - 1) // (q - 1)
-    hash_weight = chance.TOTAL // hashes
+    hash_weight = TOTAL // hashes
     other_weight = -int(-hash_weight / (ratio + q - 1) // 1)
     same = hash_weight - (q - 1) * other_weight
     if other_weight < 1 or same <= other_weight:
@@ -464,7 +461,7 @@ def best_values(size: int, ratio: Fraction) -> int:
     all categories is largest. For many categories it is smallest at q = e^ε + 1, and flat there.
     """
     fitting = [
-        q for q in _candidates(size, float(ratio)) if _cells(size, q) <= MOST_CELLS
+        q for q in _candidates(size, float(ratio)) if _cells(size, q) <= MAX_CELLS
     ]
     if not fitting:
         return min(_candidates(size, float(ratio)), key=lambda q: _cells(size, q))
@@ -476,7 +473,7 @@ def _candidates(size: int, ratio: float) -> list[int]:
 
     A field of more values than categories is of no use but for the smallest, where the value is the answer itself.
     """
-    largest = next_prime(min(size, MOST_VALUES // 2))
+    largest = next_prime(min(size, MAX_VALUES // 2))
     about: Iterable[float] = ((ratio + 1) * 2 ** (step / 8) for step in range(-24, 25))
     roots: Iterable[float] = (
         size ** (1 / digits) for digits in range(1, size.bit_length() + 1)

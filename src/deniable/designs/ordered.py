@@ -14,7 +14,7 @@ from deniable.designs.registry import Purpose, register
 from deniable.designs.rounding import realize
 from deniable.errors import InvalidDesign, quoted
 
-_MOST_CATEGORIES = (
+_MAX_CATEGORIES = (
     200  # every probability is written out: two rows of them for each category
 )
 
@@ -52,17 +52,17 @@ def window(categories: Labels, width: int, epsilon: exact.Rational) -> Design:
     """
     category_labels = labels.read(categories)
     size = len(category_labels)
-    if size > _MOST_CATEGORIES:
+    if size > _MAX_CATEGORIES:
         raise InvalidDesign(
-            f"there are {size:,} categories; expected at most {_MOST_CATEGORIES} ordered ones."
+            f"there are {size:,} categories; expected at most {_MAX_CATEGORIES} ordered ones."
         )
-    if isinstance(width, bool) or not isinstance(width, int) or not 1 <= width < size:
+    if not exact.is_whole(width, 1, size - 1):
         raise InvalidDesign(
             f"the width is {quoted(width)}; expected a whole number from 1 to {size - 1}."
         )
     if width == 1:
         return k_ary(category_labels, epsilon)
-    gamma = exact.exp_below(exact.positive_epsilon(epsilon))
+    gamma = exact.gamma_below(epsilon)
     column_weight = width * gamma + size - 1
     large, small = gamma / column_weight, Fraction(1) / column_weight
     columns = [

@@ -19,10 +19,10 @@ from deniable.rendering import formats
 if TYPE_CHECKING:
     from deniable.designs.design import Design
 
-MOST_CELLS = 1 << 16
+MAX_CELLS = 1 << 16
 """Cells of a channel that are looked at one by one."""
 
-_MOST_FACTORS = 12  # in one sentence; more are not read
+_MAX_FACTORS = 12  # in one sentence; more are not read
 
 
 def proofs(design: Design) -> tuple[str, ...]:
@@ -51,7 +51,7 @@ def factors(design: Design) -> tuple[str, ...]:
         >>> factors(singh_joarder("3/5"))[0]
         "The odds of 'yes' are multiplied by 1/3.75 where 'no' is sent and by 2.1 where 'yes' is sent."
     """
-    if design.channel.answers != 2 or design.channel.responses > _MOST_FACTORS:
+    if design.channel.answers != 2 or design.channel.responses > _MAX_FACTORS:
         return ()
     name = design.categories[1]
     clauses = [
@@ -76,7 +76,7 @@ def format_factor(factor: exact.Ratio) -> str:
 
 def least_certain(design: Design) -> exact.Ratio | None:
     """Return the largest ratio of a response that proves nothing; None where all do, or there are too many."""
-    if design.channel.responses * design.channel.answers > MOST_CELLS:
+    if design.channel.responses * design.channel.answers > MAX_CELLS:
         return None
     ratios = [
         exact.ratio(*design.channel.extremes(number))
@@ -86,7 +86,7 @@ def least_certain(design: Design) -> exact.Ratio | None:
 
 
 def _responses(design: Design) -> Iterator[int]:
-    if design.channel.responses * design.channel.answers <= MOST_CELLS:
+    if design.channel.responses * design.channel.answers <= MAX_CELLS:
         yield from range(design.channel.responses)
     else:
         yield design.channel.witness.response

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
-from deniable import chance
+from deniable.chance import TOTAL
 from deniable.channel import Dense
 from deniable.errors import InvalidDesign
 
 Column: TypeAlias = Sequence[Fraction | float | str]
 
-_MOST_SHRINKING = Fraction(1, 10**6)
+_MAX_SHRINKING = Fraction(1, 10**6)
 
 
 def realize(columns: Sequence[Column], gamma: Fraction) -> Dense:
@@ -85,14 +85,14 @@ def _read(columns: Sequence[Column]) -> list[list[Fraction]]:
 def _constant_share(target: list[list[Fraction]], gamma: Fraction) -> Fraction:
     """Return the share of the constant channel that makes up for rounding, and for a target a little above γ."""
     rows = [row for row in zip(*target, strict=True) if any(row)]
-    spare = (len(rows) - 1 + gamma) / chance.TOTAL
+    spare = (len(rows) - 1 + gamma) / TOTAL
     full = (gamma - 1) / len(rows)
     rooms = [gamma * min(row) - max(row) for row in rows]
     share = max(
         (spare - room) / (full - room) if room < spare else Fraction(0)
         for room in rooms
     )
-    if full <= spare or share > _MOST_SHRINKING:
+    if full <= spare or share > _MAX_SHRINKING:
         raise InvalidDesign(
             f"the target cannot be brought to a parity of {float(gamma):.6g} with weights that sum to 2^64 and next to "
             "no change; expected a target of about this parity.",
@@ -118,13 +118,13 @@ def _mix_with_constant(
 
 
 def _round_columns(target: list[list[Fraction]]) -> Dense:
-    return Dense(tuple(zip(*map(_weights, target), strict=True)), chance.TOTAL)
+    return Dense(tuple(zip(*map(_weights, target), strict=True)), TOTAL)
 
 
 def _weights(column: Sequence[Fraction]) -> list[int]:
-    weights = [int(chance.TOTAL * cell) for cell in column]
+    weights = [int(TOTAL * cell) for cell in column]
     times = Counter(column)
     # The rest goes to a value that occurs once: equal ones stay equal, and mirrored columns stay mirrored.
     single = [cell for cell in column if times[cell] == 1]
-    weights[list(column).index(max(single or column))] += chance.TOTAL - sum(weights)
+    weights[list(column).index(max(single or column))] += TOTAL - sum(weights)
     return weights

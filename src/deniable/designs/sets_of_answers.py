@@ -8,14 +8,16 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import TypeAlias
 
-from deniable import chance, exact
+from deniable import exact
+from deniable.chance import TOTAL
 from deniable.channel import Bits, Mixture, Subset
-from deniable.channel.sets import MOST_COUNTED_APART, Part
+from deniable.channel.sets import MAX_COUNTED_APART, Part
 from deniable.designs import labels
 from deniable.designs.design import Design
 from deniable.designs.labels import Bitstrings, Labels
 from deniable.designs.registry import Purpose, register
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted
+from deniable.exact import Ratio, Rational
 
 
 @register(
@@ -27,10 +29,10 @@ from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest, quoted
 )
 def subset(
     categories: Labels,
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     *,
     t: int | None = None,
-    p: exact.Rational | None = None,
+    p: Rational | None = None,
 ) -> Design:
     """Send a set of t categories that holds the answer as often as ε allows, and is otherwise random.
 
@@ -72,9 +74,9 @@ def subset(
             "For example epsilon=1, or t=2 and p=0.75.",
         )
     if epsilon is not None:
-        gamma = exact.exp_below(exact.positive_epsilon(epsilon))
+        gamma = exact.gamma_below(epsilon)
         ones = best_t(k, gamma) if t is None else _check_t(k, t)
-        channel = Subset(k, ones, max_weight_inside(k, ones, gamma), chance.TOTAL)
+        channel = Subset(k, ones, max_weight_inside(k, ones, gamma), TOTAL)
         if channel.parity <= 1:
             raise InvalidDesign(
                 f"with {k:,} categories this ε is too fine for weights of 2^64; expected a larger one."
@@ -91,11 +93,11 @@ def subset(
 def max_weight_inside(k: int, t: int, gamma: Fraction) -> int:
     """Return the largest weight, of 2^64, with which an answer may be in a set of t at parity γ."""
     if t in (0, k):
-        return chance.TOTAL if t else 0
-    return int(chance.TOTAL * t * gamma / (t * gamma + k - t))
+        return TOTAL if t else 0
+    return int(TOTAL * t * gamma / (t * gamma + k - t))
 
 
-def best_t(k: int, gamma: exact.Rational) -> int:
+def best_t(k: int, gamma: Rational) -> int:
     """Return the size of set with the smallest error in the worst case; of two that tie, the smaller.
 
     Implements: q of [Cha19], (6.9).
@@ -122,7 +124,7 @@ def best_t(k: int, gamma: exact.Rational) -> int:
     return low
 
 
-def subset_information(k: int, t: int, gamma: exact.Rational) -> Fraction:
+def subset_information(k: int, t: int, gamma: Rational) -> Fraction:
     """Return a_t = k·t(k − t)(γ − 1)² / ((k − 1)(tγ + k − t)²), the eigenvalue that determines the error of t-subsets.
 
     Implements: [Cha19], (6.19): with m rows, m·PᵀP = a_t·I + (1 − a_t / k)·J.
@@ -141,7 +143,7 @@ def subset_information(k: int, t: int, gamma: exact.Rational) -> Fraction:
     return k * t * (k - t) * (ratio - 1) ** 2 / ((k - 1) * (t * ratio + k - t) ** 2)
 
 
-def subset_trace(k: int, t: int, gamma: exact.Rational) -> Fraction:
+def subset_trace(k: int, t: int, gamma: Rational) -> Fraction:
     """Return f(t) = k + (k − 1)·a_t, the trace of PᵀD⁻¹P at equal shares, which the best t maximizes.
 
     Implements: [Cha19], (6.8), by its (6.19).
@@ -160,10 +162,10 @@ def subset_trace(k: int, t: int, gamma: exact.Rational) -> Fraction:
 def subset_risk(
     k: int,
     t: int,
-    gamma: exact.Rational,
+    gamma: Rational,
     *,
-    shares: Sequence[exact.Rational] | None = None,
-) -> exact.Ratio:
+    shares: Sequence[Rational] | None = None,
+) -> Ratio:
     """Return n times the total variance of the minimax estimate, at given shares or in the worst case (equal shares).
 
     Implements: [Cha19], (6.25): (k − 1)/a_t + 1/k − Σπ².
@@ -180,8 +182,8 @@ def subset_risk(
 
 
 def risk(
-    k: int, information: Fraction, shares: Sequence[exact.Rational] | None = None
-) -> exact.Ratio:
+    k: int, information: Fraction, shares: Sequence[Rational] | None = None
+) -> Ratio:
     """Return (k − 1)/a + 1/k − Σπ², or (k − 1)/a without shares."""
     beyond = Fraction(0)
     if shares is not None:
@@ -191,7 +193,7 @@ def risk(
     return beyond + exact.ratio(k - 1, information)
 
 
-def _check(k: int, gamma: exact.Rational) -> Fraction:
+def _check(k: int, gamma: Rational) -> Fraction:
     if k < 2:
         raise InvalidDesign(f"there are {k} categories; expected at least 2.")
     ratio = exact.rational(gamma, name="gamma")
@@ -203,7 +205,7 @@ def _check(k: int, gamma: exact.Rational) -> Fraction:
 
 
 def _check_t(k: int, t: int) -> int:
-    if isinstance(t, bool) or not isinstance(t, int) or not 1 <= t < k:
+    if not exact.is_whole(t, 1, k - 1):
         raise InvalidDesign(
             f"t is {quoted(t)}; expected a whole number from 1 to {k - 1}."
         )
@@ -222,7 +224,7 @@ def _check_share(k: int, t: int, share: Fraction) -> None:
         )
 
 
-_MOST_BY_SIZE = (
+_MAX_BY_SIZE = (
     255  # categories: half a megabyte of counts, for which nobody has to be asked
 )
 
@@ -236,11 +238,11 @@ _MOST_BY_SIZE = (
 )
 def unary(
     categories: Labels,
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     *,
     optimized: bool = False,
-    p: exact.Rational | None = None,
-    q: exact.Rational | None = None,
+    p: Rational | None = None,
+    q: Rational | None = None,
     by_size: bool | None = None,
 ) -> Design:
     """Send a bit for each category: 1 with probability p for the answer's own, with q for every other.
@@ -275,7 +277,7 @@ def unary(
     """
     category_labels = labels.read(categories)
     if by_size is None:
-        by_size = MOST_COUNTED_APART < len(category_labels) <= _MOST_BY_SIZE
+        by_size = MAX_COUNTED_APART < len(category_labels) <= _MAX_BY_SIZE
     if (
         (epsilon is None) == (p is None)
         or (p is None) != (q is None)
@@ -294,9 +296,8 @@ def unary(
         assert q is not None
         channel = _from_probabilities(
             len(category_labels),
-            exact.probability(p, name="p"),
-            exact.probability(q, name="q"),
-            by_size,
+            *exact.probabilities(p=p, q=q),
+            by_size=by_size,
         )
     return Design(
         "unary", category_labels, Bitstrings(len(category_labels)), channel
@@ -311,9 +312,9 @@ def unary(
 )
 def rappor(
     categories: Labels,
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     *,
-    f: exact.Rational | None = None,
+    f: Rational | None = None,
     by_size: bool = True,
 ) -> Design:
     """Send a bit for each category, 1 for the answer's own and 0 for the others, each flipped with probability f.
@@ -355,28 +356,30 @@ def rappor(
     else:
         assert f is not None
         flip = exact.probability(f, name="f")
-        channel = _from_probabilities(len(category_labels), 1 - flip, flip, by_size)
+        channel = _from_probabilities(
+            len(category_labels), 1 - flip, flip, by_size=by_size
+        )
     return Design(
         "rappor", category_labels, Bitstrings(len(category_labels)), channel
     ).within(epsilon)
 
 
 def _from_epsilon(
-    size: int, epsilon: exact.Rational, *, optimized: bool, by_size: bool
+    size: int, epsilon: Rational, *, optimized: bool, by_size: bool
 ) -> Bits:
     max_epsilon = exact.positive_epsilon(epsilon)
     # The symmetric encoding spends half of ε on each of the two bits; the optimized one all of it on the zeros.
     ratio = exact.exp_below(max_epsilon if optimized else max_epsilon / 2)
-    stray = math.ceil(chance.TOTAL / (ratio + 1))
-    hit = chance.TOTAL // 2 if optimized else chance.TOTAL - stray
+    stray = math.ceil(TOTAL / (ratio + 1))
+    hit = TOTAL // 2 if optimized else TOTAL - stray
     if stray >= hit:
         raise InvalidDesign(
             "this ε is too fine for weights that sum to 2^64; expected a larger one."
         )
-    return Bits(size, hit, stray, chance.TOTAL, by_size)
+    return Bits(size, hit, stray, TOTAL, by_size)
 
 
-def _from_probabilities(size: int, p: Fraction, q: Fraction, by_size: bool) -> Bits:
+def _from_probabilities(size: int, p: Fraction, q: Fraction, *, by_size: bool) -> Bits:
     if p == q:
         raise InvalidDesign(
             f"p = q = {p} sends the same bits whatever the answer; expected two different probabilities.",
@@ -390,10 +393,10 @@ def _from_probabilities(size: int, p: Fraction, q: Fraction, by_size: bool) -> B
     return Bits(size, int(p * total), int(q * total), total, by_size)
 
 
-Weights: TypeAlias = Mapping[int, exact.Rational] | Sequence[exact.Rational]
+Weights: TypeAlias = Mapping[int, Rational] | Sequence[Rational]
 """How often each size of set is sent: by size, or in order for the sizes 0, 1, 2 and so on. They sum to 1."""
 
-_MOST_SIZES = 2_000  # a tally keeps a count of each category for each size
+_MAX_SIZES = 2_000  # a tally keeps a count of each category for each size
 _PRECISE = Context(
     prec=60
 )  # of which 20 digits are needed: weights are rounded to 64 bits
@@ -408,7 +411,7 @@ _PRECISE = Context(
     {"categories": 3, "weights": [0.1, 0.3, 0.4, 0.2], "epsilon": 2},
     purpose=Purpose.TELEMETRY,
 )
-def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> Design:
+def mixture(categories: Labels, weights: Weights, epsilon: Rational) -> Design:
     """Send a set of a random size, each size with its own t-subset design at the same ε.
 
     Implements: the mixtures of [Cha19], Chapter 7. None is better than the best single size in the worst case; they
@@ -431,8 +434,8 @@ def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> De
         (1, 2)
     """
     category_labels = labels.read(categories)
-    gamma = exact.exp_below(exact.positive_epsilon(epsilon))
-    channel = _round_mixture(
+    gamma = exact.gamma_below(epsilon)
+    channel = round_mixture(
         len(category_labels), _read(len(category_labels), weights), gamma
     )
     return Design(
@@ -447,9 +450,9 @@ def mixture(categories: Labels, weights: Weights, epsilon: exact.Rational) -> De
 )
 def truncated_rappor(
     categories: Labels,
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     *,
-    f: exact.Rational | None = None,
+    f: Rational | None = None,
 ) -> Design:
     """Send what RAPPOR sends, but never all zeros or all ones, which tell nothing.
 
@@ -494,9 +497,9 @@ def truncated_rappor(
                 f"f = {flip} hides nothing or tells nothing; expected another f between 0 and 1."
             )
         gamma = ((1 - flip) / flip) ** 2
-    if k > _MOST_SIZES:
+    if k > _MAX_SIZES:
         raise InvalidDesign(
-            f"there are {exact.shown(k)} categories; expected at most {_MOST_SIZES:,}."
+            f"there are {exact.shown(k)} categories; expected at most {_MAX_SIZES:,}."
         )
     weights = rappor_weights(k, flip)[1:-1]
     total_weight = sum(weights)
@@ -505,11 +508,11 @@ def truncated_rappor(
         "truncated_rappor",
         category_labels,
         Bitstrings(k),
-        _round_mixture(k, sizes, gamma),
+        round_mixture(k, sizes, gamma),
     ).within(epsilon)
 
 
-def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
+def rappor_weights(k: int, f: Rational) -> list[Fraction]:
     """Return the distribution of the number of ones of RAPPOR with k bits and flip probability f, to 50 digits.
 
     Implements: [Cha19], Chapter 7; F10.
@@ -536,11 +539,11 @@ def rappor_weights(k: int, f: exact.Rational) -> list[Fraction]:
 
 def mixture_risk(
     k: int,
-    gamma: exact.Rational,
+    gamma: Rational,
     weights: Weights,
     *,
-    shares: Sequence[exact.Rational] | None = None,
-) -> exact.Ratio:
+    shares: Sequence[Rational] | None = None,
+) -> Ratio:
     """Return n times the total variance of a mixture's minimax estimate, at given shares or in the worst case.
 
     Implements: [Cha19], Chapter 7: (k − 1)/a + 1/k − Σπ² with a the weighted mean of the a_t.
@@ -554,9 +557,8 @@ def mixture_risk(
         Fraction(54, 7)
     """
     sizes = _read(k, weights)
-    information = sum(
-        (weight * subset_information(k, t, gamma) for t, weight in sizes.items()),
-        Fraction(0),
+    information = exact.total(
+        weight * subset_information(k, t, gamma) for t, weight in sizes.items()
     )
     return risk(k, information, shares)
 
@@ -581,10 +583,7 @@ def _read(k: int, weights: Weights) -> dict[int, Fraction]:
     weights_by_size = (
         weights if isinstance(weights, Mapping) else dict(enumerate(weights))
     )
-    if not all(
-        isinstance(t, int) and not isinstance(t, bool) and 0 <= t <= k
-        for t in weights_by_size
-    ):
+    if not all(exact.is_whole(t, 0, k) for t in weights_by_size):
         raise InvalidDesign(
             f"a set has a size that does not exist; expected whole numbers from 0 to {k}."
         )
@@ -600,15 +599,13 @@ def _read(k: int, weights: Weights) -> dict[int, Fraction]:
     return sizes
 
 
-def _round_mixture(k: int, sizes: Mapping[int, Fraction], gamma: Fraction) -> Mixture:
+def round_mixture(k: int, sizes: Mapping[int, Fraction], gamma: Fraction) -> Mixture:
     """Round the weights of the sizes to 2^64, what is left to the largest; the weights inside towards privacy."""
-    rounded = {t: int(chance.TOTAL * weight) for t, weight in sizes.items()}
-    rounded[max(rounded, key=lambda t: rounded[t])] += chance.TOTAL - sum(
-        rounded.values()
-    )
+    rounded = {t: int(TOTAL * weight) for t, weight in sizes.items()}
+    rounded[max(rounded, key=lambda t: rounded[t])] += TOTAL - sum(rounded.values())
     components = tuple(
         Part(t, weight, max_weight_inside(k, t, gamma))
-        for t, weight in rounded.items()
+        for t, weight in sorted(rounded.items())
         if weight
     )
-    return Mixture(k, components, chance.TOTAL)
+    return Mixture(k, components, TOTAL)

@@ -18,8 +18,9 @@ from deniable.designs.registry import Purpose, register
 from deniable.designs.rounding import realize
 from deniable.designs.three_answers_best import Club, club, find, optimum
 from deniable.errors import InvalidDesign, InvalidRequest, quoted, require
+from deniable.exact import Rational
 
-Weighting: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
+Weighting: TypeAlias = Mapping[str, Rational] | Sequence[Rational]
 """A number for each category, in their order or by name; a category that is not named gets 0."""
 
 
@@ -35,10 +36,10 @@ Weighting: TypeAlias = Mapping[str, exact.Rational] | Sequence[exact.Rational]
     purpose=Purpose.SEVERAL,
 )
 def rr3_dagger(
-    p1: exact.Rational | None = None,
-    p2: exact.Rational | None = None,
+    p1: Rational | None = None,
+    p2: Rational | None = None,
     *,
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     importance: Weighting | None = None,
     guess: Weighting | None = None,
     categories: Labels = 3,
@@ -78,10 +79,10 @@ def rr3_dagger(
     purpose=Purpose.SEVERAL,
 )
 def rr3_ddagger(
-    p1: exact.Rational | None = None,
-    p2: exact.Rational | None = None,
+    p1: Rational | None = None,
+    p2: Rational | None = None,
     *,
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     importance: Weighting | None = None,
     guess: Weighting | None = None,
     categories: Labels = 3,
@@ -120,11 +121,11 @@ def rr3_ddagger(
     {"epsilon": 2, "importance": [8, 1, 1], "guess": {"no": 0.8, "a little": 0.15, "a lot": 0.05},
      "categories": ["no", "a little", "a lot"]}, purpose=Purpose.SEVERAL)  # fmt: skip
 def rr3_club(
-    p1: exact.Rational | None = None,
-    p2: exact.Rational | None = None,
-    q: exact.Rational | None = None,
+    p1: Rational | None = None,
+    p2: Rational | None = None,
+    q: Rational | None = None,
     *,
-    epsilon: exact.Rational | None = None,
+    epsilon: Rational | None = None,
     importance: Weighting | None = None,
     guess: Weighting | None = None,
     categories: Labels = 3,
@@ -160,8 +161,8 @@ def rr3_club(
 
 def _build(
     family: str,
-    parameters: tuple[exact.Rational | None, ...],
-    epsilon: exact.Rational | None,
+    parameters: tuple[Rational | None, ...],
+    epsilon: Rational | None,
     importance: Weighting | None,
     guess: Weighting | None,
     categories: Labels,
@@ -201,11 +202,11 @@ def _build(
 
 def _best(
     family: str,
-    epsilon: exact.Rational,
-    importance: Sequence[exact.Rational],
-    guess: Sequence[exact.Rational],
+    epsilon: Rational,
+    importance: Sequence[Rational],
+    guess: Sequence[Rational],
 ) -> Dense:
-    gamma = exact.exp_below(exact.positive_epsilon(epsilon))
+    gamma = exact.gamma_below(epsilon)
     best = optimum(family, gamma, importance=importance, guess=guess)
     if not best.estimable:
         raise InvalidDesign(
@@ -218,7 +219,7 @@ def _best(
 
 def _read_three(
     category_labels: Sequence[str], weighting: Weighting | None, default: str
-) -> Sequence[exact.Rational]:
+) -> Sequence[Rational]:
     if weighting is None:
         return (default,) * 3
     if not isinstance(weighting, Mapping):

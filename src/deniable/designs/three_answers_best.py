@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 
 from deniable import exact
 from deniable.errors import InvalidRequest, quoted
+from deniable.exact import Rational
 
 Triple: TypeAlias = tuple[Fraction, Fraction, Fraction]
 
@@ -57,6 +58,11 @@ class Club:
         )
 
     @property
+    def point(self) -> Triple:
+        """(a, u, v) = (p1, p2·q, p2·(1 − q)), in which the conditions on the parity are linear."""
+        return self.p1, self.p2 * self.q, self.p2 * (1 - self.q)
+
+    @property
     def first_gap(self) -> Fraction:
         """p1 + p2 − 1: P(first response | first answer) − P(first response | another answer)."""
         return self.p1 + self.p2 - 1
@@ -71,46 +77,14 @@ class Club:
         """Parity: the larger of max/min of {p1, 1 − p2} and max/min of {(1 − p1)/2, p2·q, p2·(1 − q)}."""
         (p1, p_each_other, _), (p_other, p_kept, swapped), _ = self.columns
         groups = ((p1, p_other), (p_each_other, p_kept, swapped))
-        return max(exact.ratio(max(group), min(group)) for group in groups)
-
-    def estimates(self, observed: Sequence[Fraction]) -> Triple:
-        """Return the unbiased shares from the observed shares of the three responses.
-
-        Implements: [MW21], Corollaries 3 to 5, with the constants corrected. Both gaps must differ from 0.
-        """
-        zero, s1, s2 = observed
-        first = (zero - (1 - self.p2)) / self.first_gap
-        difference = (s1 - s2) / self.other_gap
-        return first, (1 - first + difference) / 2, (1 - first - difference) / 2
+        return max(exact.parity(group) for group in groups)
 
     def first_variance(self, share: Fraction) -> Fraction:
         """Return the variance of the first share per respondent, also where the other two are not identifiable."""
         lam = 1 - self.p2 + self.first_gap * share
         return lam * (1 - lam) / self.first_gap**2
 
-    def covariance(self, shares: Sequence[Fraction]) -> tuple[Triple, Triple, Triple]:
-        """Return the covariance of the estimates for one respondent drawn from these shares; for n divide by n.
 
-        Implements: [MW21], eqs. (29), (31), (33) for the first share, and the rest of the matrix, in which the
-        covariances of the counts count too.
-        """
-        D, c = self.first_gap, self.other_gap
-        lam = 1 - self.p2 + D * shares[0]
-        tilt = shares[1] - shares[2]
-        v0, vd, c0 = (
-            self.first_variance(shares[0]),
-            (1 - lam) / c**2 - tilt**2,
-            -lam * tilt / D,
-        )
-        near, far = (v0 + vd - 2 * c0) / 4, (v0 + vd + 2 * c0) / 4
-        return (
-            (v0, (c0 - v0) / 2, -(c0 + v0) / 2),
-            ((c0 - v0) / 2, near, (v0 - vd) / 4),
-            (-(c0 + v0) / 2, (v0 - vd) / 4, far),
-        )
-
-
-Point: TypeAlias = tuple[Fraction, Fraction, Fraction]
 Plane: TypeAlias = tuple[Fraction, Fraction, Fraction, Fraction]
 """Coefficients of a, u and v, and the bound: the sum is at most the bound on one side."""
 
@@ -118,7 +92,7 @@ Plane: TypeAlias = tuple[Fraction, Fraction, Fraction, Fraction]
 class Corner(NamedTuple):
     """A corner of a region: where it is, and which of the eight conditions hold there with equality."""
 
-    point: Point
+    point: Triple
     tight: frozenset[int]
 
 
@@ -156,7 +130,7 @@ def find(family: str) -> Slice:
     return SLICES[family]
 
 
-def club(family: str, *parameters: exact.Rational) -> Club:
+def club(family: str, *parameters: Rational) -> Club:
     """Return a member of a family in the parameters of RR3♣.
 
     Raises:
@@ -177,70 +151,6 @@ def club(family: str, *parameters: exact.Rational) -> Club:
     return Club.ddagger(*values) if family == DDAGGER.name else Club(*values)
 
 
-def feasible(family: str, *parameters: exact.Rational, gamma: Fraction) -> bool:
-    """Tell whether a member of a family has a parity of at most γ.
-
-    Implements: the region of [MW21], Section 4.1.2, for RR3† (with the condition that binds, 2p2 ≤ γ(1 − p2), in its
-    first part), and the same for RR3‡ and RR3♣; on both sides of 1/3 and 1/2.
-
-    Example:
-        >>> feasible("rr3_dagger", 0.34, 0.7, gamma=exact.exp_below(1))
-        False
-    """
-    point = _point(club(family, *parameters))
-    return all(_holds(plane, point) for plane in conditions(gamma))
-
-
-def region_part(p1: exact.Rational, p2: exact.Rational, *, gamma: Fraction) -> int:
-    """Return the part of the printed region of RR3† that contains a point: 1 for p1 < p2, 2 for p2 < p1, else 0.
-
-    Implements: Ω†(1) and Ω†(2) of [MW21], Section 4.1.2 and Figure 2, corrected: with p1 and p2 above 1/3 the condition
-    that binds in Ω†(1) is 2p2 ≤ γ(1 − p2), and those in Ω†(2) are 2p1 ≤ γ(1 − p2) and 2p2 ≤ γ(1 − p1).
-    """
-    first, second = exact.probability(p1, name="p1"), exact.probability(p2, name="p2")
-    if (
-        min(first, second) <= Fraction(1, 3)
-        or max(first, second) >= 1
-        or first == second
-    ):
-        return 0
-    if first < second:
-        return 1 if 2 * second <= gamma * (1 - second) else 0
-    return (
-        2
-        if 2 * first <= gamma * (1 - second) and 2 * second <= gamma * (1 - first)
-        else 0
-    )
-
-
-def p1_range(
-    family: str, *other_parameters: exact.Rational, gamma: Fraction
-) -> tuple[Fraction, Fraction] | None:
-    """Return the smallest and the largest p1 with parity at most γ, given the other parameters; None if there is none.
-
-    Implements: in the proof of [MW21], Theorem 4, the largest p1 of RR3† at p2 = 1/3, which is min{γ/3, 1 − 2/(3γ)}.
-
-    Example:
-        >>> p1_range("rr3_dagger", "1/3", gamma=Fraction(5, 2))
-        (Fraction(2, 15), Fraction(11, 15))
-    """
-    # The point (a, u, v) moves on a line with p1: two of its places say which.
-    start, end = (_point(club(family, p1, *other_parameters)) for p1 in (0, 1))
-    low, high = Fraction(0), Fraction(1)
-    for plane in conditions(gamma):
-        at_start, at_end = _slack(plane, start), _slack(plane, end)
-        if at_start < 0 and at_end < 0:
-            return None
-        if at_start < 0 or at_end < 0:
-            crossing = at_start / (at_start - at_end)
-            low, high = (
-                (max(low, crossing), high)
-                if at_start < 0
-                else (low, min(high, crossing))
-            )
-    return (low, high) if low <= high else None
-
-
 def conditions(gamma: Fraction) -> tuple[Plane, ...]:
     """Return the eight parity conditions on {p1, 1 − p2} and {(1 − p1)/2, u, v}: no ratio exceeds γ."""
     x = gamma
@@ -257,30 +167,27 @@ def conditions(gamma: Fraction) -> tuple[Plane, ...]:
 
 
 def corners(
-    family: str, gamma: Fraction, *, q: exact.Rational | None = None
+    family: str, gamma: Fraction, *, q: Rational | None = None
 ) -> tuple[Corner, ...]:
     """Return the corners of a family's region; with q those of the slice of RR3♣ at this q."""
     if gamma <= 1:
         raise InvalidRequest(f"γ is {gamma}; expected more than 1.")
     planes = _planes(family, q)
     bounds = conditions(gamma)
-    corners_by_point: dict[Point, Corner] = {}
+    corners_by_point: dict[Triple, Corner] = {}
     for chosen in combinations(bounds, 3 - len(planes)):
         point = _crossing((*planes, *chosen))
-        if (
-            point is not None
-            and point not in corners_by_point
-            and all(_holds(plane, point) for plane in bounds)
-        ):
-            tight = frozenset(
-                i for i, plane in enumerate(bounds) if _slack(plane, point) == 0
-            )
-            corners_by_point[point] = Corner(point, tight)
+        if point is None:
+            continue
+        slacks = [slack(plane, point) for plane in bounds]
+        if min(slacks) >= 0:
+            tight = frozenset(i for i, room in enumerate(slacks) if room == 0)
+            corners_by_point.setdefault(point, Corner(point, tight))
     return tuple(corners_by_point.values())
 
 
 def edges(
-    family: str, gamma: Fraction, *, q: exact.Rational | None = None
+    family: str, gamma: Fraction, *, q: Rational | None = None
 ) -> Iterator[tuple[Corner, Corner]]:
     """Yield the edges of a family's region as pairs of corners.
 
@@ -292,7 +199,7 @@ def edges(
             yield corner_a, corner_b
 
 
-def parameters_at(family: str, point: Point) -> tuple[Fraction, ...]:
+def parameters_at(family: str, point: Triple) -> tuple[Fraction, ...]:
     """Return a family's parameters at a point (a, u, v)."""
     a, u, v = point
     if family == DAGGER.name:
@@ -306,11 +213,7 @@ def parameters_at(family: str, point: Point) -> tuple[Fraction, ...]:
     )  # "always the first": q never matters
 
 
-def _point(member: Club) -> Point:
-    return member.p1, member.p2 * member.q, member.p2 * (1 - member.q)
-
-
-def _planes(family: str, q: exact.Rational | None) -> tuple[Plane, ...]:
+def _planes(family: str, q: Rational | None) -> tuple[Plane, ...]:
     planes = find(family).planes
     if q is None:
         return planes
@@ -320,15 +223,12 @@ def _planes(family: str, q: exact.Rational | None) -> tuple[Plane, ...]:
     return (_plane(0, 1 - share, -share, 0),)
 
 
-def _slack(plane: Plane, point: Point) -> Fraction:
-    return plane[3] - sum(map(Fraction.__mul__, plane[:3], point), Fraction(0))
+def slack(plane: Plane, point: Triple) -> Fraction:
+    """Return how far a point lies inside a condition; negative outside."""
+    return plane[3] - exact.total(map(Fraction.__mul__, plane[:3], point))
 
 
-def _holds(plane: Plane, point: Point) -> bool:
-    return _slack(plane, point) >= 0
-
-
-def _crossing(planes: tuple[Plane, ...]) -> Point | None:
+def _crossing(planes: tuple[Plane, ...]) -> Triple | None:
     """Return the one point on three planes, if there is one, by Cramer's rule."""
     columns = list(zip(*planes, strict=True))
     determinant = _determinant(*columns[:3])
@@ -353,7 +253,7 @@ def _determinant(
 
 
 Floats: TypeAlias = tuple[float, float, float]
-Three: TypeAlias = Sequence[exact.Rational]
+Three: TypeAlias = Sequence[Rational]
 
 _SCAN = 64  # points of an edge that are looked at before the search narrows
 _GOLDEN = (math.sqrt(5) - 1) / 2
@@ -420,7 +320,7 @@ def optimum(
     """
     find(family)
     risk = risk_of(read_importance(importance), read_guess(guess))
-    best: tuple[float, Point, bool] | None = None
+    best: tuple[float, Triple, bool] | None = None
     for corner_a, corner_b in edges(family, gamma):
         for candidate in _edge_minima(risk, corner_a, corner_b):
             if best is None or candidate[0] < best[0] - (
@@ -472,24 +372,6 @@ def kink(gamma: Fraction) -> tuple[Fraction, Fraction]:
     return 1 - Fraction(2) / (3 * gamma), Fraction(1, 3)
 
 
-def dagger_for_first(
-    gamma: Fraction, share: exact.Rational
-) -> tuple[Fraction, Fraction]:
-    """Return the RR3† parameters with the smallest variance of the first share, if that share is as guessed.
-
-    Implements: [MW21], Theorem 4, corrected: the kink wins where γ < 2, or where the share is above
-    (γ² − 2γ − 2)/(γ(γ − 1)); otherwise the star does.
-
-    Example:
-        >>> dagger_for_first(Fraction(4), "2/5"), dagger_for_first(Fraction(4), "3/5")
-        ((Fraction(2, 3), Fraction(2, 3)), (Fraction(5, 6), Fraction(1, 3)))
-    """
-    known_share = exact.probability(share, name="share")
-    if gamma < 2 or known_share > (gamma**2 - 2 * gamma - 2) / (gamma * (gamma - 1)):
-        return kink(gamma)
-    return star(gamma)
-
-
 def read_importance(weights: Three) -> Floats:
     """Read three weights of 0 or more.
 
@@ -524,7 +406,7 @@ def read_guess(shares: Three) -> Floats:
 
 def _edge_minima(
     risk: Callable[[Floats], float], corner_a: Corner, corner_b: Corner
-) -> list[tuple[float, Point, bool]]:
+) -> list[tuple[float, Triple, bool]]:
     """Return the two ends of an edge and the lowest points between them, each with its risk."""
     start, end = _floats(corner_a.point), _floats(corner_b.point)
 
@@ -532,7 +414,7 @@ def _edge_minima(
         a, u, v = (p + fraction * (q - p) for p, q in zip(start, end, strict=True))
         return risk((a, u, v))
 
-    def at(fraction: float) -> Point:
+    def at(fraction: float) -> Triple:
         a, u, v = (
             p + Fraction(fraction) * (q - p)
             for p, q in zip(corner_a.point, corner_b.point, strict=True)
@@ -569,5 +451,5 @@ def lowest_between(
     return (low + high) / 2
 
 
-def _floats(point: Point) -> Floats:
+def _floats(point: Triple) -> Floats:
     return float(point[0]), float(point[1]), float(point[2])

@@ -8,17 +8,19 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, NamedTuple
 
-from deniable import chance, exact
+from deniable import exact
+from deniable.chance import TOTAL
 from deniable.channel import Channel, Dense, Diagonal
 from deniable.criteria import Relaxed
 from deniable.designs.design import Design
-from deniable.designs.labels import Labels, read
+from deniable.designs.labels import NO_YES, Labels, read_two
 from deniable.designs.registry import Purpose, register
 from deniable.designs.two_answers import binary
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
+from deniable.exact import Rational
 from deniable.rendering import formats
 
-TWO: Sequence[str] = ("no", "yes")
+_HINT = "(ε, δ) designs are for two answers."
 
 
 @register(
@@ -28,7 +30,7 @@ TWO: Sequence[str] = ("no", "yes")
     purpose=Purpose.EXPLICIT,
 )
 def relaxed_warner(
-    epsilon: exact.Rational, delta: exact.Rational = 0, *, categories: Labels = TWO
+    epsilon: Rational, delta: Rational = 0, *, categories: Labels = NO_YES
 ) -> Design:
     """Send the answer with the largest probability that (ε, δ) allows when both answers are treated alike.
 
@@ -52,7 +54,7 @@ def relaxed_warner(
         >>> round(float(design.probability("yes", given="yes")), 6), design.delta("0.5")
         (0.660213, 0.1)
     """
-    category_labels = _read_two(categories)
+    category_labels = read_two(categories, _HINT)
     slack = read_delta(delta)
     return Design(
         "relaxed_warner",
@@ -68,12 +70,12 @@ def relaxed_warner(
     purpose=Purpose.EXPLICIT,
 )
 def capped_binary(
-    epsilon: exact.Rational,
-    delta: exact.Rational,
-    ceiling: exact.Rational,
+    epsilon: Rational,
+    delta: Rational,
+    ceiling: Rational,
     *,
     telling: str | None = None,
-    categories: Labels = TWO,
+    categories: Labels = NO_YES,
 ) -> Design:
     """Let one response tell much but seldom: (ε, δ) holds, and no response has more than the ceiling's own ε.
 
@@ -102,11 +104,11 @@ def capped_binary(
         >>> design.epsilon, design.delta(1)
         (3.0, 0.1)
     """
-    category_labels = _read_two(categories)
+    category_labels = read_two(categories, _HINT)
     channel = corner_channel(
         read_ratio(epsilon),
         read_delta(delta),
-        exact.exp_below(exact.positive_epsilon(ceiling)),
+        exact.gamma_below(ceiling),
     )
     design = Design(
         "capped_binary",
@@ -121,7 +123,7 @@ def capped_binary(
     {"delta": "1/10"}, {"delta": "1/3", "telling": "no"}, purpose=Purpose.EXPLICIT
 )
 def exposing_binary(
-    delta: exact.Rational, *, telling: str | None = None, categories: Labels = TWO
+    delta: Rational, *, telling: str | None = None, categories: Labels = NO_YES
 ) -> Design:
     """Expose a share δ of those with one answer outright, and say nothing about anybody else.
 
@@ -148,7 +150,7 @@ def exposing_binary(
         >>> design.epsilon, design.delta(5)
         (inf, 0.1)
     """
-    category_labels = _read_two(categories)
+    category_labels = read_two(categories, _HINT)
     share = read_delta(delta)
     if not 0 < share < 1:
         raise InvalidDesign(
@@ -165,10 +167,10 @@ def exposing_binary(
 
 
 def feasible_binary(
-    p00: exact.Rational,
-    p11: exact.Rational,
-    epsilon: exact.Rational,
-    delta: exact.Rational = 0,
+    p00: Rational,
+    p11: Rational,
+    epsilon: Rational,
+    delta: Rational = 0,
 ) -> bool:
     """Tell whether the two-answer design (p00, p11) is (ε, δ)-private, exactly.
 
@@ -181,18 +183,12 @@ def feasible_binary(
         >>> feasible_binary(0.7, 0.7, 1), feasible_binary(0.75, 0.75, 1), feasible_binary(0.75, 0.75, 1, "1/10")
         (True, False, True)
     """
-    zero, keep_second = (
-        exact.probability(p00, name="p00"),
-        exact.probability(p11, name="p11"),
-    )
-    return (
-        Relaxed(epsilon, delta)
-        .check(Dense.from_rows([[zero, 1 - keep_second], [1 - zero, keep_second]]))
-        .holds
-    )
+    first, second = exact.probabilities(p00=p00, p11=p11)
+    channel = Dense.from_rows([[first, 1 - second], [1 - first, second]])
+    return Relaxed(epsilon, delta).check(channel).holds
 
 
-def exposure_threshold(epsilon: exact.Rational, delta: exact.Rational) -> float:
+def exposure_threshold(epsilon: Rational, delta: Rational) -> float:
     """Return g(ε, δ): for a rarer answer below this share the design that exposes people has the smaller variance.
 
     Implements: g = δ(e^ε + δ)/(e^ε + 2δ − 1)² of [HLM17], eq. 23, whose simplification of eq. 24 lacks the square.
@@ -222,10 +218,10 @@ def even_channel(ratio: Fraction, delta: Fraction) -> Diagonal:
             "δ is 1, which lets every answer be given away; expected less.",
             "Or ask the question directly.",
         )
-    same = int(chance.TOTAL * (ratio + delta) / (ratio + 1))
-    if not chance.TOTAL < 2 * same < 2 * chance.TOTAL:
+    same = int(TOTAL * (ratio + delta) / (ratio + 1))
+    if not TOTAL < 2 * same < 2 * TOTAL:
         raise _nothing_told()
-    return Diagonal(2, same, chance.TOTAL - same)
+    return Diagonal(2, same, TOTAL - same)
 
 
 def corner_channel(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense:
@@ -237,16 +233,14 @@ def corner_channel(ratio: Fraction, delta: Fraction, ceiling: Fraction) -> Dense
             f"expected a δ above 0 and a ratio above {float(min_ceiling):.6g}, that of the even design.",
             "Use relaxed_warner(), or warner() at the ceiling.",
         )
-    other_weight = -int(-chance.TOTAL * delta / (ceiling - ratio) // 1)
-    own_weight = int(
-        min(ratio * other_weight + delta * chance.TOTAL, ceiling * other_weight)
-    )
+    other_weight = -int(-TOTAL * delta / (ceiling - ratio) // 1)
+    own_weight = int(min(ratio * other_weight + delta * TOTAL, ceiling * other_weight))
     return Dense(
         (
-            (chance.TOTAL - other_weight, chance.TOTAL - own_weight),
+            (TOTAL - other_weight, TOTAL - own_weight),
             (other_weight, own_weight),
         ),
-        chance.TOTAL,
+        TOTAL,
     )
 
 
@@ -266,26 +260,16 @@ def orient_channel(channel: Channel, telling: int) -> Channel:
     return Dense(((d, c), (b, a)), table.total)
 
 
-def read_ratio(epsilon: exact.Rational) -> Fraction:
+def read_ratio(epsilon: Rational) -> Fraction:
     """Return a rational just below e^ε; 1 for ε = 0, which (ε, δ) may have."""
     if exact.rational(epsilon, name="epsilon") == 0:
         return Fraction(1)
-    return exact.exp_below(exact.positive_epsilon(epsilon))
+    return exact.gamma_below(epsilon)
 
 
-def read_delta(delta: exact.Rational) -> Fraction:
+def read_delta(delta: Rational) -> Fraction:
     """Return δ as a rational."""
     return exact.probability(delta, name="delta")
-
-
-def _read_two(categories: Labels) -> Sequence[str]:
-    category_labels = read(categories)
-    if len(category_labels) != 2:
-        raise InvalidDesign(
-            f"there are {len(category_labels)} categories; expected 2.",
-            "(ε, δ) designs are for two answers.",
-        )
-    return category_labels
 
 
 def _number(category_labels: Sequence[str], telling: str | None) -> int:
@@ -412,15 +396,15 @@ _GOALS = {
 
 
 def optimal_binary(
-    epsilon: exact.Rational,
-    delta: exact.Rational = 0,
+    epsilon: Rational,
+    delta: Rational = 0,
     *,
-    share: exact.Rational | None = None,
-    share_range: Sequence[exact.Rational] | None = None,
+    share: Rational | None = None,
+    share_range: Sequence[Rational] | None = None,
     goal: Goal = "guess",
-    ceiling: exact.Rational | None = None,
+    ceiling: Rational | None = None,
     expose: bool = False,
-    categories: Labels = TWO,
+    categories: Labels = NO_YES,
 ) -> BinaryChoice:
     """Choose the two-answer design with the smallest variance under (ε, δ), and say why.
 
@@ -499,7 +483,7 @@ def _rank(candidate: Candidate, goal: Goal) -> tuple[float, bool, float]:
 
 
 def _shares(
-    share: exact.Rational | None, share_range: Sequence[exact.Rational] | None
+    share: Rational | None, share_range: Sequence[Rational] | None
 ) -> tuple[Fraction, Fraction, Fraction]:
     if share_range is None:
         bounds = (0, 1) if share is None else (share, share)
@@ -522,19 +506,15 @@ def _shares(
 
 
 def _designs(
-    epsilon: exact.Rational,
-    delta: exact.Rational,
-    ceiling: exact.Rational | None,
+    epsilon: Rational,
+    delta: Rational,
+    ceiling: Rational | None,
     expose: bool,
     categories: Labels,
 ) -> list[Design]:
     """Return the even design, and where they are allowed the two lopsided ones, the second answer's first."""
     ratio, share = read_ratio(epsilon), read_delta(delta)
-    limit = (
-        None
-        if ceiling is None
-        else exact.exp_below(exact.positive_epsilon(ceiling, name="ceiling"))
-    )
+    limit = None if ceiling is None else exact.gamma_below(ceiling, name="ceiling")
     first = relaxed_warner(epsilon, delta, categories=categories)
     channel = capped_even(ratio, share, limit)
     category_labels = first.categories
@@ -634,10 +614,10 @@ def _why(
 
 def _note(
     chosen: Candidate,
-    epsilon: exact.Rational,
-    delta: exact.Rational,
+    epsilon: Rational,
+    delta: Rational,
     guess: Fraction,
-    ceiling: exact.Rational | None,
+    ceiling: Rational | None,
     alternatives: Sequence[Candidate],
 ) -> str:
     share = read_delta(delta)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from deniable import exact
 from deniable.channel import Sets
 from deniable.designs import Design, Factor, NumberDesign
-from deniable.designs.proofs import MOST_CELLS, proofs
+from deniable.designs.proofs import MAX_CELLS, proofs
 from deniable.errors import InvalidRequest, quoted
 from deniable.rendering import formats
 
@@ -79,7 +79,7 @@ def frequencies(design: Design) -> tuple[str, ...]:
         return (_about_sets(design, sets),)
     if design.channel.exchangeable and design.channel.answers > _MOST_SENTENCES:
         return (_sentence(design, 0, _ALIKE),)
-    if design.channel.responses * len(answers) > MOST_CELLS:
+    if design.channel.responses * len(answers) > MAX_CELLS:
         return ()
     sentences = [_sentence(design, number) for number in answers]
     names = "|".join(
@@ -98,7 +98,7 @@ def frequencies(design: Design) -> tuple[str, ...]:
 
 def odds(design: Design) -> tuple[str, ...]:
     """Tell for each response how far it can move the odds between two answers; one sentence where all are alike."""
-    if design.channel.responses * design.channel.answers > MOST_CELLS:
+    if design.channel.responses * design.channel.answers > MAX_CELLS:
         return ()
     ratios = [
         exact.ratio(*design.channel.extremes(number))
@@ -160,10 +160,8 @@ def _sentence(design: Design, category: int, more: str = "") -> str:
 
 def _about_sets(design: Design, channel: Sets) -> str:
     """Tell of responses that are sets how often they hold the answer, and how often any one other category."""
-    base = base_for(channel.stray_rate)
-    hits, strays = (
-        round(rate * base) for rate in (channel.hit_rate, channel.stray_rate)
-    )
+    base = base_for(channel.p_false)
+    hits, strays = (round(rate * base) for rate in (channel.p_true, channel.p_false))
     return (
         f"Of {base:,} people whose answer is {quoted(design.categories[0])}, about {hits:,} send a set that "
         f"holds it and about {strays:,} send a set that holds any one other category{_ALIKE}."

@@ -118,7 +118,7 @@ def _view_levels(channel: TwoLevel) -> ChannelView:
     names = next(
         (pair for kind, pair in row_names.items() if isinstance(channel, kind)), None
     )
-    hit, stray = channel.hit_rate, channel.stray_rate
+    hit, stray = channel.p_true, channel.p_false
     return ChannelView(
         "",
         ("the answer", "any one other category"),

@@ -93,7 +93,7 @@ def backing(channel: Channel) -> Backing | None:
     """Return how often responses back each category; None where some category has no responses of its own."""
     two_level = channel.two_level
     if two_level is not None:
-        hit, stray = float(two_level.hit_rate), float(two_level.stray_rate)
+        hit, stray = float(two_level.p_true), float(two_level.p_false)
         if hit == stray:
             raise blind()
         return Backing(hit, stray, stray, two_level.support.gather)

@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable import exact
 from deniable.channel import Channel
-from deniable.channel.support import MOST_CELLS
+from deniable.channel.support import MAX_CELLS
 from deniable.errors import NotEstimable
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
 
@@ -107,10 +107,10 @@ def floats(channel: Channel) -> Matrix:
     Raises:
         NotEstimable: too large to write out.
     """
-    if channel.answers * channel.responses > MOST_CELLS:
+    if channel.answers * channel.responses > MAX_CELLS:
         raise NotEstimable(
             f"this estimate needs a matrix of {exact.shown(channel.responses)} × {channel.answers:,} cells, "
-            f"too large to write out; expected at most {MOST_CELLS:,}.",
+            f"too large to write out; expected at most {MAX_CELLS:,}.",
             'Use method="inversion" without a guess, or the tally of fewer attributes: tally.marginal(tally, …).',
         )
     return channel.floats()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from deniable import documents
 from deniable.channel import Sets
 from deniable.channel.coding import Rows, set_sizes
-from deniable.channel.support import MOST_CELLS
+from deniable.channel.support import MAX_CELLS
 from deniable.errors import InvalidRequest, UnreadableFile
 from deniable.estimates.covariances import Covariance, Full, Matrix, Vector, vector
 
@@ -41,10 +41,10 @@ class SentSets:
             InvalidRequest: too many for their likelihood to be computed.
         """
         distinct, times = np.unique(rows, axis=0, return_counts=True)
-        if len(distinct) * channel.size > MOST_CELLS:
+        if len(distinct) * channel.size > MAX_CELLS:
             raise InvalidRequest(
                 f"{len(distinct):,} different sets of {channel.size:,} categories are too many; expected at most "
-                f"{MOST_CELLS // channel.size:,}.",
+                f"{MAX_CELLS // channel.size:,}.",
                 'Use method="inversion" with the tally, or the likelihood of a part of the responses.',
             )
         return cls(channel, distinct, np.asarray(times, np.int64))

@@ -258,7 +258,7 @@ def supported(channel: TwoLevel) -> Supported:
         NotEstimable: support says nothing about the answer.
     """
     counts_responses = channel.own_cells
-    p, q = channel.hit_rate, channel.stray_rate
+    p, q = channel.p_true, channel.p_false
     gap = p - q
     if gap == 0:
         raise blind()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, product
-from math import prod
 from typing import NamedTuple
 
 from deniable import exact
@@ -22,13 +20,14 @@ from deniable.errors import (
     quoted,
     require,
 )
+from deniable.exact import Rational
 from deniable.order.programs import Row, Table
 
 SHOWN_FLAWS = 20
 """Flaws that are told one by one."""
-MOST_CELLS = 100_000
+MAX_CELLS = 100_000
 """Cells of a channel of hashes that are gone through to name the responses that say the same."""
-MOST_RESPONSES = 1 << 14
+MAX_RESPONSES = 1 << 14
 """Responses that the independent split of Lemma 5.5 may make out of one design."""
 
 
@@ -82,9 +81,9 @@ class Admissibility:
 
 def admissible(
     design: Design | Channel,
-    gamma: exact.Rational | None = None,
+    gamma: Rational | None = None,
     *,
-    slack: exact.Rational = 0,
+    slack: Rational = 0,
 ) -> Admissibility:
     """Say whether no other design of parity at most γ tells more than this one, and why not.
 
@@ -119,7 +118,7 @@ def admissible(
         problem = _problem(values, limit, min_parity)
         if problem:
             name = repr(names[group[0]]) if names is not None else exact.shown(group[0])
-            parity = exact.ratio(max(values), min(values))
+            parity = exact.parity(values)
             flaws.append(
                 Flaw(group[0], parity, len(values), f"response {name}: {problem}")
             )
@@ -139,7 +138,7 @@ def channel_of(design: Design | Channel) -> Channel:
     return design.channel if isinstance(design, Design) else design
 
 
-def read_gamma(channel: Channel, gamma: exact.Rational | None) -> Fraction:
+def read_gamma(channel: Channel, gamma: Rational | None) -> Fraction:
     """Read γ; by default it is the channel's own parity.
 
     Raises:
@@ -162,28 +161,17 @@ def read_gamma(channel: Channel, gamma: exact.Rational | None) -> Fraction:
 
 def _levels(channel: Channel) -> MergedRows:
     """Return the responses that say the same, and the different values of their merged row, up to a common factor."""
-    rows = channel.merged_rows(MOST_CELLS)
+    rows = channel.merged_rows(MAX_CELLS)
     if rows is not None:
         return rows
     return [
         (tuple(group), set(map(Fraction, shape)))
-        for shape, group in group_proportional_rows(channel.dense()).items()
+        for shape, group in channel.dense().proportional_rows().items()
     ]
 
 
-def group_proportional_rows(channel: Dense) -> dict[tuple[int, ...], list[int]]:
-    """Return the responses that say the same, by what they say: their rows up to a common factor."""
-    groups: dict[tuple[int, ...], list[int]] = {}
-    for i, row in enumerate(channel.weights):
-        if any(row):
-            groups.setdefault(
-                tuple(weight // math.gcd(*row) for weight in row), []
-            ).append(i)
-    return groups
-
-
 def _problem(values: set[Fraction], gamma: Fraction, min_parity: Fraction) -> str:
-    parity = exact.ratio(max(values), min(values))
+    parity = exact.parity(values)
     parity_text = exact.shown(parity)
     if parity > gamma:
         return f"parity {parity_text} > γ; expected at most γ. It is less private than was asked for."
@@ -196,20 +184,7 @@ def _problem(values: set[Fraction], gamma: Fraction, min_parity: Fraction) -> st
     return ""
 
 
-def rows_of(channel: Dense) -> tuple[tuple[Fraction, ...], ...]:
-    """Return the probabilities of a channel, a row for each response."""
-    return tuple(
-        tuple(Fraction(weight, channel.total) for weight in row)
-        for row in channel.weights
-    )
-
-
-def row_parity(row: Sequence[Fraction]) -> exact.Ratio:
-    """Return the ratio of the largest to the smallest entry of a row."""
-    return exact.ratio(max(row), min(row))
-
-
-def largest_trace(k: int, gamma: exact.Rational) -> Fraction:
+def largest_trace(k: int, gamma: Rational) -> Fraction:
     """Return the largest trace of a k × k design of parity at most γ.
 
     Implements: Theorem 6.1 of [Cha19]: kγ / (γ + k − 1). The γ-diagonal design, `k_ary`, and no other attains it.
@@ -233,7 +208,7 @@ def largest_trace(k: int, gamma: exact.Rational) -> Fraction:
 
 
 def unchanged(
-    design: Design | Channel, shares: Sequence[exact.Rational] | None = None
+    design: Design | Channel, shares: Sequence[Rational] | None = None
 ) -> Fraction:
     """Return the probability that the response equals the answer, for given shares; by default equal ones.
 
@@ -268,9 +243,8 @@ def unchanged(
         raise InvalidNumber(
             f"the shares do not fit; expected {size} numbers that sum to exactly 1."
         )
-    return sum(
-        (weight * channel.probability(j, given=j) for j, weight in enumerate(weights)),
-        Fraction(0),
+    return exact.total(
+        weight * channel.probability(j, given=j) for j, weight in enumerate(weights)
     )
 
 
@@ -307,7 +281,7 @@ class Repair:
 
 def repair(
     design: Design | Channel,
-    gamma: exact.Rational | None = None,
+    gamma: Rational | None = None,
     *,
     split: str = "nested",
 ) -> Repair:
@@ -342,7 +316,7 @@ def repair(
             f"the split is {quoted(split)}; expected one of {', '.join(SPLITS)}."
         )
     work = _Work(first.dense())
-    if all(row_parity(row) == 1 for row in rows_of(work.channel) if any(row)):
+    if all(exact.parity(row) == 1 for row in work.channel.rows if any(row)):
         work.take(
             from_nothing(work.channel, limit),
             "answers were not told at all: every response is new",
@@ -377,7 +351,7 @@ class _Work:
 def _repair_rows(work: _Work, gamma: Fraction, split: str) -> None:
     work.take(merge(work.channel), "responses that say the same were merged")
     work.take(drop_constant(work.channel), "a response that says nothing was left out")
-    low = [i for i, row in enumerate(rows_of(work.channel)) if row_parity(row) < gamma]
+    low = [i for i, row in enumerate(work.channel.rows) if exact.parity(row) < gamma]
     for row in low:  # each step raises its row for good, and leaves the parity of its partner as it is
         partner = 1 if row == 0 else 0
         work.take(
@@ -402,7 +376,7 @@ def merge(channel: Dense) -> Improvement:
 
 def drop_constant(channel: Dense) -> Improvement:
     """Remove a constant row of value d and divide the others by 1 − d (Lemma 5.4)."""
-    rows = rows_of(channel)
+    rows = channel.rows
     constant = next((i for i, row in enumerate(rows) if max(row) == min(row)), None)
     if constant is None:
         return Improvement(channel, Dense.from_rows(_identity(len(rows))))
@@ -417,7 +391,7 @@ def drop_constant(channel: Dense) -> Improvement:
 
 
 def raise_parity(
-    channel: Dense, gamma: exact.Rational, row: int, partner: int
+    channel: Dense, gamma: Rational, row: int, partner: int
 ) -> tuple[Fraction, Improvement]:
     """Let a partner give way to a row of parity below γ until its parity is exactly γ (Lemma 5.3).
 
@@ -431,7 +405,7 @@ def raise_parity(
         InvalidDesign: the rows are the same one or proportional, or a row's parity is already above γ.
     """
     limit = exact.rational(gamma, name="gamma")
-    rows = list(rows_of(channel))
+    rows = list(channel.rows)
     first, second = rows[row], rows[partner]
     room = [
         (limit * first[low] - first[high]) / drop
@@ -490,7 +464,7 @@ def split_rows(channel: Dense, split: str = "nested") -> Improvement:
     Raises:
         InvalidDesign: into more responses than can be held.
     """
-    rows = rows_of(channel)
+    rows = channel.rows
     if split == "independent":
         _check_count(rows)
     better: list[Row] = []
@@ -515,7 +489,7 @@ def to_warner(channel: Dense, gamma: Fraction) -> Improvement:
     )
     garbling = [
         [(gamma * a - b) / (gamma - 1), (gamma * b - a) / (gamma - 1)]
-        for a, b in rows_of(channel)
+        for a, b in channel.rows
     ]
     return Improvement(Dense.from_rows(better), Dense.from_rows(garbling))
 
@@ -525,7 +499,7 @@ def from_nothing(channel: Dense, gamma: Fraction) -> Improvement:
     size = channel.answers
     better = Diagonal(size, gamma.numerator, gamma.denominator).dense()
     return Improvement(
-        better, Dense.from_rows([[row[0]] * size for row in rows_of(channel)])
+        better, Dense.from_rows([[row[0]] * size for row in channel.rows])
     )
 
 
@@ -537,12 +511,9 @@ def _independent(weights: Sequence[Fraction]) -> list[tuple[tuple[int, ...], Fra
             tuple(
                 sorted([*sure, *(j for j, up in zip(middle, ups, strict=True) if up)])
             ),
-            prod(
-                (
-                    weights[j] if up else 1 - weights[j]
-                    for j, up in zip(middle, ups, strict=True)
-                ),
-                start=Fraction(1),
+            exact.product(
+                weights[j] if up else 1 - weights[j]
+                for j, up in zip(middle, ups, strict=True)
             ),
         )
         for ups in product((False, True), repeat=len(middle))
@@ -569,16 +540,16 @@ SPLITS: dict[
 def _check_count(rows: Table) -> None:
     middle = [sum(min(row) < cell < max(row) for cell in row) for row in rows]
     count = sum(2**n_values for n_values in middle)
-    if count > MOST_RESPONSES:
+    if count > MAX_RESPONSES:
         worst = middle.index(max(middle))
         raise InvalidDesign(
             f"response {worst} has {middle[worst]} probabilities between its smallest and its largest, and splitting "
-            f"all rows gives {count:,} responses; expected at most {MOST_RESPONSES:,}.",
+            f"all rows gives {count:,} responses; expected at most {MAX_RESPONSES:,}.",
             'Use split="nested", which makes at most one row of each different value.',
         )
 
 
-def _check_repaired(channel: Channel, gamma: exact.Rational | None) -> Fraction:
+def _check_repaired(channel: Channel, gamma: Rational | None) -> Fraction:
     limit = read_gamma(channel, gamma)
     if channel.parity > limit:
         raise InvalidDesign(

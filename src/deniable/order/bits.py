@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from deniable import chance, exact
+from deniable.chance import SYSTEM, Source
 from deniable.channel import Bits
 from deniable.channel.sets import DIGITS
 from deniable.order.steps import Step
@@ -108,28 +108,23 @@ class BitByBit(Step):
         p_one, zero = self.each
         size, ones = self.new.size, new.bit_count()
         n_kept, gained = (old & new).bit_count(), (old & ~new).bit_count()
-        return math.prod(
+        return exact.product(
             (
                 p_one**n_kept,
                 (1 - p_one) ** (ones - n_kept),
                 zero**gained,
                 (1 - zero) ** (size - ones - gained),
-            ),
-            start=Fraction(1),
+            )
         )
 
-    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+    def degrade(self, new: int, source: Source = SYSTEM) -> int:
         return draw_bits(self.new.size, self.each, new, source)
 
-    def upgrade(
-        self, old: int, given: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade(self, old: int, given: int, source: Source = SYSTEM) -> int:
         self.chance_of(old, given)
         return self.upgrade_bits(old, 1 << given, source)
 
-    def upgrade_bits(
-        self, old: int, true: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade_bits(self, old: int, true: int, source: Source = SYSTEM) -> int:
         """Upgrade every bit, whichever of them are truly 1, such as those of a Bloom filter."""
         return toss_by_pairs(self.new.size, old, true, self.raised, source)
 
@@ -152,7 +147,7 @@ class BitByBit(Step):
         return self.each.after(high.each) == direct.each
 
     def between(
-        self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM
+        self, high: Step, coarse: int, fine: int, source: Source = SYSTEM
     ) -> int:
         """Every bit by itself."""
         if not isinstance(high, BitByBit):
@@ -167,7 +162,7 @@ def toss_by_pairs(
     first_mask: int,
     second_mask: int,
     chances: Sequence[Sequence[Fraction]],
-    source: chance.Source = chance.SYSTEM,
+    source: Source = SYSTEM,
 ) -> int:
     """Draw independent bits, each with a probability that depends on its bit in `first_mask` and in `second_mask`."""
     every = (1 << size) - 1
@@ -182,7 +177,7 @@ def toss_by_pairs(
 def toss(
     size: int,
     classes: Sequence[tuple[int, Fraction]],
-    source: chance.Source = chance.SYSTEM,
+    source: Source = SYSTEM,
 ) -> int:
     """Draw independent bits; each class is a mask of bits and their common probability of a 1.
 
@@ -204,9 +199,7 @@ def toss(
     return bits
 
 
-def draw_bits(
-    size: int, bit: Bit, true: int, source: chance.Source = chance.SYSTEM
-) -> int:
+def draw_bits(size: int, bit: Bit, true: int, source: Source = SYSTEM) -> int:
     """Randomize independent bits, whichever of them are truly 1."""
     every = (1 << size) - 1
     return toss(size, [(true, bit.hit), (every & ~true, bit.stray)], source)

@@ -14,13 +14,14 @@ from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
+from deniable import exact
 from deniable.channel import Channel, Dense, Product, Sets
 from deniable.channel.product import join, split
 from deniable.designs.design import Design
 from deniable.designs.labels import same_labels
 from deniable.errors import Incompatible, InvalidRequest
-from deniable.order.admissibility import channel_of, group_proportional_rows, rows_of
-from deniable.order.closed_forms import find_closed_form, through_sets
+from deniable.order.admissibility import channel_of
+from deniable.order.closed_forms import factor_pairs, find_closed_form, through_sets
 from deniable.order.programs import (
     Feasible,
     Mixing,
@@ -35,14 +36,12 @@ from deniable.order.sets import Nested, SetShare, p_held_by_ways
 from deniable.order.steps import Factors, Step, Tabulated
 from deniable.rendering import Rendered
 
-__all__ = ["Garbling", "Order", "Separation", "compare", "find_step", "garbling"]
-
-MOST_UNKNOWNS = 200_000
+MAX_UNKNOWNS = 200_000
 """Unknowns of the program for two tables in floats: seconds."""
-MOST_PIVOTED = 20_000
+MAX_PIVOTED = 20_000
 """Cells of the table of the exact simplex method for two tables; beyond this it takes minutes."""
-_MOST_WORK = 300_000_000  # equations cubed times the bits of a weight, in the program for sets: some ten seconds
-_MOST_PAYOFFS = 1 << 18  # cells of a game that are written out: a second
+_MAX_WORK = 300_000_000  # equations cubed times the bits of a weight, in the program for sets: some ten seconds
+_MAX_PAYOFFS = 1 << 18  # cells of a game that are written out: a second
 
 
 @dataclass(frozen=True)
@@ -204,26 +203,24 @@ def by_parity(old: Channel, new: Channel) -> Separation | None:
     )
 
 
-def _by_factors(*channels: Channel) -> Step | Separation | None:
+def _by_factors(old: Channel, new: Channel) -> Step | Separation | None:
     """Compare factor by factor.
 
     Why: factors that are garbled one by one garble the product. Conversely, a garbling of the product garbles a
     factor, when the other factors are drawn for some fixed answers and what comes out of them is forgotten.
     """
-    products = [channel.product for channel in channels if channel.product is not None]
-    if (
-        len(products) < len(channels)
-        or len({tuple(f.answers for f in product.factors) for product in products}) > 1
-    ):
+    pairs = factor_pairs(old, new)
+    if pairs is None:
         return None
-    old, new = products
+    assert old.product is not None
+    assert new.product is not None
     steps: list[Step] = []
-    for number, pair in enumerate(zip(old.factors, new.factors, strict=True)):
+    for number, pair in enumerate(pairs):
         step = find_step(*pair)
         if isinstance(step, Separation):
-            return _lift_separation(step, old, number)
+            return _lift_separation(step, old.product, number)
         steps.append(step)
-    return Factors(old, new, tuple(steps))
+    return Factors(old.product, new.product, tuple(steps))
 
 
 def _lift_separation(separation: Separation, old: Product, factor: int) -> Separation:
@@ -231,7 +228,7 @@ def _lift_separation(separation: Separation, old: Product, factor: int) -> Separ
     answers = [factor.answers for factor in old.factors]
     responses = [factor.responses for factor in old.factors]
     lifted: dict[int, Row] = {}
-    if math.prod(answers) * math.prod(responses) > _MOST_PAYOFFS:
+    if math.prod(answers) * math.prod(responses) > _MAX_PAYOFFS:
         return Separation(lifted, separation.coarse, separation.fine, separation.game)
     for i, pay in separation.payoffs.items():
         row = [Fraction(0)] * math.prod(answers)
@@ -288,12 +285,12 @@ def by_sizes(old: Sets, new: Sets) -> Nested | Separation:
         "expected about 30 of each, fewer where weights are long.",
         "Raise a design to one of its own family, whose order is known in closed form.",
     )
-    if (2 * len(coarse) + len(fine)) ** 3 * bits > _MOST_WORK:
+    if (2 * len(coarse) + len(fine)) ** 3 * bits > _MAX_WORK:
         raise too_large
     solution = decide(
         _mixing_of_sizes(old, new, coarse, fine),
         too_large=too_large,
-        most_pivoted=_MOST_WORK,
+        most_pivoted=_MAX_WORK,
     )
     if not isinstance(solution, Feasible):
         flat, extra = (
@@ -363,27 +360,23 @@ def _game_of_sizes(
         s: ((a - lowest) / (highest - lowest), b / (highest - lowest))
         for s, (a, b) in pays.items()
     }
-    earned = sum(
-        (old.weight(s) * (a + b * old.inclusion(s)) for s, (a, b) in pays.items()),
-        Fraction(0),
+    earned = exact.total(
+        old.weight(s) * (a + b * old.inclusion(s)) for s, (a, b) in pays.items()
     )
     fine_sizes = [t for t in new.sizes if new.weight(t)]
-    best = sum(
-        (
-            new.weight(t)
-            * max(
-                a + b * p_held
-                for s, (a, b) in pays.items()
-                for p_held in p_held_by_ways(new, s, t)
-            )
-            for t in fine_sizes
-        ),
-        Fraction(0),
+    best = exact.total(
+        new.weight(t)
+        * max(
+            a + b * p_held
+            for s, (a, b) in pays.items()
+            for p_held in p_held_by_ways(new, s, t)
+        )
+        for t in fine_sizes
     )
     assert earned > best, "the multipliers prove that there is no relaxation"
     k = old.size
     written: dict[int, Row] = {}
-    if sum(math.comb(k, s) for s in pays) * k <= _MOST_PAYOFFS:
+    if sum(math.comb(k, s) for s in pays) * k <= _MAX_PAYOFFS:
         for s, (a, b) in pays.items():
             for members in combinations(range(k), s):
                 written[sum(1 << j for j in members)] = tuple(
@@ -452,17 +445,14 @@ def separation(
     payoffs: Mapping[int, Row], coarse: Dense, fine: Dense
 ) -> Separation | None:
     """Play the game: return the separation if the coarse design wins, else None."""
-    ours, theirs = rows_of(coarse), rows_of(fine)
-    earned = sum((dot(pay, ours[i]) for i, pay in payoffs.items()), Fraction(0))
+    ours, theirs = coarse.rows, fine.rows
+    earned = exact.total(dot(pay, ours[i]) for i, pay in payoffs.items())
     idle = (
         len(payoffs) < coarse.responses
     )  # some response pays nothing and can always be named
-    best = sum(
-        (
-            max([dot(pay, row) for pay in payoffs.values()] + [Fraction(0)] * idle)
-            for row in theirs
-        ),
-        Fraction(0),
+    best = exact.total(
+        max([dot(pay, row) for pay in payoffs.values()] + [Fraction(0)] * idle)
+        for row in theirs
     )
     return Separation(dict(payoffs), earned, best) if earned > best else None
 
@@ -476,11 +466,8 @@ class _MergedTable(NamedTuple):
 
 
 def _merge_rows(channel: Dense) -> _MergedTable:
-    groups = list(group_proportional_rows(channel).values())
-    rows = [
-        tuple(map(sum, zip(*(channel.weights[i] for i in group), strict=True)))
-        for group in groups
-    ]
+    groups = list(channel.proportional_rows().values())
+    rows = [channel.sum_rows(group) for group in groups]
     return _MergedTable(
         tuple(tuple(Fraction(weight, channel.total) for weight in row) for row in rows),
         {i: group_index for group_index, group in enumerate(groups) for i in group},
@@ -500,14 +487,14 @@ def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
         "expected a few dozen of each.",
         "Compare designs of one family, whose order is known in closed form, or ones with fewer responses.",
     )
-    if len(ours) * n > MOST_UNKNOWNS:
+    if len(ours) * n > MAX_UNKNOWNS:
         raise too_large
     columns = [
         {i * k + j: cell for j, cell in enumerate(row) if cell}
         for i in range(len(ours))
         for row in theirs
     ]
-    means = [sum(row, Fraction(0)) / k for row in ours]
+    means = [exact.total(row) / k for row in ours]
     target = tuple(cell for row in ours for cell in row)
     mixing = Mixing(
         columns,
@@ -515,7 +502,7 @@ def _by_program(ours: Table, theirs: Table) -> Table | dict[int, Row]:
         target,
         tuple(mean for mean in means for _ in range(k)),
     )
-    solution = decide(mixing, too_large=too_large, most_pivoted=MOST_PIVOTED)
+    solution = decide(mixing, too_large=too_large, most_pivoted=MAX_PIVOTED)
     if isinstance(solution, Feasible):
         return tuple(solution.point[i * n : (i + 1) * n] for i in range(len(ours)))
     return {i: solution.multipliers[i * k : (i + 1) * k] for i in range(len(ours))}

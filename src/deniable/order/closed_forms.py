@@ -97,7 +97,7 @@ def keep_or_fresh(old: TwoLevel, new: TwoLevel) -> KeepOrFresh | None:
 
 
 def _quotient(old: TwoLevel, new: TwoLevel) -> Fraction | None:
-    coarse, fine = (channel.hit_rate - channel.stray_rate for channel in (old, new))
+    coarse, fine = (channel.p_true - channel.p_false for channel in (old, new))
     return coarse / fine if fine else Fraction(1) if old == new else None
 
 
@@ -130,17 +130,20 @@ def bit_by_bit(old: Bits, new: Bits, *, kind: type[BitByBit] = BitByBit) -> Step
     )
 
 
-def _product_step(old: Product, new: Product) -> Step | None:
-    if [factor.answers for factor in old.factors] != [
-        factor.answers for factor in new.factors
-    ]:
+def factor_pairs(old: Channel, new: Channel) -> list[tuple[Channel, Channel]] | None:
+    """Return the factors of two products side by side; None where they are no products about the same answers."""
+    if old.product is None or new.product is None:
         return None
-    steps = [
-        find_closed_form(coarse, fine)
-        for coarse, fine in zip(old.factors, new.factors, strict=True)
-    ]
+    factors = old.product.factors, new.product.factors
+    coarse, fine = ([factor.answers for factor in side] for side in factors)
+    return list(zip(*factors, strict=True)) if coarse == fine else None
+
+
+def _product_step(old: Product, new: Product) -> Step | None:
+    steps = [find_closed_form(*pair) for pair in factor_pairs(old, new) or ()]
     factor_steps = tuple(step for step in steps if step is not None)
-    return Factors(old, new, factor_steps) if len(factor_steps) == len(steps) else None
+    is_known = steps and len(factor_steps) == len(steps)
+    return Factors(old, new, factor_steps) if is_known else None
 
 
 FORMS: dict[tuple[type[Channel], type[Channel]], Callable[[Any, Any], Step | None]] = {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import product
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from deniable import channel as channels
 from deniable import documents, exact
@@ -22,19 +22,27 @@ from deniable.errors import (
     UnreadableFile,
     quoted,
 )
-from deniable.order.closed_forms import find_closed_form, step_to_body, through_sets
+from deniable.exact import Ratio
+from deniable.order.closed_forms import (
+    factor_pairs,
+    find_closed_form,
+    step_to_body,
+    through_sets,
+)
 from deniable.order.sets import Nested
 from deniable.order.steps import Factors, Step, Tabulated
 from deniable.rendering import formats
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from deniable.estimates.sampling import SampledEstimate, Sampling
     from deniable.tallies.stages import StageTallies
     from deniable.types.ladder import count as _count
     from deniable.types.ladder import draw as _draw
     from deniable.types.ladder import respond as _respond
 
-_MOST_HISTORIES = 1_000_000  # cells of a joint channel that are written out: seconds
+_MAX_HISTORIES = 1_000_000  # cells of a joint channel that are written out: seconds
 
 
 AnyStage = TypeVar("AnyStage")
@@ -82,14 +90,14 @@ class Relaxation:
         )
 
     @property
-    def alone_parity(self) -> exact.Ratio:
+    def alone_parity(self) -> Ratio:
         """Parity of the second response for an observer of the first: at most the product of both.
 
         It is no cost: the two together have the parity of the finer design. Written out, so for small designs only.
         """
         old, new = self.step.old, self.step.new
         check_cells(old.responses * new.responses * new.answers)
-        ratios: list[exact.Ratio] = []
+        ratios: list[Ratio] = []
         for old_response in range(old.responses):
             senders = [
                 x for x in range(new.answers) if old.probability(old_response, given=x)
@@ -99,7 +107,7 @@ class Relaxation:
                     self.step.kernel(new_response, old=old_response, given=x)
                     for x in senders
                 ]
-                ratios.append(exact.ratio(max(row), min(row)) if row else Fraction(1))
+                ratios.append(exact.parity(row) if row else Fraction(1))
         return max(ratios)
 
     @property
@@ -170,7 +178,7 @@ class Ladder(AnyDesign):
     def device_of(self, column: str) -> Design:
         return self.designs[self.columns.index(column)]
 
-    def symbols_in(self, column: str, rows: Any) -> list[str]:
+    def symbols_in(self, column: str, rows: NDArray[Any]) -> list[str]:
         return self.device_of(column).symbols_in(column, rows)
 
     def __len__(self) -> int:
@@ -204,14 +212,14 @@ class Ladder(AnyDesign):
         return tuple(design.epsilon for design in self.designs)
 
     @cached_property
-    def joint_parity(self) -> exact.Ratio:
+    def joint_parity(self) -> Ratio:
         """The parity of all responses together, from the numbers that are drawn with.
 
         Small ladders are gone through: every history of responses and every answer. For the others it follows: each
         step has verified that P₁ = C·P₂ with its own numbers, so that the joint law is P_n times garblings, which do
         not look at the answer, and every response of the last stage belongs to some history.
         """
-        if self._cells() <= _MOST_HISTORIES // 100:
+        if self._cells() <= _MAX_HISTORIES // 100:
             return self.joint().parity
         assert all(step.verify() for step in self.steps)
         return self.designs[-1].parity
@@ -257,13 +265,9 @@ class Ladder(AnyDesign):
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Ladder:
         designs = tuple(
-            Design.from_body(documents.field({"design": entry}, "design", dict))
-            for entry in documents.field(body, "designs", list)
+            map(Design.from_body, documents.entries(body, "designs", "design", dict))
         )
-        steps = [
-            documents.field({"step": entry}, "step", dict)
-            for entry in documents.field(body, "steps", list)
-        ]
+        steps = documents.entries(body, "steps", "step", dict)
         pairs = zip(steps, designs, designs[1:], strict=False)
         return cls(
             designs,
@@ -287,12 +291,13 @@ class Ladder(AnyDesign):
 
 def stages_of(subject: AnyStage | Ladder) -> tuple[AnyStage | Design, ...]:
     """Return the designs of all stages, the coarsest first; of a single design itself."""
-    return subject.designs if isinstance(subject, Ladder) else (subject,)
+    ladder = as_ladder(subject)
+    return (cast("AnyStage", subject),) if ladder is None else ladder.designs
 
 
 def as_ladder(subject: object) -> Ladder | None:
     """Return a ladder as it is; None for anything else."""
-    return subject if isinstance(subject, Ladder) else None
+    return cast("Ladder", subject) if getattr(subject, "has_stages", False) else None
 
 
 def check_categories(design: object) -> None:
@@ -333,10 +338,10 @@ def check_cells(cells: int) -> None:
     Raises:
         InvalidRequest: more.
     """
-    if cells > _MOST_HISTORIES:
+    if cells > _MAX_HISTORIES:
         raise InvalidRequest(
             f"there are {exact.shown(cells)} histories and answers to go through; expected at most "
-            f"{_MOST_HISTORIES:,}.",
+            f"{_MAX_HISTORIES:,}.",
             "Ask for the parity or for single probabilities instead, or take fewer stages or categories.",
         )
 
@@ -365,17 +370,15 @@ def step_from_body(body: Mapping[str, Any], old: Channel, new: Channel) -> Step:
     return step
 
 
-def _factors(body: Mapping[str, Any], *channels: Channel) -> Step | None:
-    step_bodies = [
-        documents.field({"step": entry}, "step", dict)
-        for entry in documents.field(body, "steps", list)
-    ]
-    products = [channel.product for channel in channels if channel.product is not None]
-    if len(products) < len(channels) or any(
-        len(product.factors) != len(step_bodies) for product in products
-    ):
+def _factors(body: Mapping[str, Any], old: Channel, new: Channel) -> Step | None:
+    step_bodies = documents.entries(body, "steps", "step", dict)
+    pairs = factor_pairs(old, new)
+    if pairs is None or len(pairs) != len(step_bodies):
         return None
-    old, new = products
-    return Factors(
-        old, new, tuple(map(step_from_body, step_bodies, old.factors, new.factors))
-    )
+    assert old.product is not None
+    assert new.product is not None
+    steps = [
+        step_from_body(entry, *pair)
+        for entry, pair in zip(step_bodies, pairs, strict=True)
+    ]
+    return Factors(old.product, new.product, tuple(steps))

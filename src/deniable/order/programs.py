@@ -14,13 +14,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
+from deniable import exact
 from deniable.errors import InvalidRequest
 
 Row: TypeAlias = tuple[Fraction, ...]
 Table: TypeAlias = tuple[Row, ...]
 Integers: TypeAlias = list[list[int]]
 
-MOST_CELLS = 150_000
+MAX_CELLS = 150_000
 """Cells of the table that is solved in exact numbers for the unknowns that floats found positive: seconds."""
 
 _CLOSE = 1e-9  # what floats take for 0
@@ -239,9 +240,8 @@ class Mixing:
         """
         best: dict[int, Fraction] = {}
         for place_index, column in zip(self.places, self.columns, strict=True):
-            paid = sum(
-                (payoffs[row_index] * value for row_index, value in column.items()),
-                Fraction(0),
+            paid = exact.total(
+                payoffs[row_index] * value for row_index, value in column.items()
             )
             best[place_index] = max(best.get(place_index, paid), paid)
         return dot(payoffs, self.target) > sum(best.values())
@@ -329,7 +329,7 @@ def _round_payoffs(mixing: Mixing, payoffs: Sequence[float]) -> Infeasible | Non
 
 def _solve_exactly(mixing: Mixing, likely: Sequence[int]) -> Feasible | None:
     """Solve for the unknowns that floats find positive; None where that is not exactly a solution."""
-    if not likely or mixing.height * len(likely) > MOST_CELLS:
+    if not likely or mixing.height * len(likely) > MAX_CELLS:
         return None
     values = solve(mixing.equations(likely), mixing.right)
     if values is None or min(values) < 0:
@@ -342,4 +342,4 @@ def _solve_exactly(mixing: Mixing, likely: Sequence[int]) -> Feasible | None:
 
 def dot(left: Sequence[Fraction], right: Sequence[Fraction]) -> Fraction:
     """Return the sum of the products."""
-    return sum((a * b for a, b in zip(left, right, strict=True)), Fraction(0))
+    return exact.total(a * b for a, b in zip(left, right, strict=True))

@@ -11,6 +11,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from deniable import chance, documents, exact
+from deniable.chance import Source
 from deniable.channel import Sets, Subset
 from deniable.errors import UnreadableFile
 from deniable.order.steps import Step, running_sums
@@ -60,7 +61,7 @@ def full_set(size: int) -> int:
     return (1 << size) - 1
 
 
-def pick_some(pool: int, count: int, source: chance.Source) -> int:
+def pick_some(pool: int, count: int, source: Source) -> int:
     """Return a random subset of so many members of a set, each subset equally likely.
 
     The members are numbered from the lowest up. For `at` from their number minus `count` to the last take
@@ -124,14 +125,12 @@ class Nested(Step):
                 )
         return probability
 
-    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+    def degrade(self, new: int, source: Source = chance.SYSTEM) -> int:
         return self._draw_set(
             self.downwards[new.bit_count()], self.most_down, new, 0, source
         )
 
-    def upgrade(
-        self, old: int, given: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade(self, old: int, given: int, source: Source = chance.SYSTEM) -> int:
         self.chance_of(old, given)
         plan = self.upwards[old.bit_count(), bool(old >> given & 1)]
         return self._draw_set(plan, self.most_up, old, 1 << given, source)
@@ -142,7 +141,7 @@ class Nested(Step):
         max_picked: int,
         known_set: int,
         own_bit: int,
-        source: chance.Source,
+        source: Source,
     ) -> int:
         """Choose a pick and draw a set: members of the known set, others, and the answer."""
         pick = plan.picks[chance.choose(plan.sums, source)]
@@ -277,7 +276,7 @@ class Nested(Step):
         }
 
     @classmethod
-    def from_body(cls, body: Any, old: Sets, new: Sets) -> Nested:
+    def from_body(cls, body: Mapping[str, Any], old: Sets, new: Sets) -> Nested:
         """Read what `to_body` wrote."""
         rows = documents.field(body, "shares", list)
         try:
@@ -306,9 +305,7 @@ def one_size(old: Subset, new: Sets) -> tuple[SetShare, ...] | None:
     even_share = [t for t in new.sizes if new.weight(t)]
     rises = target > even
     best = {t: _better_overlap(new, s, t, rises=rises) for t in even_share}
-    reached = sum(
-        (new.weight(t) * p_held for t, (_, p_held) in best.items()), Fraction(0)
-    )
+    reached = exact.total(new.weight(t) * p_held for t, (_, p_held) in best.items())
     if (target > reached) if rises else (target < reached):
         return None
     beta = (target - even) / (reached - even) if target != even else Fraction(0)
@@ -332,10 +329,7 @@ def p_held_by_ways(new: Sets, s: int, t: int) -> tuple[Fraction, Fraction]:
         (p, inside) for p, inside in ((p_included, True), (1 - p_included, False)) if p
     ]
     near, far = (
-        sum(
-            (p * p_held(k, s, t, shared, inside=inside) for p, inside in cases),
-            Fraction(0),
-        )
+        exact.total(p * p_held(k, s, t, shared, inside=inside) for p, inside in cases)
         for shared in (max_overlap(s, t), min_overlap(s, t, k))
     )
     return near, far

@@ -23,14 +23,15 @@ from itertools import accumulate, product
 from typing import Any
 
 from deniable import chance, exact
+from deniable.chance import SYSTEM, Source
 from deniable.channel import Channel, Dense, Diagonal, Product
 from deniable.channel.product import join
 from deniable.errors import InvalidRequest, InvalidResponse
 
-_MOST_TRIPLES = (
+_MAX_TRIPLES = (
     200_000  # combinations of three stages' responses that are gone through: a second
 )
-_MOST_WRITTEN = 10_000_000  # cells of a garbling that are computed one by one: as many as `Channel.dense` writes out
+_MAX_WRITTEN = 10_000_000  # cells of a garbling that are computed one by one: as many as `Channel.dense` writes out
 
 
 class Step(ABC):
@@ -49,13 +50,11 @@ class Step(ABC):
         """Return C[old | new]: how a finer response is degraded to a coarser one."""
 
     @abstractmethod
-    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+    def degrade(self, new: int, source: Source = SYSTEM) -> int:
         """Draw a coarser response from a finer one; the answer is not needed."""
 
     @abstractmethod
-    def upgrade(
-        self, old: int, given: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade(self, old: int, given: int, source: Source = SYSTEM) -> int:
         """Draw a finer response to an answer whose coarser response is out already.
 
         Raises:
@@ -102,7 +101,7 @@ class Step(ABC):
 
         A finer response that is never sent goes to all coarser ones that are, evenly.
         """
-        if self.old.responses * self.new.responses > _MOST_WRITTEN:
+        if self.old.responses * self.new.responses > _MAX_WRITTEN:
             return None
         coarse, fine = range(self.old.responses), range(self.new.responses)
         spare = [Fraction(self.old.possible(i)) for i in coarse]
@@ -128,15 +127,13 @@ class Step(ABC):
         )
         _check_triples(len(coarsest) * len(middle) * len(finest))
         return all(
-            sum(
-                (self.garbling(o, m) * high.garbling(m, f) for m in middle), Fraction(0)
-            )
+            exact.total(self.garbling(o, m) * high.garbling(m, f) for m in middle)
             == direct.garbling(o, f)
             for o, f in product(coarsest, finest)
         )
 
     def between(
-        self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM
+        self, high: Step, coarse: int, fine: int, source: Source = SYSTEM
     ) -> int:
         """Draw the response of the middle stage, given those of the coarser one and of the finer one.
 
@@ -195,14 +192,12 @@ class KeepOrFresh(Step):
             / self.chance_of(old, given)
         )
 
-    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+    def degrade(self, new: int, source: Source = SYSTEM) -> int:
         is_kept = chance.happens(self.share, source)
         fresh = self.base.draw(0, source)
         return new if is_kept else fresh
 
-    def upgrade(
-        self, old: int, given: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade(self, old: int, given: int, source: Source = SYSTEM) -> int:
         is_kept = chance.happens(self.retention(old, given), source)
         fresh = self.new.draw(given, source)
         return old if is_kept else fresh
@@ -255,7 +250,7 @@ class KeepOrFresh(Step):
         return self.base == high.base == direct.base or super().composes(high, direct)
 
     def between(
-        self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM
+        self, high: Step, coarse: int, fine: int, source: Source = SYSTEM
     ) -> int:
         """Keep the finer response, take the coarser one, or draw from the base."""
         if not isinstance(high, KeepOrFresh):
@@ -293,12 +288,10 @@ class Tabulated(Step):
     def garbling(self, old: int, new: int) -> Fraction:
         return self.channel.probability(old, given=new)
 
-    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+    def degrade(self, new: int, source: Source = SYSTEM) -> int:
         return chance.choose(self.channel.sums[new], source)
 
-    def upgrade(
-        self, old: int, given: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade(self, old: int, given: int, source: Source = SYSTEM) -> int:
         self.chance_of(old, given)
         return chance.choose(self.sums(old, given), source)
 
@@ -335,17 +328,13 @@ class Factors(Step):
             self.new.split_response(new),
             strict=True,
         )
-        return math.prod(
-            (step.garbling(i, u) for step, i, u in factor_moves), start=Fraction(1)
-        )
+        return exact.product(step.garbling(i, u) for step, i, u in factor_moves)
 
-    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+    def degrade(self, new: int, source: Source = SYSTEM) -> int:
         factor_moves = zip(self.steps, self.new.split_response(new), strict=True)
         return _join(self.old, [step.degrade(u, source) for step, u in factor_moves])
 
-    def upgrade(
-        self, old: int, given: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade(self, old: int, given: int, source: Source = SYSTEM) -> int:
         factor_moves = zip(
             self.steps,
             self.old.split_response(old),
@@ -384,7 +373,7 @@ class Factors(Step):
         )
 
     def between(
-        self, high: Step, coarse: int, fine: int, source: chance.Source = chance.SYSTEM
+        self, high: Step, coarse: int, fine: int, source: Source = SYSTEM
     ) -> int:
         """Every factor by itself, the first one first."""
         if not isinstance(high, Factors):
@@ -421,12 +410,10 @@ class Crossed(Step):
     def garbling(self, old: int, new: int) -> Fraction:
         return self.channel.probability(old, given=new)
 
-    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+    def degrade(self, new: int, source: Source = SYSTEM) -> int:
         return self._one_of((new,), (self.channel.same,), self.channel.other, source)
 
-    def upgrade(
-        self, old: int, given: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade(self, old: int, given: int, source: Source = SYSTEM) -> int:
         self.chance_of(old, given)
         special = (given,) if old == given else (given, old)
         weights = tuple(self._weight(old, u, given) for u in special)
@@ -443,7 +430,7 @@ class Crossed(Step):
         special: tuple[int, ...],
         weights: tuple[int, ...],
         other_weight: int,
-        source: chance.Source,
+        source: Source,
     ) -> int:
         n_others = self.new.size - len(special)
         choice = chance.choose(
@@ -489,14 +476,12 @@ class Recoded(Step):
             1 << old if is_old_single else old, 1 << new if is_new_single else new
         )
 
-    def degrade(self, new: int, source: chance.Source = chance.SYSTEM) -> int:
+    def degrade(self, new: int, source: Source = SYSTEM) -> int:
         is_old_single, is_new_single = self._singles
         response = self.step.degrade(1 << new if is_new_single else new, source)
         return response.bit_length() - 1 if is_old_single else response
 
-    def upgrade(
-        self, old: int, given: int, source: chance.Source = chance.SYSTEM
-    ) -> int:
+    def upgrade(self, old: int, given: int, source: Source = SYSTEM) -> int:
         is_old_single, is_new_single = self._singles
         self.chance_of(old, given)
         response = self.step.upgrade(1 << old if is_old_single else old, given, source)
@@ -527,10 +512,10 @@ def possible_responses(channel: Channel) -> list[int]:
 
 
 def _check_triples(cells: int) -> None:
-    if cells > _MOST_TRIPLES:
+    if cells > _MAX_TRIPLES:
         raise InvalidRequest(
             "a stage between two that are out cannot be made for designs as large as these; expected at most "
-            f"{_MOST_TRIPLES:,} combinations of their responses.",
+            f"{_MAX_TRIPLES:,} combinations of their responses.",
             "Release stages in rising order, or plan the whole ladder beforehand.",
         )
 

@@ -33,6 +33,7 @@ from deniable.db import (
 )
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, UnreadableFile, quoted
+from deniable.exact import Ratio
 from deniable.release.receipts import (
     Budget,
     Receipt,
@@ -42,19 +43,6 @@ from deniable.release.receipts import (
     write,
 )
 from deniable.types.strings.design import CohortDesign
-
-__all__ = [
-    "EVERY_QUESTION",
-    "OWNER",
-    "Book",
-    "Bookkeeper",
-    "Drawn",
-    "QuestionRow",
-    "StageRow",
-    "Staged",
-    "now",
-    "read_parity",
-]
 
 PART = "release"
 """Under this name the database records the migrations."""
@@ -409,7 +397,7 @@ class Book:
             )
         return positions
 
-    def spent(self) -> dict[int, exact.Ratio]:
+    def spent(self) -> dict[int, Ratio]:
         """Return for each question the parity of the finest released stage."""
         rows = self.tables.rows(
             "SELECT s.question, s.parity FROM release_stage s WHERE EXISTS "
@@ -457,7 +445,7 @@ class Book:
         self,
         kind: str,
         row: QuestionRow | None,
-        before: Mapping[int, exact.Ratio],
+        before: Mapping[int, Ratio],
         *,
         design: str = "",
         holder: str = "",
@@ -768,10 +756,10 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-def read_parity(text: str) -> exact.Ratio:
+def read_parity(text: str) -> Ratio:
     """Read a parity as it is stored."""
     return math.inf if text == "inf" else Fraction(text)
 
 
-def _spent_on(spent: Mapping[int, exact.Ratio], question: int | None) -> exact.Ratio:
+def _spent_on(spent: Mapping[int, Ratio], question: int | None) -> Ratio:
     return Fraction(1) if question is None else spent.get(question, Fraction(1))

@@ -12,10 +12,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
 
-from deniable import chance, exact
+from deniable import exact
+from deniable.chance import SYSTEM, Source
 from deniable.db import Database
 from deniable.documents import Response
 from deniable.errors import InvalidRequest, NotAllowed, quoted
+from deniable.exact import Ratio
 from deniable.order.ladders import Ladder, as_ladder, check_categories, stages_of
 from deniable.release.book import (
     OWNER,
@@ -30,17 +32,6 @@ from deniable.release.receipts import Budget, Receipt, compose_parities
 from deniable.release.stages import SameNeighbours, enter, read_stage
 from deniable.release.stages import release as release_stage
 from deniable.rendering import formats
-
-__all__ = [
-    "Ledger",
-    "Released",
-    "Stage",
-    "Standing",
-    "Status",
-    "Withdrawal",
-    "finite",
-    "release",
-]
 
 SECRET = 32
 """Bytes of a secret. A question has one for draws from what is out and, as long as the answer is kept, one from it."""
@@ -135,7 +126,7 @@ class Standing:
 
     question: str
     stages: tuple[Stage, ...]
-    parity: exact.Ratio
+    parity: Ratio
     budget: float | None
     left: float | None
     answer_kept: bool
@@ -176,7 +167,7 @@ class Status:
 
     ledger: str
     questions: tuple[Standing, ...]
-    parity: exact.Ratio
+    parity: Ratio
     budget: float | None
     left: float | None
 
@@ -267,9 +258,7 @@ class Ledger(Bookkeeper):
     KIND: ClassVar[str] = "ledger"
     PATIENCE: ClassVar[float] = 60.0
 
-    def __init__(
-        self, database: Database, source: chance.Source = chance.SYSTEM
-    ) -> None:
+    def __init__(self, database: Database, source: Source = SYSTEM) -> None:
         super().__init__(database)
         self._source = source
 
@@ -279,7 +268,7 @@ class Ledger(Bookkeeper):
         path: str | PathLike[str],
         *,
         budget: exact.Rational | None = None,
-        source: chance.Source = chance.SYSTEM,
+        source: Source = SYSTEM,
     ) -> Ledger:
         """Make a new ledger.
 
@@ -295,9 +284,7 @@ class Ledger(Bookkeeper):
         return cls(cls._create(Path(path), budget, source), source)
 
     @classmethod
-    def open(
-        cls, path: str | PathLike[str], *, source: chance.Source = chance.SYSTEM
-    ) -> Ledger:
+    def open(cls, path: str | PathLike[str], *, source: Source = SYSTEM) -> Ledger:
         """Open a ledger.
 
         Raises:
@@ -487,7 +474,7 @@ def _draw(book: Book, row: QuestionRow, group: SameNeighbours) -> list[int]:
     ]
 
 
-def _planned(ladder: Ladder, answer: int, source: chance.Source) -> list[list[int]]:
+def _planned(ladder: Ladder, answer: int, source: Source) -> list[list[int]]:
     """Draw all stages of a ladder, the finest first; return them with the coarsest first."""
     responses = [ladder.designs[-1].channel.draw(answer, source)]
     for step in reversed(ladder.steps):
@@ -504,7 +491,7 @@ def _status(book: Book) -> Status:
     return Status(book.name(), standings, total, budget.shown, budget.left(total))
 
 
-def _standing(book: Book, row: QuestionRow, spent: exact.Ratio) -> Standing:
+def _standing(book: Book, row: QuestionRow, spent: Ratio) -> Standing:
     drawn_stages, budget = book.drawn(row.id, [OWNER]), Budget.read(row.budget)
     stages = []
     for stage in book.stages(row.id):

@@ -37,8 +37,6 @@ from deniable.release.stages import (
 from deniable.tallies import Tally, tally
 from deniable.tallies.stages import StageTallies
 
-__all__ = ["Panel", "Releases"]
-
 
 @dataclass(frozen=True, eq=False)
 class Releases:

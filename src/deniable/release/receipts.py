@@ -27,19 +27,8 @@ from deniable.errors import (
     UnreadableFile,
     quoted,
 )
+from deniable.exact import Ratio
 from deniable.rendering import formats
-
-__all__ = [
-    "KINDS",
-    "Budget",
-    "Receipt",
-    "compose_parities",
-    "first_link",
-    "read",
-    "schema",
-    "verify",
-    "write",
-]
 
 KINDS = ("release", "sale", "withdrawal")
 """What a receipt may be about."""
@@ -47,7 +36,7 @@ KINDS = ("release", "sale", "withdrawal")
 _TEXTS = ("ledger", "previous", "kind", "question", "design", "holder", "at")
 _AMOUNTS = ("epsilon_before", "epsilon_after", "total_before", "total_after")
 
-_MOST_EPSILON = 100_000  # its e^ε can still be written out
+_MAX_EPSILON = 100_000  # its e^ε can still be written out
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +63,9 @@ class Budget:
         if number is None:
             return cls(None)
         value = exact.non_negative_epsilon(number, name="the budget")
-        if value > _MOST_EPSILON:
+        if value > _MAX_EPSILON:
             raise InvalidNumber(
-                f"the budget is {exact.shown(number)}; expected at most {_MOST_EPSILON:,}.",
+                f"the budget is {exact.shown(number)}; expected at most {_MAX_EPSILON:,}.",
                 "Leave it out for no limit.",
             )
         if isinstance(number, numbers.Real) and not isinstance(
@@ -101,11 +90,11 @@ class Budget:
         return None if self.epsilon is None else float(self.epsilon)
 
     @property
-    def limit(self) -> exact.Ratio:
+    def limit(self) -> Ratio:
         """The largest product of parities that may be spent: e^ε, rounded down."""
         return math.inf if self.epsilon is None else exact.exp_below(self.epsilon)
 
-    def left(self, spent: exact.Ratio) -> float | None:
+    def left(self, spent: Ratio) -> float | None:
         """Return the ε that is left, rounded down and not negative; None for no limit."""
         if self.epsilon is None:
             return None
@@ -114,7 +103,7 @@ class Budget:
         )
         return max(0.0, -exact.log_above(1 / gap))
 
-    def check(self, needed: exact.Ratio, subject: str) -> None:
+    def check(self, needed: Ratio, subject: str) -> None:
         """Refuse to spend more than the budget; rationals are compared.
 
         Raises:
@@ -140,7 +129,7 @@ class Budget:
         )
 
 
-def compose_parities(parities: Iterable[exact.Ratio]) -> exact.Ratio:
+def compose_parities(parities: Iterable[Ratio]) -> Ratio:
     """Return the parity of several questions together: the product, so that their ε add up.
 
     Example:

@@ -29,22 +29,6 @@ from deniable.release.book import (
 )
 from deniable.release.receipts import Budget, compose_parities
 
-__all__ = [
-    "Draw",
-    "Find",
-    "Place",
-    "SameNeighbours",
-    "check_same",
-    "enter",
-    "find_place",
-    "find_relaxation",
-    "read_stage",
-    "relaxation_finder",
-    "relaxation_to_json",
-    "release",
-]
-
-
 Find = Callable[[Staged, Staged], Step | None]
 """From a coarser and a finer design to the relaxation between them, or None where there is none."""
 
@@ -103,6 +87,24 @@ def find_place(
     find = find or find_relaxation
     for stage in stages[-1:]:
         check_same(stage, design)
+    place = _neighbours(design, stages, find)
+    if place.below is not None and place.above is not None:
+        across = find(stages[place.at - 1], stages[place.at])
+        if across is None or not place.below.composes(place.above, across):
+            raise InvalidRequest(
+                f"{design!r} lies between two stages that are out, but they were not drawn through it; expected a "
+                "design of their own family.",
+                "Plan the whole ladder beforehand, or release stages in rising order.",
+            )
+    return place
+
+
+def _neighbours(design: Staged, stages: Sequence[Staged], find: Find) -> Place:
+    """Find the steps from the next coarser stage of a chain to a design, and from it to the next finer one.
+
+    Raises:
+        NotOrdered: the design is neither coarser nor finer than one of the stages.
+    """
     position = len(stages)
     below: Step | None = None
     while position and below is None:
@@ -113,14 +115,6 @@ def find_place(
     above = find(design, stages[position])
     if above is None:
         raise _not_in_line(design, stages[position])
-    if below is not None:
-        step_across = find(stages[position - 1], stages[position])
-        if step_across is None or not below.composes(above, step_across):
-            raise InvalidRequest(
-                f"{design!r} lies between two stages that are out, but they were not drawn through it; expected a "
-                "design of their own family.",
-                "Plan the whole ladder beforehand, or release stages in rising order.",
-            )
     return Place(position, below, above)
 
 
@@ -305,26 +299,9 @@ def _place_of(book: Book, row: QuestionRow, design: Staged) -> tuple[int, StageR
             return position, candidate
     if row.about != design.hash:
         check_same(book.design(row.about), design)
-    position = _position(
-        design,
-        [book.design(other_stage.design) for other_stage in stages],
-        relaxation_finder(book.steps(row.id)),
-    )
+    designs = [book.design(candidate.design) for candidate in stages]
+    position = _neighbours(design, designs, relaxation_finder(book.steps(row.id))).at
     return position, book.add_stage(row.id, position, design)
-
-
-def _position(design: Staged, designs: Sequence[Staged], find: Find) -> int:
-    """Return the number of stages of a chain that are coarser than a design.
-
-    Raises:
-        NotOrdered: it cannot be compared with one of them.
-    """
-    position = len(designs)
-    while position and find(designs[position - 1], design) is None:
-        position -= 1
-    if position < len(designs) and find(design, designs[position]) is None:
-        raise _not_in_line(design, designs[position])
-    return position
 
 
 def _check_budgets(

@@ -14,7 +14,8 @@ from typing import Any
 
 from deniable.designs import FAMILIES, AnyDesign, Design, number_design
 from deniable.errors import DeniableError, InvalidRequest, UnreadableFile, quoted
-from deniable.order.relaxation import Ladder, family_ladder
+from deniable.order.ladders import Ladder
+from deniable.order.relaxation import family_ladder
 from deniable.survey import texts as spoken
 from deniable.survey.arms import read_arms
 from deniable.survey.question import Question

@@ -6,11 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import deniable as dn
-from deniable.order.admissibility import largest_trace, raise_parity, rows_of, split_row
+from deniable.order.admissibility import largest_trace, raise_parity, split_row
 from deniable.order.closed_forms import find_closed_form
 from deniable.order.relaxation import relax
-from deniable.order.successors import subsets_ordered
 from tests.golden.runner import document, fractions, quantity
+from tests.support.subset_order import subsets_ordered
 
 
 @quantity("lemma53_step")
@@ -20,7 +20,7 @@ def lemma53_step(
     xi, step = raise_parity(
         dn.matrix(fractions(A)).channel.dense(), fractions(gamma), row, partner
     )
-    return {"xi": xi, "P": [list(cells) for cells in rows_of(step.channel)]}
+    return {"xi": xi, "P": [list(cells) for cells in step.channel.rows]}
 
 
 @quantity("lemma55_split")

@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 import deniable as dn
+from deniable import exact
 from deniable.criteria import least_bayes_error
 from deniable.estimates import covariance
-from deniable.order.relaxation import ladder, relax
+from deniable.order.relaxation import best_sizes, ladder, nearest_successors, relax
 from deniable.order.sets import Nested
 from deniable.order.steps import KeepOrFresh
-from deniable.order.successors import best_sizes, bridge_weight
 from tests.golden.runner import document, quantity
 
 
@@ -123,7 +123,12 @@ def sets(
 
 @quantity("bridge_weight")
 def bridge(k: int, t1: int, gamma1: float, t2: int, gamma2: float) -> float:
-    return float(bridge_weight(k, t1, gamma1, t2, gamma2))
+    shares = [t * exact.rational(g) for t, g in ((t1, gamma1), (t2, gamma2))]
+    first, second = (
+        dn.subset(k, t=t, p=share / (share + k - t))
+        for t, share in zip((t1, t2), shares, strict=True)
+    )
+    return float(nearest_successors(first, second)[0].channel.weight(t1))
 
 
 @quantity("best_ordered_t_sequence")

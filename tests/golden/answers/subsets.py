@@ -147,7 +147,7 @@ def small_value(entry: dict[str, Any]) -> float:
 def inclusion(entry: dict[str, Any]) -> float:
     k, t, gamma, share = (entry["inputs"][name] for name in ("k", "t", "gamma", "pi_j"))
     channel = designed(k, t, gamma).channel
-    return float(channel.hit_rate) * share + float(channel.stray_rate) * (1 - share)
+    return float(channel.p_true) * share + float(channel.p_false) * (1 - share)
 
 
 @document("001", "minimax risk", "minimax risk approximation")

@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 import deniable as dn
-from deniable.designs.three_answers_best import Club, optimum, p1_range
+from deniable.designs.three_answers_best import Club, optimum
 from deniable.estimates import covariance
 from deniable.exact import exp_below
+from deniable_papers.rr3 import p1_range
 from tests.golden.runner import document, fractions, quantity
+from tests.support import three_answers as closed_form
 
 BUILDERS = {"dagger": dn.rr3_dagger, "ddagger": dn.rr3_ddagger, "club": dn.rr3_club}
 
@@ -90,7 +92,9 @@ def rr3_slope(entry: dict[str, Any]) -> float:
     step = Fraction(1, 10**12)
     shares = (given["pi0"], (1 - given["pi0"]) / 2, (1 - given["pi0"]) / 2)
     up, down = (
-        Club.dagger(given["p1"], given["p2"] + side).covariance(shares)[0][0]
+        closed_form.covariance(Club.dagger(given["p1"], given["p2"] + side), shares)[0][
+            0
+        ]
         / given["N"]
         for side in (step, -step)
     )

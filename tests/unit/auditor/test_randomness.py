@@ -23,8 +23,8 @@ from deniable.auditor import (
     of_pairs,
     of_respondents,
 )
-from deniable.auditor.execution_contexts import PLACES
 from deniable.auditor.randomness import (
+    PLACES,
     common_run,
     dependence,
     digests,

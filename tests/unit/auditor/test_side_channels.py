@@ -12,9 +12,8 @@ import pytest
 import deniable as dn
 from deniable import chance
 from deniable.auditor import side_channels as sides
-from deniable.auditor.drawn_bytes import Meter
 from deniable.auditor.mechanisms import of_design
-from deniable.auditor.side_channels import random_words, size, time
+from deniable.auditor.side_channels import Meter, random_words, size, time
 from deniable.engines import Local
 from tests.support import leaky
 from tests.unit.auditor.test_randomness import context, sound, told

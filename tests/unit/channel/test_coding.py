@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import deniable as dn
-from deniable.channel.coding import Codes, PackedRows
+from deniable.channel.coding import Coding, PackedRows
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, InvalidResponse
 from tests.support.seeded import seeded
@@ -106,7 +106,7 @@ def test_counts_are_those_of_the_cells(design: Design) -> None:
 @pytest.mark.parametrize("name", ["two answers", "hadamard"])
 def test_codes_out_of_range_are_found(name: str) -> None:
     coding = DESIGNS[name].channel.coding
-    assert isinstance(coding, Codes)
+    assert type(coding) is Coding
     size = coding.channel.responses
     for wrong in (size, -1):
         rows = np.array([0, 1, wrong, wrong])

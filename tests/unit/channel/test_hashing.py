@@ -6,7 +6,7 @@ import pytest
 
 import deniable as dn
 from deniable.channel import Hashing, from_body
-from deniable.designs.many_answers import MOST_CELLS, best_values
+from deniable.designs.many_answers import MAX_CELLS, best_values
 from deniable.errors import InvalidDesign
 from tests.support.positions import drawn, script
 
@@ -107,7 +107,7 @@ def test_a_million_categories_answer_at_once_and_travel() -> None:
 def test_the_choice_of_values_keeps_the_tally_small() -> None:
     for epsilon in (4, 5, 6, 8, 10):
         channel = dn.local_hashing(1_000_000, epsilon).channel
-        assert channel.responses <= MOST_CELLS
+        assert channel.responses <= MAX_CELLS
     # Where nothing fits, the smallest tally is taken.
     assert Hashing(1 << 30, best_values(1 << 30, Fraction(3)), 2, 1).responses <= 2 * (
         1 << 30

@@ -8,7 +8,7 @@ import pytest
 
 from deniable.chance import SYSTEM, TOTAL, ScriptedSource
 from deniable.channel import Bits, Channel, Mixture, Subset, from_body, sets
-from deniable.channel.sets import MOST_CATEGORIES, MOST_CELLS, Part
+from deniable.channel.sets import MAX_CATEGORIES, MAX_CELLS, Part
 from deniable.errors import InvalidDesign, OutOfRandomness, UnreadableFile
 
 HUGE = 100_000
@@ -24,7 +24,7 @@ MIXED = Mixture(6, (Part(1, 1, 1), Part(4, 1, 1)), 2)
         (lambda: Subset(4, 2, 3, 2), "the weight inside is 3"),
         (lambda: Subset(4, 2, 0, 0), "add up to 0"),
         (lambda: Bits(1, 1, 0, 2), "there are 1 categories"),
-        (lambda: Bits(MOST_CATEGORIES + 1, 1, 0, 2), "16,777,216"),
+        (lambda: Bits(MAX_CATEGORIES + 1, 1, 0, 2), "16,777,216"),
         (lambda: Bits(3, 3, 1, 2), "the weight hit is 3"),
         (lambda: Bits(3, 1, 3, 2), "the weight stray is 3"),
         (
@@ -80,7 +80,7 @@ def test_cells_are_sets_or_categories_or_sizes_and_categories(
 ) -> None:
     assert list(Subset(4, 2, 3, 4).cells_of(0b0110)) == [0b0110]
     assert Bits(3, 3, 1, 4, sized=True).cells == 8
-    monkeypatch.setattr(sets, "MOST_COUNTED_APART", 1)
+    monkeypatch.setattr(sets, "MAX_COUNTED_APART", 1)
     assert list(Subset(4, 2, 3, 4).cells_of(0b0110)) == [1, 2]
     by_size = Bits(3, 3, 1, 4, sized=True)
     assert by_size.cells == 16
@@ -92,7 +92,7 @@ def test_cells_are_sets_or_categories_or_sizes_and_categories(
 
 
 def test_a_tally_by_size_may_have_four_million_cells() -> None:
-    assert Bits(1999, 2, 1, 4, sized=True).cells == MOST_CELLS
+    assert Bits(1999, 2, 1, 4, sized=True).cells == MAX_CELLS
 
 
 @pytest.mark.parametrize("name", ["size", "hit", "stray", "total", "tally"])

@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable import exact
-from deniable.designs.numbers_best import (
+from deniable.designs.numbers import (
     best_scores,
     best_window,
     window_columns,

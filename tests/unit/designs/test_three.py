@@ -18,13 +18,13 @@ from deniable.designs.three_answers_best import (
     conditions,
     corners,
     edges,
-    feasible,
     find,
     optimum,
     risk_of,
 )
 from deniable.errors import DeniableError, InvalidDesign, InvalidNumber, InvalidRequest
 from tests.support.rational import table
+from tests.support.three_answers import covariance, feasible
 
 F = Fraction
 BUILDERS: dict[str, Any] = {
@@ -267,7 +267,7 @@ def test_the_risk_is_the_weighted_trace_of_the_covariance() -> None:
         if member.first_gap == 0 or member.other_gap == 0:
             continue
         expected = sum(
-            w * float(member.covariance(shares)[j][j]) for j, w in enumerate(weights)
+            w * float(covariance(member, shares)[j][j]) for j, w in enumerate(weights)
         )
         got = risk_of(weights, tuple(map(float, shares)))(
             (float(p1), float(p2 * q), float(p2 * (1 - q)))

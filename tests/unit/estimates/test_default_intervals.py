@@ -131,7 +131,7 @@ def test_where_one_kind_of_response_is_hardly_ever_sent(
     ]
     assert {each.default_interval for each in made} == {"exact"}
     ends = np.array([each.conf_int()["0"] for each in made])
-    q, gap = float(channel.stray_rate), float(channel.hit_rate - channel.stray_rate)
+    q, gap = float(channel.p_false), float(channel.p_true - channel.p_false)
     for share in (*SHARES, 1 / n):
         chance = binom.pmf(np.arange(n + 1), n, q + gap * share)
         assert (

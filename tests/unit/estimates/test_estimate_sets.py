@@ -37,7 +37,7 @@ Matrix = NDArray[np.float64]
 def _counted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Count few categories once as they are counted, and once as many are."""
     if request.param == "sums":
-        monkeypatch.setattr(sets, "MOST_COUNTED_APART", 1)
+        monkeypatch.setattr(sets, "MAX_COUNTED_APART", 1)
 
 
 def written(channel: Sets) -> Matrix:

@@ -41,7 +41,7 @@ def test_rows_say_what_a_count_of_each_set_says(
 ) -> None:
     wanted = dn.estimate(dn.tally(sent(build())), method="likelihood")  # type: ignore[operator]
     ends = wanted.conf_int()
-    monkeypatch.setattr(sets, "MOST_COUNTED_APART", 1)
+    monkeypatch.setattr(sets, "MAX_COUNTED_APART", 1)
     responses = sent(build())  # type: ignore[operator] # anew: a channel decides once how its sets are counted
     with pytest.raises(NotEstimable, match="keeps sums"):
         dn.estimate(dn.tally(responses), method="likelihood")

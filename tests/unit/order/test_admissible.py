@@ -8,7 +8,7 @@ import deniable as dn
 from deniable.channel import Dense, Diagonal
 from deniable.errors import InvalidDesign, InvalidNumber, InvalidRequest
 from deniable.order.admissibility import (
-    MOST_RESPONSES,
+    MAX_RESPONSES,
     SHOWN_FLAWS,
     admissible,
     raise_parity,
@@ -116,7 +116,7 @@ def test_the_split_of_the_proof_is_refused_where_it_would_explode() -> None:
     rows = [[Fraction(16 + j, 1000) for j in range(k)]]
     rows.append([1 - cell for cell in rows[0]])
     wide = Dense.from_rows(rows)
-    with pytest.raises(InvalidDesign, match=f"at most {MOST_RESPONSES:,}") as caught:
+    with pytest.raises(InvalidDesign, match=f"at most {MAX_RESPONSES:,}") as caught:
         repair(wide, 2, split="independent")
     assert "nested" in caught.value.hint
     better = repair(wide, 2)

@@ -11,7 +11,6 @@ from deniable.errors import Incompatible, InvalidDesign, InvalidNumber, InvalidR
 from deniable.order import blackwell, programs
 from deniable.order.admissibility import largest_trace, unchanged
 from deniable.order.blackwell import Garbling, Separation, separation
-from deniable.order.successors import subset_garbling, subsets_ordered
 from tests.support.tables import subset_channel
 
 
@@ -71,7 +70,7 @@ def test_tables_too_large_for_exact_numbers_are_refused(
         subset_channel(5, 3, Fraction(2)),
         subset_channel(5, 2, Fraction(5, 2)),
     )
-    monkeypatch.setattr(blackwell, "MOST_UNKNOWNS", 50)
+    monkeypatch.setattr(blackwell, "MAX_UNKNOWNS", 50)
     with pytest.raises(InvalidRequest, match="10 with 10 responses over 5 answers"):
         dn.garbling(coarse, fine)
 
@@ -96,7 +95,7 @@ def test_the_exact_simplex_decides_where_floats_point_nowhere(
             assert found.channel @ fine == coarse
         else:
             assert separation(found.payoffs, coarse, fine) is not None
-    monkeypatch.setattr(blackwell, "MOST_PIVOTED", 100)
+    monkeypatch.setattr(blackwell, "MAX_PIVOTED", 100)
     with pytest.raises(InvalidRequest, match="too large to decide"):
         dn.garbling(subset_channel(4, 1, Fraction(3, 2)), fine)
 
@@ -118,17 +117,6 @@ def test_a_solution_that_floats_point_to_must_not_be_negative(
     assert found.point[0] + 2 * found.point[1] + 4 * found.point[2] == 3
     with pytest.raises(InvalidRequest, match="too large"):
         programs.decide(mixing, too_large=too_large, most_pivoted=1)
-
-
-def test_subsets_outside_the_range_are_refused() -> None:
-    with pytest.raises(InvalidDesign, match="expected 1 to 4"):
-        subsets_ordered(5, 5, 2, 1, 3)
-    with pytest.raises(InvalidNumber, match="more than 1"):
-        subsets_ordered(5, 2, 1, 1, 3)
-    assert subset_garbling(6, 2, 3, 1, 4) is None
-    inner = subset_garbling(5, 1, "1.2", 3, 2)
-    assert inner is not None
-    assert not inner.superset
 
 
 def test_the_trace_of_k_ary_is_the_largest() -> None:

@@ -15,10 +15,17 @@ from deniable.order import programs
 from deniable.order.bits import Bit, BitByBit, bit_garbling
 from deniable.order.blackwell import by_sizes
 from deniable.order.closed_forms import find_closed_form
-from deniable.order.relaxation import best_ladder, extend, family_ladder, ladder, relax
+from deniable.order.relaxation import (
+    best_ladder,
+    best_sizes,
+    extend,
+    family_ladder,
+    ladder,
+    relax,
+)
 from deniable.order.sets import Nested
 from deniable.order.steps import KeepOrFresh
-from deniable.order.successors import best_sizes, bridge, bridge_weight, smallest_gamma
+from tests.support.subset_order import bridge_weight, smallest_gamma
 
 UNORDERED: dict[str, tuple[Design, Design]] = {
     "k-ary, falling": (dn.k_ary(3, 2), dn.k_ary(3, 1)),
@@ -96,7 +103,6 @@ def test_the_first_advice_for_sets_is_the_bridge_at_the_same_epsilon() -> None:
     with pytest.raises(NotOrdered) as refused:
         relax(old, new)
     between, raised = refused.value.nearest
-    assert between == bridge(old, new)
     assert between.parity <= new.parity
     assert float(between.channel.weight(2)) == pytest.approx(
         float(bridge_weight(6, 2, 3, 1, 4)), abs=1e-15
@@ -130,16 +136,6 @@ def test_other_categories_are_refused() -> None:
         relax(dn.warner(1), dn.k_ary(["yes", "no"], 2))
     with pytest.raises(Incompatible, match="3 and 4"):
         relax(dn.k_ary(3, 1), dn.k_ary(4, 2))
-
-
-def test_a_bridge_needs_sets_of_one_size_and_a_rising_epsilon() -> None:
-    with pytest.raises(InvalidRequest, match="several sizes"):
-        bridge(dn.rappor(4, epsilon=1), dn.subset(4, epsilon=2))
-    with pytest.raises(NotOrdered, match="ε falls"):
-        bridge(dn.subset(6, epsilon=2, t=2), dn.subset(6, epsilon=1, t=1))
-    with pytest.raises(NotOrdered, match="γ falls"):
-        bridge_weight(6, 2, 3, 1, 2)
-    assert bridge_weight(6, 2, 3, 1, 5) == 0
 
 
 @pytest.mark.parametrize("k", [3, 5, 8])

@@ -8,10 +8,10 @@ import pytest
 from matplotlib.path import Path as Border
 
 from deniable import exact
-from deniable.designs.three_answers_best import feasible
 from deniable.errors import InvalidRequest
 from deniable.report import save
 from deniable.report.regions import outline, rr3_omega, rr3_region
+from tests.support.three_answers import feasible
 
 
 @pytest.mark.parametrize(

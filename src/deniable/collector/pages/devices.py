@@ -127,7 +127,7 @@ def _cells(channel: Channel) -> tuple[str, list[Sequence[Fraction]]]:
     if channel.answers > _MAX_CELLS:
         return "sends", []
     if channel.set_valued is not None:
-        hit, stray = channel.set_valued.hit_rate, channel.set_valued.stray_rate
+        hit, stray = channel.set_valued.p_true, channel.set_valued.p_false
         return "includes", [
             [hit if x == j else stray for x in answers] for j in answers
         ]
@@ -163,7 +163,7 @@ def _binary_odds(channel: Channel) -> tuple[str, int, int, int, tuple[Fraction, 
             last,
             last,
             0,
-            (supports.hit_rate, supports.stray_rate),
+            (supports.p_true, supports.p_false),
         )
     if channel.responses > _MAX_RESPONSES:
         return "speaks", last, last, 0, ()

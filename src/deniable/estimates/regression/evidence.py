@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.channel import Channel
-from deniable.channel.support import MOST_CELLS
+from deniable.channel.support import MAX_CELLS
 from deniable.designs import Design
 from deniable.designs.labels import format_labels, same_labels
 from deniable.designs.numbers import Scale
@@ -235,10 +235,10 @@ def _read_devices(
 
 def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:
     """Return the probability of each of these responses given each answer; of sets, up to a factor of the set."""
-    if len(responses) * channel.answers > MOST_CELLS:
+    if len(responses) * channel.answers > MAX_CELLS:
         raise InvalidRequest(
             f"{len(responses):,} different responses to {channel.answers:,} answers are too many for a regression; "
-            f"expected at most {MOST_CELLS // channel.answers:,}."
+            f"expected at most {MAX_CELLS // channel.answers:,}."
         )
     if channel.set_valued is not None:
         return SentSets(
@@ -246,7 +246,7 @@ def _probabilities(channel: Channel, responses: Sequence[int]) -> Matrix:
             channel.coding.pack(responses),
             np.ones(len(responses), np.int64),
         ).matrix
-    if channel.responses * channel.answers <= MOST_CELLS >> 5:
+    if channel.responses * channel.answers <= MAX_CELLS >> 5:
         return floats(channel)[responses]
     answers = range(channel.answers)
     return vector(

@@ -31,8 +31,8 @@ def response_law(design: Design) -> ResponseLaw | None:
 
 def _law_of_sets(design: Design, channel: Sets) -> ResponseLaw:
     """Return how often each category is in a set, and how often sets of each size are sent."""
-    rates = np.full((channel.size, channel.size), float(channel.stray_rate))
-    np.fill_diagonal(rates, float(channel.hit_rate))
+    rates = np.full((channel.size, channel.size), float(channel.p_false))
+    np.fill_diagonal(rates, float(channel.p_true))
     sizes = np.tile(channel.size_law(), (channel.size, 1))
     categories = (f"a set with {category!r}" for category in design.categories)
     return ResponseLaw(

@@ -48,10 +48,8 @@ def simulate_tallies(
     bits = channel.bitwise
     if bits is not None and not bits.by_size and not bits.own_cells:
         others = people.sum(axis=1, keepdims=True) - people
-        hits = draws.binomial(people, float(bits.hit_rate))
-        return np.asarray(
-            hits + draws.binomial(others, float(bits.stray_rate)), np.int64
-        )
+        hits = draws.binomial(people, float(bits.p_true))
+        return np.asarray(hits + draws.binomial(others, float(bits.p_false)), np.int64)
     sent, table = _written(channel)
     counts = np.zeros((len(people), len(sent)), np.int64)
     for answer in range(channel.answers):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deniable.bulk import columns as bulk
 from deniable.bulk.random_words import below_all
 from deniable.chance import Source
-from deniable.channel.coding import code_type, set_numbers
+from deniable.channel.coding import code_type
 from deniable.errors import InvalidAnswer
 from deniable.tallies.responses import Missing, Responses, add_missing
 from deniable.types.drawn.count import DrawnTally, tally
@@ -111,7 +111,7 @@ def draw_all(
             threads=threads,
             fast=fast,
         )
-        digits = sent.astype(np.int64) if sent.ndim == 1 else set_numbers(sent)
+        digits = part.channel.coding.numbers(sent).astype(np.int64)
         numbers[holders] += strides[hands[holders], at] * digits
     return numbers.astype(code_type(design.responses))
 

@@ -395,13 +395,7 @@ def presence_parity(symbol: Dense) -> exact.Ratio:
 
 def read_symbol(body: Mapping[str, Any]) -> Dense:
     """Read the channel of an item from the body of a scheme."""
-    return Dense.from_body(documents.field(body, "symbol", dict), _no_channels)
-
-
-def _no_channels(
-    body: Mapping[str, Any],
-) -> Dense:  # pragma: no cover - a table holds no channels
-    raise AssertionError(body)
+    return Dense.from_body(documents.field(body, "symbol", dict))
 
 
 class Padded(Scheme):
