@@ -91,6 +91,7 @@ def test_the_checker_shares_nothing_with_the_package() -> None:
     }
     names |= {str(node.module) for node in imports if isinstance(node, ast.ImportFrom)}
     assert names == {
+        "collections.abc",
         "hashlib",
         "json",
         "math",
