@@ -156,6 +156,12 @@ class Paper:
             x, y, text, fontproperties=_font(size, bold), color=colour, ha=align, va="center", parse_math=False
         )  # fmt: skip
 
+    def letter(
+        self, text: str, x: float, y: float, *, size: float, colour: str = INK
+    ) -> None:
+        """Write bold letters around a point."""
+        self.write(text, x, y, size=size, bold=True, colour=colour, align="center")
+
     def heading(self, text: str, *, size: float = 18) -> None:
         """Write a heading, over lines as wide as the page."""
         self.paragraph(text, size=size, bold=True, after=4 if size > 15 else 2)

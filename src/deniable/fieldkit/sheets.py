@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import product
 from math import cos, radians, sin
 
@@ -17,7 +16,13 @@ from deniable.fieldkit.paper import (
     lines,
     text_width,
 )
-from deniable.fieldkit.texts import ChoosingTexts, DeviceTexts, PairTexts, PaperTexts
+from deniable.fieldkit.texts import (
+    ChoosingTexts,
+    DeviceTexts,
+    Outcome,
+    PairTexts,
+    PaperTexts,
+)
 
 _RADIUS, _SMALL_RADIUS, _FEW = (
     74.0,
@@ -27,6 +32,8 @@ _RADIUS, _SMALL_RADIUS, _FEW = (
 _CARD = (56.0, 80.0)  # width and height of a card
 _GRID = (3, 3)  # cards in a row, and rows on a page
 _LINES = 20  # of people on a data-entry sheet
+_TEXT_WIDTH = WIDTH - 2 * MARGIN
+_INDENT, _INNER = MARGIN + 8, _TEXT_WIDTH - 16  # of texts on a card
 _PIPS = {1: "c", 2: "ai", 3: "aci", 4: "agdi", 5: "agcdi", 6: "abgdhi"}
 _PLACES = {
     "a": (-1, -1),
@@ -41,23 +48,9 @@ _PLACES = {
 
 def device_sheet(texts: DeviceTexts, paper: Paper) -> None:
     """Draw the device: what is cut out, or looked up."""
-    {"spinner": _spinner, "cards": _cards, "dice": _dice, "coins": _coins}[
-        texts.device.kind
-    ](texts, paper)
-
-
-def _write_heading(texts: DeviceTexts, paper: Paper) -> None:
     paper.heading(texts.words["kinds"][texts.device.kind])
     paper.paragraph(texts.handling(), after=6)
-
-
-def _letters(texts: DeviceTexts) -> list[int]:
-    """Return for each outcome, in order, the number of its instruction."""
-    return [
-        number
-        for number, instruction in enumerate(texts.device.instructions)
-        for _ in range(instruction.count)
-    ]
+    _SHEETS[texts.how](texts, paper)
 
 
 def _legend(texts: DeviceTexts, paper: Paper) -> None:
@@ -69,18 +62,19 @@ def _legend(texts: DeviceTexts, paper: Paper) -> None:
             start if paper.below > start else MARGIN
         )  # the legend went on to a new page
         paper.box(MARGIN, start - 1, 9, 6.6, fill=FILLS[number])
-        paper.write(
-            letter, MARGIN + 4.5, start + 2.4, size=10.5, bold=True, align="center"
-        )
+        paper.letter(letter, MARGIN + 4.5, start + 2.4, size=10.5)
 
 
 def _spinner(texts: DeviceTexts, paper: Paper) -> None:
     from matplotlib.patches import Circle, Wedge
 
-    _write_heading(texts, paper)
     radius = _RADIUS if len(texts.device.instructions) <= _FEW else _SMALL_RADIUS
-    top = paper.room(2 * radius + 22)
-    x, y = WIDTH / 2, top + radius + 9
+    x, y = WIDTH / 2, paper.room(2 * radius + 22) + radius + 9
+
+    def point(distance: float, degrees: float) -> tuple[float, float]:
+        angle = radians(degrees)
+        return x + distance * cos(angle), y + distance * sin(angle)
+
     total, start = texts.device.outcomes, 0
     for number, (letter, instruction) in enumerate(texts.instructions()):
         angles = [
@@ -91,83 +85,35 @@ def _spinner(texts: DeviceTexts, paper: Paper) -> None:
         )
         sector.set_gid(f"sector-{letter}")
         paper.axes.add_patch(sector)
-        _write_around(
-            paper,
-            letter,
-            (x, y),
-            radius,
-            sum(angles) / 2,
-            inside=instruction.count / total >= 0.04,
-        )
+        inside = instruction.count / total >= 0.04
+        middle = point(radius * 0.7 if inside else radius + 5, sum(angles) / 2)
+        paper.letter(letter, *middle, size=20 if inside else 12)
         start += instruction.count
     for tick in range(total):
-        _tick(paper, (x, y), radius, 360 * tick / total - 90)
+        ends = [point(end, 360 * tick / total - 90) for end in (radius - 2, radius)]
+        paper.axes.plot(*zip(*ends, strict=True), color=INK, linewidth=0.5)
     paper.axes.add_patch(Circle((x, y), 1.2, facecolor=INK))
     _legend(texts, paper)
 
 
-def _write_around(
-    paper: Paper,
-    letter: str,
-    middle: tuple[float, float],
-    radius: float,
-    degrees: float,
-    *,
-    inside: bool,
-) -> None:
-    x, y = _polar_point(middle, radius * 0.7 if inside else radius + 5, degrees)
-    paper.write(letter, x, y, size=20 if inside else 12, bold=True, align="center")
-
-
-def _tick(
-    paper: Paper, middle: tuple[float, float], radius: float, degrees: float
-) -> None:
-    inner, outer = (_polar_point(middle, r, degrees) for r in (radius - 2, radius))
-    paper.axes.plot(
-        [inner[0], outer[0]], [inner[1], outer[1]], color=INK, linewidth=0.5
-    )
-
-
-def _polar_point(
-    middle: tuple[float, float], radius: float, degrees: float
-) -> tuple[float, float]:
-    return middle[0] + radius * cos(radians(degrees)), middle[1] + radius * sin(
-        radians(degrees)
-    )
-
-
 def _cards(texts: DeviceTexts, paper: Paper) -> None:
-    _write_heading(texts, paper)
     _legend(texts, paper)
     width, height = _CARD
     across, down = _GRID
-    for number, instruction in enumerate(_letters(texts)):
+    for number, outcome in enumerate(texts.outcomes):
         slot = number % (across * down)
         if not slot:
             paper.turn()
         left = (WIDTH - across * width) / 2 + slot % across * width
         top = MARGIN + slot // across * height
-        letter, rule = tuple(texts.instructions())[instruction]
-        paper.box(left, top, width, height, gid=f"card-{number}-{letter}")
-        paper.write(
-            letter, left + 6, top + 7, size=12, bold=True, align="center", colour=PALE
-        )
-        paper.boxed(texts.rule(rule), left + 4, top + 12, width - 8, height - 16)
+        paper.box(left, top, width, height, gid=f"card-{number}-{outcome.letter}")
+        paper.letter(outcome.letter, left + 6, top + 7, size=12, colour=PALE)
+        paper.boxed(outcome.rule, left + 4, top + 12, width - 8, height - 16)
 
 
-def _dice(texts: DeviceTexts, paper: Paper) -> None:
-    _write_heading(texts, paper)
-    if texts.how == "die":
-        _faces(texts, paper)
-    else:
-        _grid(texts, paper)
-        _legend(texts, paper)
-
-
-def _faces(texts: DeviceTexts, paper: Paper) -> None:
-    for face, instruction in enumerate(_letters(texts), 1):
-        letter, rule = tuple(texts.instructions())[instruction]
-        top = _row(paper, letter, texts.rule(rule), instruction)
+def _one_die(texts: DeviceTexts, paper: Paper) -> None:
+    for face, outcome in enumerate(texts.outcomes, 1):
+        top = _outcome_row(paper, outcome, height=20)
         paper.box(MARGIN, top, 16, 16)
         _die(paper, face, MARGIN + 8, top + 8, 4.4)
 
@@ -184,86 +130,61 @@ def _die(
         )
 
 
-def _row(
-    paper: Paper, letter: str, rule: str, fill: int, *, height: float = 20
-) -> float:
+def _outcome_row(paper: Paper, outcome: Outcome, *, height: float) -> float:
     """Write an outcome's letter and rule on a row, and return where the row starts; its left belongs to a picture."""
     top = paper.room(height)
     left = MARGIN + 62
-    paper.box(left, top, 12, height - 4, fill=FILLS[fill])
-    paper.write(
-        letter, left + 6, top + (height - 4) / 2, size=12, bold=True, align="center"
-    )
-    paper.boxed(rule, left + 16, top, WIDTH - MARGIN - left - 16, height - 4, size=11)
+    paper.box(left, top, 12, height - 4, fill=FILLS[outcome.instruction])
+    paper.letter(outcome.letter, left + 6, top + (height - 4) / 2, size=12)
+    width = WIDTH - MARGIN - left - 16
+    paper.boxed(outcome.rule, left + 16, top, width, height - 4, size=11)
     return top
 
 
-def _grid(texts: DeviceTexts, paper: Paper) -> None:
-    cell = 19.0
+def _two_dice(texts: DeviceTexts, paper: Paper) -> None:
+    cell, words = 19.0, texts.words["sheet"]
     top, left = paper.room(7 * cell + 12), (WIDTH - 7 * cell) / 2
-    paper.write(
-        texts.words["sheet"]["light"], left + 4 * cell, top + 2, size=10, align="center"
-    )
-    paper.write(texts.words["sheet"]["dark"], left - 2, top + 4, size=10)
+    paper.write(words["light"], left + 4 * cell, top + 2, size=10, align="center")
+    paper.write(words["dark"], left - 2, top + 4, size=10)
     for face in range(1, 7):
-        _die(
-            paper, face, left + (face + 0.5) * cell, top + 6 + cell / 2, 4, colour=PALE
-        )
-        _die(paper, face, left + cell / 2, top + 6 + (face + 0.5) * cell, 4)
-    letters = tuple(texts.instructions())
-    for (row, column), instruction in zip(
-        product(range(1, 7), repeat=2), _letters(texts), strict=True
+        middle = (face + 0.5) * cell
+        _die(paper, face, left + middle, top + 6 + cell / 2, 4, colour=PALE)
+        _die(paper, face, left + cell / 2, top + 6 + middle, 4)
+    for (row, column), outcome in zip(
+        product(range(1, 7), repeat=2), texts.outcomes, strict=True
     ):
         x, y = left + column * cell, top + 6 + row * cell
-        paper.box(
-            x,
-            y,
-            cell,
-            cell,
-            fill=FILLS[instruction],
-            gid=f"dice-{row}{column}-{letters[instruction][0]}",
-        )
-        paper.write(
-            letters[instruction][0],
-            x + cell / 2,
-            y + cell / 2,
-            size=15,
-            bold=True,
-            align="center",
-        )
+        gid = f"dice-{row}{column}-{outcome.letter}"
+        paper.box(x, y, cell, cell, fill=FILLS[outcome.instruction], gid=gid)
+        paper.letter(outcome.letter, x + cell / 2, y + cell / 2, size=15)
+    _legend(texts, paper)
 
 
 def _coins(texts: DeviceTexts, paper: Paper) -> None:
-    _write_heading(texts, paper)
-    coin_sides = [texts.spoken.words["device"][name] for name in ("heads", "tails")]
-    for tossed, instruction in zip(
-        product(coin_sides, repeat=texts.tosses), _letters(texts), strict=True
-    ):
-        letter, rule = tuple(texts.instructions())[instruction]
-        top = _row(paper, letter, texts.rule(rule), instruction, height=14)
-        for number, face in enumerate(tossed):
-            _coin(
-                paper,
-                face,
-                MARGIN + 7 + number * 15,
-                top + 5,
-                dark=face == coin_sides[1],
-            )
-
-
-def _coin(paper: Paper, face: str, x: float, y: float, *, dark: bool) -> None:
     from matplotlib.patches import Circle
 
-    paper.axes.add_patch(
-        Circle(
-            (x, y),
-            6,
-            facecolor="#e3e7ea" if dark else "white",
-            edgecolor=INK,
-            linewidth=0.8,
-        )
-    )
-    paper.boxed(face, x - 5.4, y - 3, 10.8, 6, size=9)
+    words = texts.spoken.words["device"]
+    coin_sides = {"heads": "white", "tails": "#e3e7ea"}
+    for sides, outcome in zip(
+        product(coin_sides, repeat=texts.tosses), texts.outcomes, strict=True
+    ):
+        y = _outcome_row(paper, outcome, height=14) + 5
+        for number, side in enumerate(sides):
+            x = MARGIN + 7 + number * 15
+            fill = coin_sides[side]
+            paper.axes.add_patch(
+                Circle((x, y), 6, facecolor=fill, edgecolor=INK, linewidth=0.8)
+            )
+            paper.boxed(words[side], x - 5.4, y - 3, 10.8, 6, size=9)
+
+
+_SHEETS = {
+    "spinner": _spinner,
+    "cards": _cards,
+    "die": _one_die,
+    "dice": _two_dice,
+    "coins": _coins,
+}
 
 
 def facts_page(texts: DeviceTexts | PairTexts, paper: Paper) -> None:
@@ -278,48 +199,39 @@ def question_card(texts: DeviceTexts, paper: Paper, question: str) -> None:
     words = texts.words["question"]
     paper.heading(words["title"])
     top = paper.room(120)
-    paper.box(MARGIN, top, WIDTH - 2 * MARGIN, 116)
-    paper.boxed(
-        question or words["blank"],
-        MARGIN + 8,
-        top + 6,
-        WIDTH - 2 * MARGIN - 16,
-        44,
-        size=18,
-        bold=True,
-    )
+    paper.box(MARGIN, top, _TEXT_WIDTH, 116)
     answers = f"{words['answers']} {'  ·  '.join(texts.categories)}"
-    paper.boxed(answers, MARGIN + 8, top + 52, WIDTH - 2 * MARGIN - 16, 34, size=13)
-    paper.boxed(
-        words["silent"], MARGIN + 8, top + 88, WIDTH - 2 * MARGIN - 16, 24, size=12
-    )
+    for text, start, height, size in (
+        (question or words["blank"], 6, 44, 18),
+        (answers, 52, 34, 13),
+        (words["silent"], 88, 24, 12),
+    ):
+        bold = size == 18
+        paper.boxed(text, _INDENT, top + start, _INNER, height, size=size, bold=bold)
 
 
 def two_questions_card(
     texts: PairTexts | ChoosingTexts, paper: Paper, question: str
 ) -> None:
     """Write the card that the person reads: both questions, and what may be said, each with what it means."""
-    words, width = texts.words["question"], WIDTH - 2 * MARGIN - 16
-    harmless_texts = texts.device.harmless.texts
-    question_texts = {
-        "first": question or words["blank"],
-        "second": harmless_texts.get(texts.language, words["blank"]),
-    }
+    words, width = texts.words["question"], _INNER
+    harmless = texts.device.harmless.texts.get(texts.language, words["blank"])
     chosen = texts.choices() if isinstance(texts, PairTexts) else ()
     paper.heading(words["title"])
     height = 138 + 26 * len(chosen)
     top = paper.room(height)
-    paper.box(MARGIN, top, WIDTH - 2 * MARGIN, height)
-    for offset, (name, text) in zip((6, 52), question_texts.items(), strict=True):
-        paper.write(
-            words[name], MARGIN + 8, top + offset + 3, size=10, bold=True, colour=PALE
-        )
-        paper.boxed(text, MARGIN + 8, top + offset + 7, width, 34, size=16, bold=True)
-    paper.boxed(words["both"], MARGIN + 8, top + 98, width, 20, size=12)
-    paper.boxed(words["say"], MARGIN + 8, top + 119, width, 12, size=12)
+    paper.box(MARGIN, top, _TEXT_WIDTH, height)
+    for start, name, text in (
+        (top + 6, "first", question or words["blank"]),
+        (top + 52, "second", harmless),
+    ):
+        paper.write(words[name], _INDENT, start + 3, size=10, bold=True, colour=PALE)
+        paper.boxed(text, _INDENT, start + 7, width, 34, size=16, bold=True)
+    paper.boxed(words["both"], _INDENT, top + 98, width, 20, size=12)
+    paper.boxed(words["say"], _INDENT, top + 119, width, 12, size=12)
     for number, (symbol, meaning) in enumerate(chosen):
         start = top + 133 + 26 * number
-        paper.box(MARGIN + 8, start, width, 22, fill=FILLS[number])
+        paper.box(_INDENT, start, width, 22, fill=FILLS[number])
         paper.boxed(symbol, MARGIN + 10, start + 2, 46, 18, size=14, bold=True)
         paper.boxed(meaning, MARGIN + 60, start + 2, width - 56, 18, size=12)
 
@@ -375,30 +287,19 @@ def entry_sheet(texts: PaperTexts, paper: Paper) -> None:
                 words["code"].format(symbol=symbol, code=code), size=9, after=0.5
             )
     paper.room(3)
-    columns = _columns(texts.symbols)
+    width = _TEXT_WIDTH / len(texts.symbols)
     for _ in range(min(_LINES, int((HEIGHT - MARGIN - paper.below) / 9))):
         top = paper.room(9)
-        for symbol, (left, width) in zip(texts.symbols, columns, strict=True):
+        for number, symbol in enumerate(texts.symbols):
+            left = MARGIN + number * width
             paper.box(left, top + 1.5, 5, 5)
             _write_label(paper, symbol, left + 6.5, top + 4, width - 8)
 
 
-def _columns(symbols: Sequence[str]) -> list[tuple[float, float]]:
-    """Divide the width of the page among the symbols."""
-    width = (WIDTH - 2 * MARGIN) / len(symbols)
-    return [(MARGIN + number * width, width) for number in range(len(symbols))]
-
-
 def _write_label(paper: Paper, text: str, x: float, y: float, width: float) -> None:
     """Write a label on one line, or on two in smaller letters; what is longer ends in dots."""
-    size = next(
-        (
-            font_size
-            for font_size in (10.5, 9, 7.5)
-            if text_width(text, font_size) <= width
-        ),
-        6.5,
-    )
+    fitting = [size for size in (10.5, 9, 7.5) if text_width(text, size) <= width]
+    size = max(fitting, default=6.5)
     rows = lines(text, width, size)
     first_rows = rows[:2] if len(rows) <= 2 else [rows[0], f"{rows[1][:-1]}…"]
     for number, row in enumerate(first_rows):

@@ -36,6 +36,14 @@ class QuizItem(NamedTuple):
     right: str
 
 
+class Outcome(NamedTuple):
+    """One of the equally likely outcomes of a device: the number of its instruction, its letter and what is said."""
+
+    instruction: int
+    letter: str
+    rule: str
+
+
 @cache
 def _catalogue(language: str) -> Mapping[str, Any]:
     text = (
@@ -193,6 +201,15 @@ class DeviceTexts(PaperTexts):
             for answer, y in pairs
         )
 
+    @property
+    def outcomes(self) -> list[Outcome]:
+        """All outcomes in their order."""
+        return [
+            Outcome(number, letter, self.rule(instruction))
+            for number, (letter, instruction) in enumerate(self.instructions())
+            for _ in range(instruction.count)
+        ]
+
     def handling(self) -> str:
         """Return how the device is put together and used, for its sheet."""
         return fill(
@@ -207,11 +224,6 @@ class DeviceTexts(PaperTexts):
 
     def shown(self, outcome: int) -> str:
         """Tell how one of the outcomes, counted from 0, looks to whoever holds the device."""
-        letters = [
-            letter
-            for letter, instruction in self.instructions()
-            for _ in range(instruction.count)
-        ]
         row, column = divmod(outcome, 6)
         coins = [
             self.spoken.words["device"]["tails" if outcome >> toss & 1 else "heads"]
@@ -219,7 +231,8 @@ class DeviceTexts(PaperTexts):
         ]
         return fill(
             self.words["quiz"]["shown"][self.how],
-            letter=letters[outcome], face=outcome + 1, dark=row + 1, light=column + 1, sides=", ".join(coins[::-1]),
+            letter=self.outcomes[outcome].letter, face=outcome + 1, dark=row + 1, light=column + 1,
+            sides=", ".join(coins[::-1]),
         )  # fmt: skip
 
     def facts(self) -> tuple[str, ...]:
