@@ -25,8 +25,8 @@ from deniable.tallies import Tally, marginal
 RATE = 1e-6
 """How often responses that the device did send are doubted all the same, over all that is looked at in a tally."""
 
-_MOST_RESPONSES = 4096  # responses that are looked at one by one
-_SHOWN = 5  # doubts that are told
+_MAX_RESPONSES = 4096  # responses that are looked at one by one
+_MAX_DOUBTS = 5  # doubts that are told
 
 
 class Suspicion(NamedTuple):
@@ -92,7 +92,7 @@ def doubts(
     laws = list(_laws(tally, _sizes(tally, sizes)))
     looked = 2 * sum(len(law.observed) for law in laws)
     doubted = [doubt for law in laws for doubt in _doubt_counts(law, looked, rate)]
-    return tuple(sorted(doubted, key=lambda each: each.chance)[:_SHOWN])
+    return tuple(sorted(doubted, key=lambda doubt: doubt.chance)[:_MAX_DOUBTS])
 
 
 def _doubt_counts(law: Law, looked: int, rate: float) -> Iterator[Suspicion]:
@@ -155,7 +155,7 @@ def _sizes(tally: Tally, given: Mapping[int, int] | None) -> NDArray[np.int64] |
 def _laws(tally: Tally, sizes: NDArray[np.int64] | None) -> Iterator[Law]:
     """Yield what can be said about the counts: of each symbol, of the support of each category, of sizes, of shares."""
     channel = tally.design.channel
-    symbols = channel.own_cells and channel.responses <= _MOST_RESPONSES
+    symbols = channel.own_cells and channel.responses <= _MAX_RESPONSES
     if symbols:
         yield _symbols(tally)
     if tally.design.factors:

@@ -12,6 +12,7 @@ but Bayes' rule pass the prior over, so that guessing blindly can be better than
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -39,10 +40,11 @@ BAYES = "Bayes' rule"
 ATTACKS = (*VOTES, BAYES)
 """All attacks."""
 
-_MOST_RESPONSES = 1 << 12
-_DIGITS = (
-    10**12
-)  # certified ε, told apart at this precision: 0.1 and 0.2 weigh as much as 0.3
+_MAX_RESPONSES = 1 << 12
+_MAX_STATES = 1_000_000  # states times responses that each leads to: some ten seconds
+_MAX_HISTORIES = 200_000
+# Certified ε are told apart at this precision: 0.1 and 0.2 weigh as much as 0.3.
+_DIGITS = 10**12
 
 
 @dataclass(frozen=True)
@@ -129,6 +131,17 @@ class Chain:
             )
         return tuple(round(weight * _DIGITS) for weight in weights)
 
+    def follow(self, at: int, old: int, answer: int) -> list[tuple[int, Fraction]]:
+        """Return the responses of a stage that can follow the one before, with their probabilities given the answer."""
+        if at == 0:
+            first = self.ladder.designs[0].channel
+            row = [(new, first.probability(new, given=answer)) for new in self.sent[0]]
+        else:
+            step = self.ladder.steps[at - 1]
+            news = self.sent[at] if step.old.probability(old, given=answer) else ()
+            row = [(new, step.kernel(new, old=old, given=answer)) for new in news]
+        return [(new, p) for new, p in row if p]
+
     def bound(self, prior: Sequence[Fraction]) -> Fraction:
         """Return the smallest error rate that any attack can have at the last stage's parity."""
         return least_bayes_error(self.ladder.joint_parity, list(prior))
@@ -155,9 +168,9 @@ def priors(chain: Chain, prior: Prior | None) -> tuple[Fraction, ...]:
 
 
 def _possible_responses(channel: Channel) -> tuple[int, ...]:
-    if channel.responses > _MOST_RESPONSES:
+    if channel.responses > _MAX_RESPONSES:
         raise InvalidRequest(
-            f"there are more than {_MOST_RESPONSES:,} responses to go through; expected fewer.",
+            f"there are more than {_MAX_RESPONSES:,} responses to go through; expected fewer.",
             "Attack the same design with fewer categories.",
         )
     responses = (r for r in range(channel.responses) if channel.possible(r))
@@ -168,9 +181,6 @@ def _likeliest(channel: Channel, response: int) -> tuple[int, ...]:
     row = [channel.probability(response, given=x) for x in range(channel.answers)]
     return tuple(x for x, p in enumerate(row) if p == max(row))
 
-
-_MOST_STATES = 1_000_000  # states times responses that each leads to: some ten seconds
-_MOST_HISTORIES = 200_000
 
 State = tuple[int, tuple[int, ...]]
 """The last response, and the votes for each answer so far."""
@@ -210,7 +220,7 @@ def error_rates(
     """
     chain = Chain.of(subject)
     alphas = priors(chain, prior)
-    number: Callable[[Fraction], Number] = _same if exact else float
+    number: Callable[[Fraction], Number] = Fraction if exact else float
     rates = {
         VOTES[0]: number(_last(chain, alphas)),
         VOTES[1]: number(_likelihood(chain, alphas)),
@@ -219,10 +229,6 @@ def error_rates(
         BAYES: number(_bayes(chain, alphas)),
     }
     return Rates(rates, number(chain.bound(alphas)), dict.fromkeys(ATTACKS, 0.0))
-
-
-def _same(number: Fraction) -> Number:
-    return number
 
 
 def _last(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
@@ -241,10 +247,8 @@ def _last(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
 
 def _likelihood(chain: Chain, alphas: Sequence[Fraction]) -> Fraction:
     """Return the error rate of guessing an answer for which the whole history is most likely."""
-    histories = 1
-    for responses in chain.sent:
-        histories *= len(responses)
-    if histories * chain.answers > _MOST_HISTORIES:
+    histories = math.prod(map(len, chain.sent))
+    if histories * chain.answers > _MAX_HISTORIES:
         assert all(step.verify() for step in chain.ladder.steps)
         return _last(chain, alphas)
     right = Fraction(0)
@@ -297,46 +301,34 @@ def _right(
     number: Callable[[Fraction], Number],
 ) -> Number:
     """Return the probability that the answer itself is guessed, going through all states of votes."""
-    settle = _sort_other_votes if chain.symmetric else _as_it_is
-    first = chain.ladder.designs[0].channel
-    states: dict[State, Number] = defaultdict(lambda: number(Fraction(0)))
-    nothing = (0,) * chain.answers
-    for response in chain.sent[0]:
-        start = first.probability(response, given=answer)
-        if start:
-            states[
-                settle(
-                    response,
-                    _count_votes(nothing, chain.votes[0][response], weights[0]),
-                )
-            ] += number(start)
-    for at, step in enumerate(chain.ladder.steps, start=1):
+    zero = number(Fraction(0))
+    states: dict[State, Number] = {(0, (0,) * chain.answers): number(Fraction(1))}
+    for at, weight in enumerate(weights):
         _check_states(len(states) * len(chain.sent[at]))
-        following: dict[State, Number] = defaultdict(lambda: number(Fraction(0)))
-        kernel: dict[int, list[tuple[int, Number]]] = {}
+        following: dict[State, Number] = defaultdict(lambda: zero)
+        rows: dict[int, list[tuple[int, Number]]] = {}
         for (old, votes), chance in states.items():
-            if old not in kernel:
-                row = (
-                    (new, step.kernel(new, old=old, given=answer))
-                    for new in chain.sent[at]
-                )
-                kernel[old] = [(new, number(p)) for new, p in row if p]
-            for new, p in kernel[old]:
-                following[
-                    settle(new, _count_votes(votes, chain.votes[at][new], weights[at]))
-                ] += chance * p
+            if old not in rows:
+                row = chain.follow(at, old, answer)
+                rows[old] = [(new, number(p)) for new, p in row]
+            for new, p in rows[old]:
+                counts = _count_votes(votes, chain.votes[at][new], weight)
+                following[_settle(chain, new, counts)] += chance * p
         states = following
-    p_right = number(Fraction(0))
-    for (_, votes), chance in states.items():
-        if votes[answer] == max(votes):
-            p_right += chance / votes.count(max(votes))
-    return p_right
+    return sum(
+        (
+            chance / votes.count(max(votes))
+            for (_, votes), chance in states.items()
+            if votes[answer] == max(votes)
+        ),
+        zero,
+    )
 
 
 def _check_states(states: int) -> None:
-    if states > _MOST_STATES:
+    if states > _MAX_STATES:
         raise InvalidRequest(
-            f"there are {states:,} states to go through at one stage; expected at most {_MOST_STATES:,}.",
+            f"there are {states:,} states to go through at one stage; expected at most {_MAX_STATES:,}.",
             "Use attacks.simulate_attacks(), or fewer stages.",
         )
 
@@ -347,15 +339,11 @@ def _count_votes(
     return tuple(count + weight * (x in named) for x, count in enumerate(votes))
 
 
-def _as_it_is(response: int, votes: tuple[int, ...]) -> State:
-    return response, votes
-
-
-def _sort_other_votes(response: int, votes: tuple[int, ...]) -> State:
-    """Let the categories other than the answer, which is 0, change places: the response first, the others by votes."""
+def _settle(chain: Chain, response: int, votes: tuple[int, ...]) -> State:
+    """Return a state; of a symmetric chain the categories other than the answer, which is 0, may change places."""
+    if not chain.symmetric:
+        return response, votes
     if response == 0:
         return 0, (votes[0], *sorted(votes[1:]))
-    other_votes = sorted(
-        count for x, count in enumerate(votes) if x not in (0, response)
-    )
-    return 1, (votes[0], votes[response], *other_votes)
+    further = [count for x, count in enumerate(votes) if x not in (0, response)]
+    return 1, (votes[0], votes[response], *sorted(further))

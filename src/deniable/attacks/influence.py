@@ -19,7 +19,7 @@ from deniable.estimates.stages import StageEvidence
 from deniable.estimates.supported import BySize, Summing, Supported
 from deniable.tallies import Tally
 
-_MOST_CELLS = 1 << 24  # responses times categories that are written out: 134 MB
+_MAX_CELLS = 1 << 24  # responses times categories that are written out: 134 MB
 _ROUNDING = 1e-12  # of a product of two floats
 _SAME = 1e-9  # a matrix of weights this close to one weight for all categories is that weight
 
@@ -71,9 +71,9 @@ def _pulls(linear: Linear, tally: Tally) -> Pulls:
 
 def _cell_pulls(linear: Linear, tally: Tally) -> Pulls:
     cells, size = tally.design.channel.cells, len(tally.design.categories)
-    if cells * size > _MOST_CELLS:
+    if cells * size > _MAX_CELLS:
         raise NotEstimable(
-            f"there are {cells:,} × {size:,} cells to go through; expected at most {_MOST_CELLS:,}."
+            f"there are {cells:,} × {size:,} cells to go through; expected at most {_MAX_CELLS:,}."
         )
     cell_shares = np.array([linear.shares(unit) for unit in np.eye(cells)])
     return Pulls(cell_shares, np.broadcast_to(tally.counts[:, None], cell_shares.shape))
@@ -196,21 +196,15 @@ def _stage_bounds(combined: Estimate[StageEvidence], share: float) -> Iterator[E
             )
 
 
-def _ends(found: Pulls, n: int, share: float) -> Ends:
+def _ends(influence: Pulls, n: int, share: float) -> Ends:
     """Return the smallest and the largest mean after ⌊share·n⌋ responses are left out."""
     fakes = _fakes(_some(n), share)
-    order = np.argsort(found.values, axis=0)
-    values, counts = (
-        np.take_along_axis(found.values, order, axis=0),
-        np.take_along_axis(found.counts, order, axis=0),
-    )
-    remaining = [
-        _counts_left(ordered, fakes) for ordered in (counts[::-1], counts)
-    ]  # without the largest; without the smallest
-    low, high = (
-        (values * remaining[0][::-1]).sum(axis=0),
-        (values * remaining[1]).sum(axis=0),
-    )
+    order = np.argsort(influence.values, axis=0)
+    values = np.take_along_axis(influence.values, order, axis=0)
+    counts = np.take_along_axis(influence.counts, order, axis=0)
+    without_largest = _counts_left(counts[::-1], fakes)[::-1]
+    low = (values * without_largest).sum(axis=0)
+    high = (values * _counts_left(counts, fakes)).sum(axis=0)
     return low / (n - fakes), high / (n - fakes)
 
 

@@ -21,7 +21,7 @@ from deniable.order.ladders import Ladder
 Codes = NDArray[np.int64]
 Matrix = NDArray[np.float64]
 
-_MOST_CELLS = 10_000_000
+_MAX_CELLS = 10_000_000
 _CLOSE = 1e-9  # log-likelihoods this near to each other are equal but for rounding
 
 
@@ -117,11 +117,11 @@ def rates_of(
 ) -> Rates:
     """Put observed error rates beside the bound, with their standard errors."""
     # At least that of one person in all: a rate of 0 is not certain either.
-    spread = {
+    errors_of_rates = {
         name: max((rate * (1 - rate) / people) ** 0.5, 1 / people)
         for name, rate in errors.items()
     }
-    return Rates(errors, float(chain.bound(alphas)), spread)
+    return Rates(errors, float(chain.bound(alphas)), errors_of_rates)
 
 
 def generator(source: chance.Source = chance.SYSTEM) -> np.random.Generator:
@@ -168,29 +168,17 @@ def _scores(
 
 def kernel(chain: Chain, at: int) -> Matrix:
     """Return the probabilities of a stage's responses by the response before, and the answer: old × answer × new."""
-    news, answers = chain.sent[at], range(chain.answers)
-    if at == 0:
-        channel = chain.ladder.designs[0].channel
-        return np.array(
-            [
-                [
-                    [float(channel.probability(new, given=x)) for new in news]
-                    for x in answers
-                ]
-            ]
-        )
-    step, olds = chain.ladder.steps[at - 1], chain.sent[at - 1]
-    if len(olds) * len(news) * chain.answers > _MOST_CELLS:
+    olds = chain.sent[at - 1] if at else (0,)
+    news = {new: position for position, new in enumerate(chain.sent[at])}
+    if at and len(olds) * len(news) * chain.answers > _MAX_CELLS:
         raise InvalidRequest(
             "there are too many responses to write out how one leads to another; expected fewer."
         )
     table = np.zeros((len(olds), chain.answers, len(news)))
     for i, old in enumerate(olds):
-        for x in answers:
-            if step.old.probability(old, given=x):
-                table[i, x] = [
-                    float(step.kernel(new, old=old, given=x)) for new in news
-                ]
+        for x in range(chain.answers):
+            for new, p in chain.follow(at, old, x):
+                table[i, x, news[new]] = p
     return table
 
 
