@@ -12,8 +12,10 @@ import pytest
 
 import deniable as dn
 from deniable.errors import NotEstimable
-from deniable.types.edges import sampling as edge_sampling
-from deniable.types.key_value import sampling as key_value_sampling
+from deniable.estimates.sampling import Asked, estimate_values
+from deniable.types.edges.sampling import EdgeRows
+from deniable.types.key_value.linear import CONDITIONAL, read_scaling
+from deniable.types.key_value.sampling import KeyValueRows
 from tests.support.keyvalue import designs
 
 HALF = Fraction(1, 2)
@@ -24,10 +26,22 @@ TOLD = {
     for name, each in designs(2).items()
     if name not in ("vpp", "lpp_club, for the frequency")
 }
-NUMBERS: dict[str, Callable[..., Any]] = {
-    "key-value": key_value_sampling.estimate_numbers,
-    "edges": edge_sampling.estimate_numbers,
-}
+
+
+def numbers_of_items(
+    rows: dn.Responses[Any], sampling: dn.Sampling, scaling: str | None = None
+) -> dn.SampledEstimate:
+    """Return all quantities of items together, with one covariance."""
+    if rows.design.asks == "edges":
+        block = EdgeRows.of(rows).block()
+    else:
+        chosen = read_scaling(dn.tally(rows), scaling)
+        block = KeyValueRows.of(rows, conditional=chosen == CONDITIONAL).block()
+    asked = Asked(rows.design, "items", rows.design.epsilon)
+    return estimate_values([block], sampling, asked)
+
+
+NUMBERS = dict.fromkeys(("key-value", "edges"), numbers_of_items)
 Sent = Callable[[tuple[int, ...]], Iterator[tuple[dn.Responses[Any], float]]]
 
 

@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.sampling import (
-    Asked,
-    OneResponse,
-    SampledEstimate,
-    Sampling,
-    check_room,
-    estimate_values,
-)
-from deniable.tallies.responses import Responses
+from deniable.estimates.sampling import Asked, OneResponse, SampledEstimate, Sampling
+from deniable.tallies.responses import Missing, Responses
 from deniable.types.edges.count import tally
 from deniable.types.edges.design import WEIGHTS, EdgeDesign
 from deniable.types.edges.estimate import estimate, response_scores
 from deniable.types.key_value.estimate import ItemEstimate
-from deniable.types.key_value.sampling import by_quantity, item_block
+from deniable.types.key_value.sampling import ItemRows, check_items
 
-__all__ = ["estimate_numbers", "estimate_sampled"]
-
-_HINT = "Count them, without a sampling: dn.estimate(dn.tally(responses)); or ask about fewer items."
+__all__ = ["estimate_sampled"]
 
 
 def estimate_sampled(
     responses: Responses[EdgeDesign],
     sampling: Sampling,
     *,
-    domain: Any = None,
-    by: Any = None,
+    domain: object = None,
+    by: object = None,
 ) -> SampledEstimate:
     """Estimate who of the people that a sample stands for has an edge to each item, and what the edges weigh.
 
@@ -57,59 +48,56 @@ def estimate_sampled(
         >>> found.params["tax"], round(found.about("mean").params["tax"], 3)
         (0.625, 0.847)
     """
-    return by_quantity(estimate_numbers(responses, sampling, domain=domain, by=by))
+    design = responses.design
+    check_items(design, len(responses))
+
+    def count(part: Missing, population: int | None) -> ItemEstimate:
+        counts = tally(design, responses[part].present()["response"])
+        return estimate(counts, population=population)
+
+    asked = Asked(design, "one edge each", design.epsilon)
+    rows = EdgeRows.of(responses)
+    return rows.estimate(sampling, asked, count, domain=domain, by=by)
 
 
-def estimate_numbers(
-    responses: Responses[EdgeDesign],
-    sampling: Sampling,
-    *,
-    domain: Any = None,
-    by: Any = None,
-) -> SampledEstimate:
-    """Estimate all quantities of edges together: shares, weights and means, with one covariance.
+@dataclass(frozen=True, eq=False)
+class EdgeRows(ItemRows):
+    """What each response says about the item of the respondent's one edge.
 
-    Raises:
-        InvalidRequest: columns that do not fit, or more rows and items than are held at once.
-        NotEstimable: a stratum with one cluster, or nobody with a weight in a group.
+    Attributes:
+        noise: the variance that the device gives to a weight, told without bias by each row.
     """
-    design, size = responses.design, len(responses.design.items)
-    check_room(len(responses), 6 * size, "numbers about items", _HINT)
-    present = (
-        np.ones(len(responses), np.bool_)
-        if responses.missing is None
-        else ~responses.missing
-    )
-    item, symbol = np.divmod(
-        responses.columns["response"].astype(np.int64), design.width
-    )
-    has = vector(item[:, None] == np.arange(size)) * present[:, None]
-    first, squares = (
-        response_scores(design.choice.channel, power)[symbol] for power in (1, 2)
-    )
-    weight = has * first[:, None]
-    added = has * (first**2 - squares)[:, None]
 
-    def device(factors: Vector, _: Vector) -> Matrix:
-        # Which item is sent as it is, and of its weight every square is told: shares have no device at all.
-        noise = np.diag(factors @ added)
-        return vector(np.kron(np.array([[0, 0, 0], [0, 1, 1], [0, 1, 1]]), noise))
+    noise: Matrix
 
-    def spread(*_: Vector) -> OneResponse:
-        nothing = np.full(size, np.nan)
-        known = np.repeat([[0.0], [1.0], [-1.0]], size, axis=1)
-        curve = np.hstack([known, np.full((3, 2 * size), np.nan)])
+    @classmethod
+    def of(cls, responses: Responses[EdgeDesign]) -> EdgeRows:
+        """Read rows; those without a response hold zeros."""
+        design, present = responses.design, ~responses.gaps
+        codes = responses.columns["response"].astype(np.int64)
+        item, symbol = np.divmod(codes, design.width)
+        has = vector(item[:, None] == np.arange(len(design.items))) * present[:, None]
+        first, squares = (
+            response_scores(design.choice.channel, power)[symbol] for power in (1, 2)
+        )
+        noise = has * (first**2 - squares)[:, None]
+        return cls(design.items, present, has, has * first[:, None], noise)
+
+    def device(self, factors: Vector, _: Vector) -> Matrix:
+        """Return the covariance of the device.
+
+        Which item is sent as it is, and of its weight every square is told: shares have no device at all.
+        """
+        blocks = np.array([[0, 0, 0], [0, 1, 1], [0, 1, 1]])
+        return vector(np.kron(blocks, np.diag(factors @ self.noise)))
+
+    def spread(self, *_: Vector) -> OneResponse:
+        """Return what one response says: whether there is an edge to an item; means stay on their scale."""
+        size = len(self.items)
+        unknown = np.full((3, 2 * size), np.nan)
+        curve = np.hstack([np.repeat([[0.0], [1.0], [-1.0]], size, axis=1), unknown])
         low, high = (
-            np.concatenate([np.full(size, one), nothing, np.full(size, float(end))])
-            for one, end in ((0.0, WEIGHTS[0]), (1.0, WEIGHTS[-1]))
+            np.repeat([end, np.nan, float(weight)], size)
+            for end, weight in ((0.0, WEIGHTS[0]), (1.0, WEIGHTS[-1]))
         )
         return OneResponse(vector(curve), low, high)
-
-    def count(part: Any, population: int | None) -> ItemEstimate:
-        return estimate(
-            tally(design, responses[part].present()["response"]), population=population
-        )
-
-    block = item_block(tuple(design.items), has, weight, present, device, spread)
-    asked = Asked(design, "one edge each", design.epsilon)
-    return estimate_values([block], sampling, asked, domain=domain, by=by, count=count)

@@ -64,7 +64,6 @@ ItemNumbers: TypeAlias = "KeyValueNumbers | EdgeNumbers"
 """The frequency, the weight per respondent and the mean weight of each item, with variances and intervals."""
 
 
-QUANTITIES = ("frequency", "degree", "weight", "mean")
 _SUMS = {"degree": "frequency", "weight": "weight"}  # of what each respondent has
 _OVER = ("items", "all")
 
@@ -158,6 +157,8 @@ class ItemEstimate(Result[Row]):
             "mean"; another one by `about`.
     """
 
+    QUANTITIES: ClassVar[tuple[str, ...]] = ("frequency", "degree", "weight", "mean")
+
     numbers: ItemNumbers = field(repr=False)
     quantity: str = "frequency"
 
@@ -227,9 +228,9 @@ class ItemEstimate(Result[Row]):
             NotEstimable: the design does not tell it.
         """
         name = what or self.quantity
-        if name not in QUANTITIES:
+        if name not in self.QUANTITIES:
             raise InvalidRequest(
-                f"{quoted(name)} is not estimated; expected one of {', '.join(QUANTITIES)}."
+                f"{quoted(name)} is not estimated; expected one of {', '.join(self.QUANTITIES)}."
             )
         return np.asarray(getattr(self, name), np.float64)
 

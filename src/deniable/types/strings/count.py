@@ -76,6 +76,11 @@ class CohortCounts:
     def _with_bloom(self, bloom: Bloom, ones: Counts, sizes: Counts) -> Self:
         """Return other counts of another filter, with the same device."""
 
+    def bit_variance(self, ones: Floats) -> Floats:
+        """Return the variance of what a respondent says about a bit, without bias, of which such a share is truly 1."""
+        p_true, p_false = self.rates()
+        return self.spread(ones) / (p_true - p_false) ** 2
+
     def true_shares(self) -> Floats:
         """Return the unbiased share of true ones at each bit, a row for each cohort in use."""
         used, (p_true, p_false) = self.sizes > 0, self.rates()

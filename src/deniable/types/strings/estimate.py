@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -44,6 +44,7 @@ from deniable.types.strings.regression import (
     OneByOne,
     alike,
     table,
+    weigh_cells,
 )
 
 if TYPE_CHECKING:
@@ -563,7 +564,11 @@ def _search(tally: BitTally, candidates: Candidates, fdr: float) -> Search:
     is among them with a chance of at most 1 − `SHARE_OF_TESTS` of the rate allowed. If none is, no round depends on the
     places of such strings, and their p-values are even and independent.
     """
-    model, variance = _model(tally, candidates)
+    bloom, used = tally.bloom, tally.sizes > 0
+    people = np.repeat(tally.sizes[used].astype(np.float64), bloom.bits)
+    cells = tally.true_shares().reshape(-1)
+    rows = candidates.rows(used)
+    model, variance = weigh_cells(rows, cells, people, tally.bit_variance)
     p_values = np.ones(len(candidates.texts))
     tested = ~alike(model.rows)  # whose share it is, nobody can say of the others
     taken: Numbers = np.empty(0, np.intp)
@@ -572,7 +577,7 @@ def _search(tally: BitTally, candidates: Candidates, fdr: float) -> Search:
         strict = TAKEN * fdr / (number * (number + 1) * p_values.size)
         model = model.weighted(variance(model.fitted(model.fit(taken))))
         residual = model.residual(model.fit(taken))
-        chance = _cap(model, residual, tally.bloom, strict)
+        chance = _cap(model, residual, bloom, strict)
         totals = np.asarray(model.rows @ chance.pulls.reshape(-1), np.float64)[tested]
         p_values[tested] = chance.above(totals)
         fresh = np.flatnonzero(tested & (p_values <= strict))
@@ -580,7 +585,7 @@ def _search(tally: BitTally, candidates: Candidates, fdr: float) -> Search:
             break
         taken = np.concatenate([taken, fresh])
         tested[fresh] = False
-    left = (model.weights * residual).reshape(-1, tally.bloom.bits)
+    left = (model.weights * residual).reshape(-1, bloom.bits)
     return Search(tally, p_values, model, left, chance, totals)
 
 
@@ -607,25 +612,6 @@ def _cap(model: LeastSquares, residual: Floats, bloom: Bloom, strict: float) -> 
         return float(brentq(lacking, 0.0, 1.0, xtol=1e-6)), chance
 
     return min(map(rarest_found, _CAPS), key=lambda found: found[0])[1]
-
-
-def _model(
-    tally: BitTally, candidates: Candidates
-) -> tuple[LeastSquares, Callable[[Floats], Floats]]:
-    """Return the cells with even weights, and how much cells vary that hold such shares."""
-    bloom, used = tally.bloom, tally.sizes > 0
-    p_true, p_false = tally.rates()
-    sizes = np.repeat(tally.sizes[used].astype(np.float64), bloom.bits)
-    cells = tally.true_shares().reshape(-1)
-
-    def variance(ones: Floats) -> Floats:
-        # A share of 0 or 1 is known as well as the respondents tell; where a sample is the truth, no better than that.
-        inner = np.clip(ones, 0.5 / sizes, 1 - 0.5 / sizes)
-        return tally.spread(inner) / (sizes * (p_true - p_false) ** 2)
-
-    even = float(np.clip(np.average(cells, weights=sizes), 0.0, 1.0))
-    weights = 1 / variance(np.full(cells.size, even))
-    return LeastSquares(candidates.rows(used), cells, weights), variance
 
 
 _ROUNDS = 40  # in which strings are taken out, before the search is given up

@@ -33,16 +33,11 @@ def places_of(
     Returns:
         An array [seed, cohort, hash], or [seed, hash] where cohorts are given.
     """
-    hashes = np.arange(bloom.hashes, dtype=np.uint64)
-    if cohorts is None:
-        numbers = (
-            np.arange(bloom.cohorts, dtype=np.uint64)[:, None] * np.uint64(bloom.hashes)
-            + hashes
-        )
-        words = seeds[:, None, None] + (numbers + np.uint64(1)) * np.uint64(GOLDEN)
-    else:
-        numbers = cohorts.astype(np.uint64)[:, None] * np.uint64(bloom.hashes) + hashes
-        words = seeds[:, None] + (numbers + np.uint64(1)) * np.uint64(GOLDEN)
+    hashes = np.arange(1, bloom.hashes + 1, dtype=np.uint64)
+    given = np.arange(bloom.cohorts) if cohorts is None else cohorts
+    numbers = given.astype(np.uint64)[:, None] * np.uint64(bloom.hashes) + hashes
+    starts = seeds[:, None] if cohorts is None else seeds
+    words = starts[..., None] + numbers * np.uint64(GOLDEN)
     for shift, factor in MIXES:
         words = (words ^ words >> np.uint64(shift)) * np.uint64(factor)
     words ^= words >> np.uint64(31)

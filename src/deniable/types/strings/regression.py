@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -49,6 +50,30 @@ def table(
         parts.append(csr_matrix((values, cells[kept], ends), shape=shape))
     found: csr_matrix = vstack(parts, format="csr")
     return found
+
+
+def weigh_cells(
+    rows: csr_matrix,
+    cells: Floats,
+    people: Floats,
+    bit_variance: Callable[[Floats], Floats],
+) -> tuple[LeastSquares, Callable[[Floats], Floats]]:
+    """Return the cells with weights for even shares, and how much cells vary that hold such shares.
+
+    Args:
+        rows: for each candidate the cells that it sets.
+        cells: the estimated share of true ones in each.
+        people: how many respondents each cell has.
+        bit_variance: the variance of what one respondent says about a cell that holds such a share.
+    """
+
+    def variance(ones: Floats) -> Floats:
+        # A share of 0 or 1 is known as well as the respondents tell; where a sample is the truth, no better than that.
+        return bit_variance(np.clip(ones, 0.5 / people, 1 - 0.5 / people)) / people
+
+    even = np.clip(np.average(cells, weights=people), 0.0, 1.0)
+    weights = 1 / variance(np.full(cells.size, even))
+    return LeastSquares(rows, cells, weights), variance
 
 
 def alike(rows: csr_matrix) -> NDArray[np.bool_]:

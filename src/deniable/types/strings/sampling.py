@@ -25,7 +25,7 @@ from deniable.tallies.responses import Responses
 from deniable.types.strings.count import StringTally, count_ones
 from deniable.types.strings.design import Bloom, StringDesign
 from deniable.types.strings.estimate import Candidates, StringEstimate, estimate
-from deniable.types.strings.regression import LeastSquares, alike
+from deniable.types.strings.regression import LeastSquares, alike, weigh_cells
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -188,11 +188,7 @@ class _StringRows:
             "bits",
             "Estimate from fewer rows at a time, or ask with fewer bits.",
         )
-        present = (
-            np.ones(len(responses), np.bool_)
-            if responses.missing is None
-            else ~responses.missing
-        )
+        present = ~responses.gaps
         cohorts = responses.columns["cohort"].astype(np.intp)
         asked = present & (cohorts >= bloom.cohorts - bloom.cohorts // bloom.levels)
         if not asked.any():
@@ -317,41 +313,20 @@ class _StringRows:
         estimate allows for it; a cohort with uneven weights counts as so many people as would tell as much.
         """
         size, width = len(self.texts), self.bits.shape[1]
-        own = weights[self.asked]
+        row_weights = weights[self.asked]
         sums, squares = (
-            np.bincount(self.cohorts, weights=own**power, minlength=len(self.sizes))
+            np.bincount(self.cohorts, row_weights**power, len(self.sizes))
             for power in (1, 2)
         )
         used = sums > 0
-        people = sums[used] ** 2 / squares[used]
-        if not used.any() or used.sum() * width <= size + 1:
+        if used.sum() * width <= size + 1:
             return np.zeros((size, size))
         ones = np.zeros((len(self.sizes), width))
-        np.add.at(ones, self.cohorts, own[:, None] * self.bits)
+        np.add.at(ones, self.cohorts, row_weights[:, None] * self.bits)
         cells = (ones[used] / sums[used, None]).reshape(-1)
-        hit, stray = map(float, self.design.bit)
-
-        def weighing(held: Any) -> Vector:
-            least = (
-                0.5 / people[:, None]
-            )  # a share of 0 or 1 is known as well as the rows tell
-            rates = stray + (hit - stray) * np.clip(
-                held.reshape(-1, width), least, 1 - least
-            )
-            return vector(
-                (people[:, None] * (hit - stray) ** 2 / (rates * (1 - rates))).reshape(
-                    -1
-                )
-            )
-
+        people = np.repeat(sums[used] ** 2 / squares[used], width)
         places, numbers = self.places[:, np.repeat(used, width)], np.arange(size)
-        even = float(
-            np.clip(
-                people @ cells.reshape(-1, width).mean(axis=1) / people.sum(), 0.0, 1.0
-            )
-        )
-        model = LeastSquares(places, vector(cells), weighing(np.full(cells.size, even)))
-        fit = model.weighted(1 / weighing(model.fitted(model.fit(numbers)))).fit(
-            numbers
-        )
+        counts = StringTally.empty(self.design)
+        model, variance = weigh_cells(places, cells, people, counts.bit_variance)
+        fit = model.weighted(variance(model.fitted(model.fit(numbers)))).fit(numbers)
         return vector((fit.excess - 1) * fit.covariance)
