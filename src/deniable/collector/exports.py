@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from typing import IO
 
@@ -44,7 +44,7 @@ def write(
     if total < minimum:
         raise too_few(entry, question, minimum)
     groups = large_enough(sizes, total, minimum)
-    _write(store, entry, question, kind, file, groups, None)
+    _write(kind, file, store.export(entry.id, question, groups=groups))
 
 
 def write_complete(
@@ -70,21 +70,11 @@ def write_complete(
             "`deniable survey export`.",
         )
     groups = shown.complete_groups.intersection(shown.large_groups)
-    _write(store, entry, question, kind, file, groups, stages)
+    _write(kind, file, store.export(entry.id, question, groups=groups, stages=stages))
 
 
-def _write(
-    store: Store,
-    entry: Entry,
-    question: int,
-    kind: str,
-    file: IO[bytes],
-    groups: Collection[int],
-    stages: int | None,
-) -> None:
-    batches = map(
-        _columns, store.export(entry.id, question, groups=groups, stages=stages)
-    )
+def _write(kind: str, file: IO[bytes], exported: Iterator[pa.RecordBatch]) -> None:
+    batches = map(_columns, exported)
     if kind == "csv":
         batches = map(safe_batch, batches)
     first = next(batches)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from deniable.collector.messages import ResponseBody, SubmissionBody, TokenBody
+from deniable.collector.messages import SubmissionBody
 from deniable.collector.monitoring import log_event
 from deniable.collector.refusals import Refused
 from deniable.collector.store import (
@@ -115,15 +115,16 @@ class FieldedSurvey:
         """
         self.check_open()
         self.check_hash(body.survey)
-        responses = tuple(self._read_response(response) for response in body.responses)
-        admission = None if body.token is None else _admission(body.token)
-        return Submission(
-            self.entry.id,
-            bytes.fromhex(body.key),
-            self.group(body.group),
-            responses,
-            admission,
-        )
+        token, admission, key = body.token, None, bytes.fromhex(body.key)
+        if token is not None:
+            message = bytes.fromhex(token.message)
+            admission = Admission(message, int(token.signature, 16))
+        group, responses = self.group(body.group), []
+        for response in body.responses:
+            question, stage, design = self.place(response.question, response.design)
+            code = design.symbol_number(response.symbol)
+            responses.append(Sent(question, stage, code))
+        return Submission(self.entry.id, key, group, tuple(responses), admission)
 
     def check_hash(self, named_hash: str) -> None:
         """Refuse what was sent to another definition of this survey.
@@ -136,10 +137,6 @@ class FieldedSurvey:
                 f"this was sent to the definition {named_hash:.19}…; expected {self.survey.hash:.19}…",
                 "Fetch the definition again, and respond to that.",
             )
-
-    def _read_response(self, body: ResponseBody) -> Sent:
-        question, stage, design = self.place(body.question, body.design)
-        return Sent(question, stage, design.symbol_number(body.symbol))
 
 
 class Surveys:
@@ -381,7 +378,3 @@ async def withdraw(collector: Collector, fielded: FieldedSurvey, key: bytes) -> 
     outcome = await asyncio.to_thread(collector.store.withdraw, fielded.entry.id, key)
     collector.metrics.responses(fielded.survey.name, "withdrawn", outcome.responses)
     return outcome
-
-
-def _admission(token: TokenBody) -> Admission:
-    return Admission(bytes.fromhex(token.message), int(token.signature, 16))

@@ -6,8 +6,10 @@ of all. The collector learns the arm from the questions that were responded to, 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 from deniable import documents
@@ -153,12 +155,8 @@ def draw_arm(arms: Sequence[SurveyArm], source: Source = SYSTEM) -> int:
         >>> 0 <= draw_arm([SurveyArm("masked", ("theft",), odds=2), SurveyArm("open", ("theft-open",))]) < 2
         True
     """
-    position = below(sum(arm.odds for arm in arms), source)
-    for number, arm in enumerate(arms):
-        position -= arm.odds
-        if position < 0:
-            return number
-    raise AssertionError("the draw was below the sum of the odds")
+    edges = list(accumulate(arm.odds for arm in arms))
+    return bisect_right(edges, below(edges[-1], source))
 
 
 def check_compared(

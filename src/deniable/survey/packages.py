@@ -191,10 +191,6 @@ def _rrreg_kuk(p: object, Kukrep: int = 1) -> Design:
     return kuk(members, others_share, draws=Kukrep)
 
 
-def _rrreg_custom(p: Sequence[Sequence[exact.Rational]]) -> Design:
-    return matrix(p)
-
-
 def _rr_forced(p: exact.Rational, p1: exact.Rational, p0: exact.Rational) -> Design:
     honest = 1 - exact.probability(p1, name="p1") - exact.probability(p0, name="p0")
     if abs(exact.probability(p, name="p") - honest) > _ROUNDED:
@@ -310,7 +306,7 @@ _READERS: dict[str, dict[str, Callable[..., Design]]] = {
         "FR": _rrreg_forced,
         "UQTknown": _rrreg_unrelated,
         "Kuk": _rrreg_kuk,
-        "custom": _rrreg_custom,
+        "custom": lambda p: matrix(p),  # noqa: PLW0108 - RRreg calls it p
     },
     "rr": {
         "forced-known": _rr_forced,

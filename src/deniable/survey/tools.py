@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
 from deniable.channel import Channel
@@ -67,16 +67,16 @@ def tool_for(design: Design, words: Mapping[str, Any]) -> Tool | None:
     if forced is None:
         return None
     for name, size in sorted(TOOLS.items(), key=lambda rule: rule[1]):
-        shares = [share * size for share in forced]
-        if all(share.denominator == 1 for share in shares):
-            rules = _rules(_outcomes(name, words), [int(share) for share in shares])
-            return Tool(
-                name,
-                tuple(
-                    Rule(_format_outcomes(outcome, words), symbol)
-                    for outcome, symbol in rules
-                ),
-            )
+        counts = [share * size for share in forced]
+        if all(count.denominator == 1 for count in counts):
+            remaining = iter(_outcomes(name, words))
+            rules = [
+                Rule(_format_outcomes([*islice(remaining, int(count))], words), symbol)
+                for symbol, count in enumerate(counts)
+                if count
+            ]
+            truth = Rule(_format_outcomes([*remaining], words), None)
+            return Tool(name, (*rules, truth))
     return None
 
 
@@ -98,17 +98,6 @@ def _forced_shares(channel: Channel) -> list[Fraction] | None:
         channel.probability(y, given=y) == forced[y] + truth for y in answers
     )
     return forced if fits else None
-
-
-def _rules(
-    outcomes: Sequence[str], counts: Sequence[int]
-) -> Iterator[tuple[Sequence[str], int | None]]:
-    position = 0
-    for symbol, count in enumerate(counts):
-        if count:
-            yield outcomes[position : position + count], symbol
-        position += count
-    yield outcomes[position:], None
 
 
 def _format_outcomes(outcomes: Sequence[str], words: Mapping[str, Any]) -> str:

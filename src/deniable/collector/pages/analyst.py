@@ -506,12 +506,12 @@ _PAGES: tuple[tuple[str, Build], ...] = (
 
 routes = [
     # People type the slash; this address holds nothing to be repeated.
-    Route("/a/", _to_overview, methods=["GET"]),
+    Route("/a/", _to_overview),
     *(
-        Route(path + ending, _handler(build, ending), methods=["GET"])
+        Route(path + ending, _handler(build, ending))
         for path, build in _PAGES
         for ending in FORMS
     ),
-    Route("/a/{name}/{question}/figure.svg", _figure, methods=["GET"]),
-    Route("/a/{name}/{question}/{kind}.json", _file, methods=["GET"]),
+    Route("/a/{name}/{question}/figure.svg", _figure),
+    Route("/a/{name}/{question}/{kind}.json", _file),
 ]

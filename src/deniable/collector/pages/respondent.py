@@ -742,10 +742,10 @@ def _read(survey: Survey, fields: Mapping[str, str]) -> SubmissionBody:
 
 
 routes = [
-    Route("/", overview, methods=["GET"]),
-    Route("/s/{name}", take_part, methods=["GET"]),
+    Route("/", overview),
+    Route("/s/{name}", take_part),
     Route("/s/{name}", post, methods=["POST"]),
 ]
 
-previews = [Route("/preview/{name}", preview, methods=["GET"])]
+previews = [Route("/preview/{name}", preview)]
 """What only those may see who have signed in."""

@@ -118,7 +118,7 @@ def _page(
 
 
 routes = [
-    Route(LOGIN, show, methods=["GET"]),
+    Route(LOGIN, show),
     Route(LOGIN, sign_in, methods=["POST"]),
     Route("/a/logout", sign_out, methods=["POST"]),
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from starlette.responses import Response
@@ -152,37 +153,39 @@ def _survey_state(entry: Entry) -> messages.State:
 
 _SURVEYS, _SURVEY, _TOKENS = "/api/surveys", "/api/surveys/{name}", "/api/tokens"
 
+_admin = partial(Endpoint, scope="admin")
+
 ENDPOINTS = (
-    Endpoint("GET", _SURVEYS, list_surveys, "All surveys.", scope="admin", gives=list[messages.State]),
-    Endpoint(
+    _admin("GET", _SURVEYS, list_surveys, "All surveys.", gives=list[messages.State]),
+    _admin(
         "POST", _SURVEYS, create_survey, "Create a survey, as a draft.",
-        scope="admin", takes=dict[str, Any], large=True, gives=messages.State, status=201,
+        takes=dict[str, Any], large=True, gives=messages.State, status=201,
     ),
-    Endpoint("POST", f"{_SURVEY}/open", open_survey, "Open a survey.", scope="admin", gives=messages.State),
-    Endpoint(
+    _admin("POST", f"{_SURVEY}/open", open_survey, "Open a survey.", gives=messages.State),
+    _admin(
         "POST", f"{_SURVEY}/signature", sign_survey, "Hand in the signature of a definition by its author.",
-        scope="admin", takes=dict[str, Any], gives=messages.State, refusals=(409,),
+        takes=dict[str, Any], gives=messages.State, refusals=(409,),
     ),
-    Endpoint("POST", f"{_SURVEY}/close", close_survey, "Close a survey.", scope="admin", gives=messages.State),
-    Endpoint(
+    _admin("POST", f"{_SURVEY}/close", close_survey, "Close a survey.", gives=messages.State),
+    _admin(
         "POST", f"{_SURVEY}/pilot", start_pilot, "Open a pilot of a draft.",
-        scope="admin", gives=messages.State, status=201,
+        gives=messages.State, status=201,
     ),
-    Endpoint("DELETE", f"{_SURVEY}/pilot", end_pilot, "End and erase a pilot.", scope="admin", gives=messages.State),
-    Endpoint(
+    _admin("DELETE", f"{_SURVEY}/pilot", end_pilot, "End and erase a pilot.", gives=messages.State),
+    _admin(
         "POST", f"{_SURVEY}/invitations", invite, "Make one-time invitations.",
-        scope="admin", takes=messages.CodesWanted, gives=messages.CodesIssued, status=201,
+        takes=messages.CodesWanted, gives=messages.CodesIssued, status=201,
     ),
-    Endpoint("GET", _TOKENS, list_tokens, "All tokens.", scope="admin", gives=list[messages.TokenWanted]),
-    Endpoint(
+    _admin("GET", _TOKENS, list_tokens, "All tokens.", gives=list[messages.TokenWanted]),
+    _admin(
         "POST", _TOKENS, issue_token, "Issue a token.",
-        scope="admin", takes=messages.TokenWanted, gives=messages.TokenIssued, status=201,
+        takes=messages.TokenWanted, gives=messages.TokenIssued, status=201,
     ),
-    Endpoint(
+    _admin(
         "POST", f"{_TOKENS}/{{holder}}/rotate", rotate_token, "Replace a token's secret.",
-        scope="admin", gives=messages.TokenIssued,
+        gives=messages.TokenIssued,
     ),
-    Endpoint("DELETE", f"{_TOKENS}/{{holder}}", revoke_token, "Revoke a token.", scope="admin", status=204),
+    _admin("DELETE", f"{_TOKENS}/{{holder}}", revoke_token, "Revoke a token.", status=204),
     Endpoint("GET", "/health", get_health, "Whether it can store responses.", gives=messages.Health, refusals=(503,)),
     Endpoint("GET", "/metrics", get_metrics, "Counts for Prometheus.", scope="analyst", media=("text/plain",)),
     Endpoint("GET", "/scripts", get_scripts, "The hashes of all scripts that pages run.", media=("text/plain",)),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from deniable.collector.signing import SigningKey, sign
 from deniable.collector.store.base import (
@@ -69,26 +69,22 @@ def exchange_all(
     tables: Tables, exchanges: Sequence[Exchange]
 ) -> list[int | NotStored]:
     """Exchange many invitations in the order of their hashes; return the signature for each, or why there is none."""
-    outcomes: dict[int, int | NotStored] = {}
+    outcomes: dict[Exchange, int | NotStored] = {}
     numbers = {
         tables.value("SELECT id FROM survey WHERE name = ?", name)
         for name in {exchange.survey for exchange in exchanges}
     }
-    for survey in sorted(
-        numbers - {None}
-    ):  # in the order in which everybody locks them
+    # In the order in which everybody locks them.
+    for survey in sorted(numbers - {None}):
         lock(tables, survey)
-    for index in sorted(range(len(exchanges)), key=lambda i: digest(exchanges[i].code)):
+    for exchange in sorted(exchanges, key=lambda exchange: digest(exchange.code)):
         try:
-            outcomes[index] = _exchange(
-                tables,
-                number(tables, exchanges[index].survey),
-                exchanges[index].code,
-                exchanges[index].blinded,
-            )
+            survey = number(tables, exchange.survey)
+            signature = _exchange(tables, survey, exchange.code, exchange.blinded)
+            outcomes[exchange] = signature
         except DeniableError as error:
-            outcomes[index] = NotStored(error)
-    return [outcomes[index] for index in range(len(exchanges))]
+            outcomes[exchange] = NotStored(error)
+    return [outcomes[exchange] for exchange in exchanges]
 
 
 def _exchange(tables: Tables, survey: int, code: str, blinded: int) -> int:
@@ -179,12 +175,8 @@ def rotate(tables: Tables, name: str) -> str:
         InvalidRequest: there is none of this name.
     """
     text = _new_text(_TOKEN)
-    _require_one(
-        lambda: tables.run(
-            "UPDATE token SET hash = ? WHERE name = ?", digest(text), name
-        ),
-        name,
-    )
+    statement = "UPDATE token SET hash = ? WHERE name = ?"
+    _require_one(tables.run(statement, digest(text), name), name)
     return text
 
 
@@ -194,7 +186,7 @@ def revoke(tables: Tables, name: str) -> None:
     Raises:
         InvalidRequest: there is none of this name.
     """
-    _require_one(lambda: tables.run("DELETE FROM token WHERE name = ?", name), name)
+    _require_one(tables.run("DELETE FROM token WHERE name = ?", name), name)
 
 
 def find(tables: Tables, text: str) -> Token | None:
@@ -268,8 +260,8 @@ def digest(text: str) -> bytes:
     return hashlib.sha256(text.encode(errors="surrogatepass")).digest()
 
 
-def _require_one(change: Callable[[], int], name: str) -> None:
-    if change() != 1:
+def _require_one(changed: int, name: str) -> None:
+    if changed != 1:
         raise InvalidRequest(
             f"there is no token called {quoted(name, 60)}; expected one that was issued."
         )

@@ -226,7 +226,7 @@ class ShownReader:
             number=number,
             question=column.question,
             language=entry.survey.language,
-            is_staged=column.ladder is not None,
+            is_staged=column.question.ladder is not None,
             fewest=fewest,
             everybody=self._counts(column, None),
             large_groups=large,

@@ -24,7 +24,6 @@ from deniable.collector.store.packs import ID
 from deniable.collector.store.schema import TABLES
 from deniable.db import Tables
 from deniable.errors import Incompatible, NotAllowed, quoted
-from deniable.order.ladders import Ladder
 from deniable.survey import Keys, Question, Survey
 from deniable.survey.signed import AuthorSignature
 from deniable.survey.survey import PILOT
@@ -53,11 +52,6 @@ class Column:
         return tuple(map(CountedDesign, self.question.designs))
 
     @cached_property
-    def ladder(self) -> Ladder | None:
-        """The stages of the question; None where it has one."""
-        return self.question.ladder
-
-    @cached_property
     def _start(self) -> hashlib._Hash:
         return hashlib.sha256(f"{self.survey.hash}\0{self.question.name}\0".encode())
 
@@ -69,12 +63,13 @@ class Column:
         """Return the counts of all stages as a tally: `StageTallies` where the question has a ladder."""
         pairs = list(zip(self.layouts, stages, strict=True))
         seen = [layout.tally(vectors[SEEN]) for layout, vectors in pairs]
-        if self.ladder is None:
+        ladder = self.question.ladder
+        if ladder is None:
             return seen[0]
         finest = [
             layout.tally(vectors[SEEN] - vectors[RAISED]) for layout, vectors in pairs
         ]
-        return StageTallies(self.ladder, tuple(seen), tuple(finest))
+        return StageTallies(ladder, tuple(seen), tuple(finest))
 
     def set_sizes(self, stages: Stages) -> tuple[Vector, ...]:
         """Return for each stage how many responses held 0, 1, 2 … categories; empty unless responses are sets."""
