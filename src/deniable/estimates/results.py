@@ -567,7 +567,7 @@ class Result(Rendered, ABC, Generic[AnyRow_co]):
             InvalidRequest: something that is not a hypothesis about these numbers.
             NotEstimable: hypotheses that say the same twice, or more of them than there are degrees of freedom.
         """
-        from deniable.estimates.hypotheses import wald_hypotheses
+        from deniable.estimates.testing import wald_hypotheses
 
         return wald_hypotheses(hypothesis, self.params, self.cov_params(), self.df)
 

@@ -495,7 +495,10 @@ class TallyEvidence(CountEvidence):
 
         Why: a census, where a direct question would leave no doubt at all, so has the same cost for each response.
         """
-        own, others = self.basis.linear.spread(simplex.projection(value))
+        spread = self.basis.spread
+        if not np.array_equal(value, self.basis.unbiased):
+            spread = self.basis.linear.spread(simplex.projection(value))
+        own, others = spread
         return shares * (1 - shares) + own * shares + others * (1 - shares) - shares
 
     def warnings(self, estimate: Estimate) -> tuple[Caution, ...]:

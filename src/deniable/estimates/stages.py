@@ -20,7 +20,6 @@ from deniable.estimates.covariances import Covariance, Full, Vector
 from deniable.estimates.intervals import Interval
 from deniable.estimates.inverses import left_inverse
 from deniable.estimates.likelihood import Convergence
-from deniable.estimates.people import Counts
 from deniable.estimates.results import (
     Bounds,
     Caution,
@@ -37,7 +36,7 @@ from deniable.estimates.shares import (
 )
 from deniable.estimates.simplex import projection
 from deniable.estimates.summary import below_zero, rests_on
-from deniable.estimates.weighing import Contribution
+from deniable.estimates.weighing import Contribution, Counts
 from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 from deniable.tallies import Tally

@@ -159,8 +159,10 @@ def below_zero(warnings: Sequence[Caution], *, below: bool) -> tuple[str, ...]:
     )
 
 
-def rests_on(*designs: Any) -> tuple[str, ...]:
+def rests_on(*designs: object) -> tuple[str, ...]:
     """Tell what responses of these designs prove, and what their promises rest on besides their probabilities.
+
+    Of a ladder it is told of each stage; of a deck what is promised against whom.
 
     Every summary of numbers that were made from responses ends with it.
 
@@ -170,15 +172,14 @@ def rests_on(*designs: Any) -> tuple[str, ...]:
         'Answers are sent as they are; nothing is hidden.'
     """
     sentences: list[str] = []
-    for design in designs:
-        asked = asked_part(design) if isinstance(design, Design) else None
+    stages = [getattr(design, "designs", (design,)) for design in designs]
+    devices: list[Any] = [device for stage in stages for device in stage]
+    for device in devices:
+        asked = asked_part(device) if isinstance(device, Design) else None
         if asked is not None and asked.epsilon == np.inf:
-            sentences.append(
-                _proofs(
-                    asked, "this design" if len(designs) == 1 else words_of(design.name)
-                )
-            )
-        sentences.append(getattr(design, "caveat", ""))
+            name = "this design" if len(devices) == 1 else words_of(device.name)
+            sentences.append(_proofs(asked, name))
+        sentences += [getattr(device, name, "") for name in ("caveat", "guarantee")]
     return tuple(dict.fromkeys(sentence for sentence in sentences if sentence))
 
 

@@ -6,8 +6,9 @@ the smallest variance with Aᵢ = (Σ V⁺)⁺·Vᵢ⁺. The Vᵢ depend on the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import brentq
@@ -30,8 +31,8 @@ from deniable.estimates.intervals import (
 from deniable.estimates.inverses import MOST_WRITTEN, left_inverse
 from deniable.estimates.likelihood import Convergence, climbed
 from deniable.estimates.linear import Linear, Written, floats
-from deniable.estimates.people import Counts, weight_of
 from deniable.estimates.simplex import projection
+from deniable.tallies import Tally
 
 _RANK, _LEAST_SHARE = 1e-10, 1e-6
 _LEAST_CHANCE = 1e-200  # of a response that some shares rule out: counts divided by it are still numbers
@@ -40,6 +41,54 @@ _MOST_ROUNDS, _STILL = (
     20,
     1e-4,
 )  # of weighing anew; what a share may still move by, times √n
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedCounts:
+    """Responses to one design, counted with weights that are brought to an effective sample size.
+
+    Attributes:
+        design: what they were drawn with.
+        counts: the cells of the tally.
+        respondents: the sum of the weights, brought to the effective sample size.
+        weight: the sum of the weights.
+    """
+
+    design: Design
+    counts: Vector
+    respondents: float
+    weight: float
+
+    @classmethod
+    def of(
+        cls,
+        design: Design,
+        sums: Callable[[Vector], Vector],
+        weights: Vector,
+        everybody: Vector,
+    ) -> WeightedCounts:
+        """Count responses.
+
+        Args:
+            design: what they were drawn with.
+            sums: the cells of a tally in which each response counts with its weight.
+            weights: of the responses.
+            everybody: the weights w of all people, whose effective sample size is (Σ w)²/Σ w² (Kish).
+        """
+        weight, scale = (
+            float(weights.sum()),
+            float(everybody.sum() / (everybody @ everybody)),
+        )
+        return cls(design, vector(sums(weights) * scale), weight * scale, weight)
+
+
+Counts: TypeAlias = Tally | WeightedCounts
+"""The responses of some people to one design."""
+
+
+def weight_of(counts: Counts) -> float:
+    """Return how many people counts stand for: the sum of the weights, or how many were counted."""
+    return counts.weight if isinstance(counts, WeightedCounts) else counts.respondents
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,7 +17,7 @@ from scipy.stats import chi2
 from deniable import documents
 from deniable.designs import Design
 from deniable.errors import ImplausibleResponses, InvalidRequest, NotEstimable, quoted
-from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.covariances import Matrix, vector
 from deniable.estimates.differences import (
     ALIKE,
     REST,
@@ -54,11 +54,9 @@ from deniable.estimates.testing import (
     wald,
 )
 from deniable.groups.tallies import GroupedTally
-from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 from deniable.tallies.columns import subject
 from deniable.tallies.group_labels import Group, group_name
-from deniable.tallies.weighted import WeightedTally
 from deniable.types import operation
 from deniable.types.surfaces import check_surface
 
@@ -93,33 +91,10 @@ def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
 def _plain(option: Any) -> Any:
     """Return an option as JSON can hold it."""
     if isinstance(option, Mapping):
-        return {name: float(each) for name, each in option.items()}
-    return (
-        option
-        if isinstance(option, str) or not np.iterable(option)
-        else [float(each) for each in option]
-    )
-
-
-def _weight(tally: Any) -> float:
-    """Return for how many people a tally stands."""
-    return (
-        float(sum(tally.weights))
-        if isinstance(tally, WeightedTally)
-        else tally.respondents
-    )
-
-
-def _fit(tally: Any, options: Mapping[str, Any]) -> Any:
-    """Estimate one tally; doubts stay in the estimate."""
-    fit = (
-        estimate_tally
-        if isinstance(tally, WeightedTally)
-        else operation(tally.design, "estimate")
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ImplausibleResponses)
-        return fit(tally, **options)
+        return {name: float(value) for name, value in option.items()}
+    if isinstance(option, str) or not np.iterable(option):
+        return option
+    return [float(value) for value in option]
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +133,9 @@ class GroupedEstimate(Groups[Row]):
     def groups(self) -> dict[Group, Any]:
         """The estimate of each group."""
         return {
-            group: _fit(each, self.options)
-            for group, each in self.tally.items()
-            if group is not None and each.respondents > 1 and _weight(each)
+            group: self._fitted(tally)
+            for group, tally in self.tally.items()
+            if group is not None and tally.respondents > 1 and self._weight(tally)
         }
 
     @property
@@ -184,7 +159,16 @@ class GroupedEstimate(Groups[Row]):
         return self._fitted(self.tally.overall)
 
     def _fitted(self, tally: Any) -> Any:
-        return _fit(tally, self.options)
+        """Estimate one tally; warnings about its responses stay in the estimate."""
+        weighted = self.tally.weighted
+        fit = estimate_tally if weighted else operation(self.design, "estimate")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ImplausibleResponses)
+            return fit(tally, **self.options)
+
+    def _weight(self, tally: Any) -> float:
+        """Return for how many people a tally stands."""
+        return float(sum(tally.weights)) if self.tally.weighted else tally.respondents
 
     def __getitem__(self, group: Group) -> Any:
         if group not in self.groups:
@@ -321,7 +305,7 @@ class GroupedEstimate(Groups[Row]):
         name = None if self._have_all_shares else "mean"
         if len(self.groups) > 1 and (name is None or name in self.names_in_group):
             notes = (f"{self.homogeneity(name)}.", *notes)
-        return (*notes, *rests_on(*_designs(self.design)))
+        return (*notes, *rests_on(self.design))
 
     @property
     def _have_shares(self) -> bool:
@@ -423,7 +407,7 @@ class GroupedEstimate(Groups[Row]):
     def _group_signs(self, against: str) -> Matrix:
         if against == "pairs":
             return super()._group_signs(against)
-        return _rest_signs([_weight(self.tally[group]) for group in self.groups])
+        return _rest_signs([self._weight(self.tally[group]) for group in self.groups])
 
     def _comparisons(self, against: str) -> Iterator[Compared]:
         if against == "pairs":
@@ -485,11 +469,6 @@ def _asked(design: Any) -> str:
     return words_of(getattr(design, "name", "")) or str(design.asks)
 
 
-def _designs(design: Any) -> tuple[Any, ...]:
-    """Return the designs whose responses are counted: of a ladder that of each stage."""
-    return design.designs if isinstance(design, Ladder) else (design,)
-
-
 def _rest_signs(sizes: Sequence[float]) -> Matrix:
     """Return for each group how much of it, and less of all others, its difference from these is."""
     counts = np.array(sizes, np.float64)
@@ -502,33 +481,24 @@ def _pooled_test(
     pooled: Any, sides: Sequence[tuple[Any, Any]], numbers: Sequence[int]
 ) -> HypothesisTest:
     """Return Σ n_g·d_g′·Σ⁺·d_g against χ², where Σ is the covariance of one response if all groups are alike."""
-    kept = np.array(numbers)
-    spread = pooled.cov_params()[np.ix_(kept, kept)] * max(pooled.respondents - 1, 1)
-    sizes, directions = np.linalg.eigh((spread + spread.T) / 2)
-    told = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
-    turn = directions[:, told] / np.sqrt(sizes[told])
-    center = _unbiased(pooled)[kept]
-    statistic = sum(
-        counted.respondents
-        * float((((_unbiased(made)[kept] - center) @ turn) ** 2).sum())
-        for counted, made in sides
-    )
-    return against_chi_square(
-        ALIKE, "score", statistic, (len(sides) - 1) * int(told.sum())
-    )
+    tested = np.ix_(numbers, numbers)
+    covariance = pooled.cov_params()[tested] * max(pooled.respondents - 1, 1)
+    statistic, rank = 0.0, 0
+    for tally, estimate in sides:
+        distance = estimate.basis.unbiased - pooled.basis.unbiased
+        of_group, rank = wald(distance[list(numbers)], covariance)
+        statistic += tally.respondents * of_group
+    return against_chi_square(ALIKE, "score", statistic, (len(sides) - 1) * rank)
 
 
 def _apart_test(groups: Sequence[Any]) -> HypothesisTest:
     """Return the test of how far the shares of all groups are from the first one's."""
-    first, *others = groups
-    kept = len(first.value) - 1  # the last share is what the others leave
-    apart = np.concatenate([(each.value - first.value)[:kept] for each in others])
-    own = block_diag(*(each.covariance[:kept, :kept] for each in others))
-    spread = own + np.kron(
-        np.ones((len(others), len(others))), first.covariance[:kept, :kept]
+    first, *compared = groups
+    free = len(first.value) - 1  # the last share is what the others leave
+    differences = np.concatenate(
+        [(group.value - first.value)[:free] for group in compared]
     )
-    return against_chi_square(ALIKE, "score", *wald(apart, spread))
-
-
-def _unbiased(made: Estimate) -> Vector:
-    return made.basis.unbiased
+    blocks = block_diag(*(group.covariance[:free, :free] for group in compared))
+    shared = np.ones((len(compared), len(compared)))
+    covariance = blocks + np.kron(shared, first.covariance[:free, :free])
+    return against_chi_square(ALIKE, "score", *wald(differences, covariance))

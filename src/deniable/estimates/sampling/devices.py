@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.designs import Design, NumberDesign
+from deniable.designs import Design
 from deniable.errors import (
     Incompatible,
     InvalidRequest,
@@ -19,7 +19,6 @@ from deniable.errors import (
     quoted,
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
-from deniable.estimates.people import WeightedCounts
 from deniable.estimates.sampling.columns import Mask, check_rows
 from deniable.estimates.sampling.estimating import Asked, estimate_values
 from deniable.estimates.sampling.results import SampledEstimate
@@ -28,7 +27,7 @@ from deniable.estimates.sampling.values import Cells, OneResponse, RowValues, ro
 from deniable.estimates.shares import Estimate
 from deniable.estimates.simplex import projection
 from deniable.estimates.stages import combine, fit_groups, pool
-from deniable.estimates.weighing import Contribution, inside
+from deniable.estimates.weighing import Contribution, WeightedCounts, inside
 from deniable.order.ladders import Ladder
 from deniable.tallies import tally
 from deniable.tallies.responses import Responses
@@ -175,7 +174,7 @@ def _method(method: str | None, designs: Sequence[Any], denominator: Any) -> str
 
 
 def _are_numbers(designs: Sequence[Any]) -> bool:
-    return any(isinstance(each, NumberDesign) for each in designs)
+    return any(design.answer_form == "numbers" for design in designs)
 
 
 def _used(rows: Sequence[Responses[Any]]) -> list[Responses[Any]]:

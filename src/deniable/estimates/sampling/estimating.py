@@ -5,19 +5,25 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from scipy.linalg import block_diag
 
-from deniable.designs import AnyDesign, Design, NumberDesign
+from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, NotEstimable, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.sampling import columns
 from deniable.estimates.sampling.columns import Mask
 from deniable.estimates.sampling.results import SampledEstimate
 from deniable.estimates.sampling.samples import Sampling
-from deniable.estimates.sampling.values import OneResponse, RowValues, row_values
+from deniable.estimates.sampling.values import (
+    OneResponse,
+    RowValues,
+    row_values,
+    unknown_response,
+)
 from deniable.estimates.sampling.variances import design_covariance
 from deniable.estimates.shares import Estimate, fitted
 from deniable.files.row_names import check_same_people
@@ -72,14 +78,9 @@ def estimate(
     )
     rows = row_values(responses, inverse)
 
-    def count(part: Mask, population: int | None) -> Estimate | None:
-        if isinstance(responses.design, NumberDesign):
-            return None
-        return fitted(
-            tally(responses.design, responses[part]),
-            population=population,
-            inverse=inverse,
-        )
+    def count(group: Mask, population: int | None) -> Estimate:
+        counts = tally(responses.design, responses[group])
+        return fitted(counts, population=population, inverse=inverse)
 
     return estimate_values(
         [rows],
@@ -88,7 +89,7 @@ def estimate(
         domain=domain,
         by=by,
         denominator=denominator,
-        count=count,
+        count=None if responses.design.answer_form == "numbers" else count,
     )
 
 
@@ -112,15 +113,24 @@ class Asked(NamedTuple):
         return cls(design, subject(design), asked_part(design).epsilon)
 
 
+Blocks: TypeAlias = (
+    Sequence[RowValues] | Callable[[Sequence[Mask]], Sequence[RowValues]]
+)
+"""Values of rows; or a function that returns them for the rows of groups, where each group is fitted by itself."""
+
+Count: TypeAlias = Callable[[Mask, int | None], Any]
+"""The estimate from counts of some rows, of so many people there are; None where counts hold less."""
+
+
 def estimate_values(
-    blocks: Sequence[RowValues] | Callable[[Sequence[Mask]], Sequence[RowValues]],
+    blocks: Blocks,
     sampling: Sampling,
     asked: Asked,
     *,
     domain: Any = None,
     by: Any = None,
     denominator: Any = None,
-    count: Callable[[Mask, int | None], Any] | None = None,
+    count: Count | None = None,
 ) -> SampledEstimate:
     """Estimate from values of rows that are right on average; what `estimate` does with those of responses.
 
@@ -179,12 +189,10 @@ def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEs
     design = weighted.design
     # One row for each symbol that was sent stands for all of them: sums over rows are sums over symbols.
     sent = np.flatnonzero(weighted.counts)
-    one_each = Responses(
-        design, {"response": sent.astype(design.channel.coding.space(0).dtype)}
-    )
-    rows = row_values(one_each, inverse)
+    codes = sent.astype(design.channel.coding.space(0).dtype)
+    rows = row_values(Responses(design, {"response": codes}), inverse)
     weights, squares = (
-        vector([float(sums[at]) for at in sent])
+        vector([float(sums[symbol]) for symbol in sent])
         for sums in (weighted.weights, weighted.squares)
     )
     value = weights @ rows.values / weight
@@ -201,7 +209,7 @@ def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEs
         np.full(size, n),
         np.full(size, n - 1),
         np.ones(size),
-        *_single([rows], [weights], [value]),
+        *rows.one_response(weights, value),
         np.full((3, size), np.nan),
         np.full(size, rows.events),
         "Hájek, linearized",
@@ -230,14 +238,14 @@ def estimate_tally(weighted: WeightedTally, *, inverse: Any = None) -> SampledEs
 
 @dataclass(frozen=True, eq=False)
 class _Estimand:
-    """What is estimated: values of rows, parts of the people, and what is divided by.
+    """What is estimated: values of rows, groups of people, and what is divided by.
 
     Numbers stand group by group, and in each group block by block.
 
     Attributes:
         blocks: the values.
         sampling: how people were drawn.
-        parts: for each group, which rows belong to it, whether they responded or not.
+        groups: for each group, which rows belong to it, whether they responded or not.
         names: of the groups; one empty name where there are none.
         denominator: what totals are divided by, where that is not the number of people.
         ungrouped: how many responses name no group.
@@ -246,189 +254,114 @@ class _Estimand:
 
     blocks: tuple[RowValues, ...]
     sampling: Sampling
-    parts: tuple[Mask, ...]
+    groups: tuple[Mask, ...]
     names: tuple[str, ...]
     denominator: Vector | None
     ungrouped: int = 0
     of_total: bool = False
 
-    @property
-    def pieces(self) -> list[_GroupBlock]:
+    @cached_property
+    def cells(self) -> list[_GroupBlock]:
         """Each block of each group, in the order of the numbers."""
+        divisor = 1.0 if self.of_total else self.known
         return [
-            _GroupBlock(block, part, part & block.present, self.denominator)
-            for part in self.parts
+            _GroupBlock(block, group, self.sampling.weights, self.denominator, divisor)
+            for group in self.groups
             for block in self.blocks
         ]
 
     @property
     def known(self) -> float | None:
         """How many people there are, where a mean is the total divided by that."""
-        whole = len(self.parts) == 1 and bool(self.parts[0].all())
+        everybody = len(self.groups) == 1 and bool(self.groups[0].all())
         plain = self.denominator is None and self.sampling.calibration is None
-        return self.sampling.population if whole and plain else None
-
-    def _raised(self, piece: _GroupBlock) -> Mask:
-        """Return which means of a piece are multiplied by how many people there are, and perhaps divided by it again.
-
-        Of ratios none is: nothing but what has a total is that total divided by the people there are.
-        """
-        count = 0 if self.known is None and not self.of_total else piece.block.totals
-        return np.arange(len(piece.block.names)) < count
-
-    def _over(self) -> float:
-        return 1.0 if self.of_total or self.known is None else self.known
+        return self.sampling.population if everybody and plain else None
 
     def numbers(self, weights: Matrix) -> Matrix:
         """Return the numbers for each of several weightings, a column of weights each and a row of numbers each."""
-        found = []
-        for piece in self.pieces:
-            people = (weights[piece.part].sum(axis=0) / self._over())[:, None]
-            found.append(
-                piece.means(weights) * np.where(self._raised(piece), people, 1.0)
-            )
-        return vector(np.hstack(found))
+        return vector(np.hstack([cell.numbers(weights) for cell in self.cells]))
 
-    def linearized(self, means: Sequence[Vector]) -> tuple[Matrix, list[Vector]]:
-        """Return by how much each number moves with each person, without weights; and of each piece, with each value.
+    def _join(self, name: str) -> Vector:
+        """Return an attribute of all cells, one after the other."""
+        return vector(np.concatenate([getattr(cell, name) for cell in self.cells]))
 
-        Why: a mean is a ratio of two totals, whose first-order change is (r − R·x)/X. A total of those who responded
-        and others who are taken to be alike is the number of people times that mean.
-        """
-        moves, reach = [], []
-        weights = self.sampling.weights
-        for piece, mean in zip(self.pieces, means, strict=True):
-            (move, share), raised = piece.moves(weights, mean), self._raised(piece)
-            people = float(weights[piece.part].sum()) / self._over()
-            own = piece.part[:, None] * np.nan_to_num(mean) / self._over()
-            moves.append(np.where(raised, own + people * move, move))
-            reach.append(vector(np.where(raised, people, 1.0) * share))
-        return vector(np.hstack(moves)), reach
+    def device(self, factors: Vector) -> Matrix:
+        """Return Σ c_i·V̂_i, of each row alone: nobody is in two groups, and the devices of blocks are drawn apart."""
+        return vector(block_diag(*(cell.device(factors) for cell in self.cells)))
 
-    def device(
-        self, factors: Vector, means: Sequence[Vector], reach: Sequence[Vector]
-    ) -> Matrix:
-        """Return Σ c_i·V̂_i, of each row alone: nobody is in two groups, and the devices of blocks are drawn apart.
-
-        Where chance decides who is asked at all, with probability p, both together add p·V̂ + (1 − p)·(r − R·x)(r −
-        R·x)′ for each who was.
-        """
-        variances = []
-        for piece, mean, share in zip(self.pieces, means, reach, strict=True):
-            own, asked = vector(factors * piece.here), piece.block.asked
-            variance = asked * piece.block.device(own, mean)
-            if asked < 1:
-                away = piece.block.values - np.nan_to_num(mean) * piece.denominators
-                variance = variance + (1 - asked) * (away.T * own) @ away
-            variances.append(np.outer(share, share) * variance)
-        return vector(block_diag(*variances))
-
-    def dealt(self, reach: Sequence[Vector]) -> tuple[Matrix, Matrix]:
-        """Return what devices of different rows add to the covariance, and the part that is not in `_spread` already.
+    def dealt(self) -> tuple[Matrix, Matrix]:
+        """Return what devices of different rows add to the covariance, and the part not in `_total_covariance` already.
 
         Why: with c_ij the covariance that the device gives to rows i and j, and Q the quadratic form of the variance
         between clusters, whose diagonal is 1 − f, the variance has Σ c_ij and its estimate Σ Q_ij·c_ij. For c_ij =
         −g_i·g_j the difference over different rows is −[(Σ g)² − g′Qg − Σ f·g²].
         """
-        pieces, weights = self.pieces, self.sampling.weights
-        size = sum(len(share) for share in reach)
+        weights = self.sampling.weights
+        size = len(self._people)
         everything, lacking = np.zeros((size, size)), np.zeros((size, size))
-        tied = [piece.block.dealt for piece in pieces]
-        deals = next((each.deals for each in tied if each is not None), None)
-        if deals is None:
+        dealt = [block.dealt for block in self.blocks if block.dealt is not None]
+        if not dealt:
             return everything, lacking
-        tables = [
-            np.zeros((len(weights), len(share)))
-            if each is None
-            else each.values * share * piece.here[:, None]
-            for piece, share, each in zip(pieces, reach, tied, strict=True)
-        ]
-        whole = vector(np.hstack(tables))
-        for deal in np.unique(deals).tolist():
-            own = vector(whole * (deals == deal)[:, None])
-            weighted = own * weights[:, None]
-            both = np.outer(weighted.sum(axis=0), weighted.sum(axis=0))
-            everything -= both - weighted.T @ weighted
-            lacking -= (
-                both
-                - self._spread(own)
-                - (weighted.T * self.sampling.finite) @ weighted
-            )
+        values = np.hstack([cell.dealt_values for cell in self.cells])
+        for deal in np.unique(dealt[0].deals).tolist():
+            of_deal = vector(values * (dealt[0].deals == deal)[:, None])
+            weighted = of_deal * weights[:, None]
+            total = weighted.sum(axis=0)
+            products = np.outer(total, total)
+            everything -= products - weighted.T @ weighted
+            finite = (weighted.T * self.sampling.finite) @ weighted
+            lacking -= products - self._total_covariance(of_deal) - finite
         return everything, lacking
 
-    def _spread(self, values: Matrix) -> Matrix:
+    def _total_covariance(self, values: Matrix) -> Matrix:
         """Return the covariance of totals over samples, as that of the numbers is found."""
         sampling = self.sampling
         if self._by_parts:
             weighted = vector(values * sampling.weights[:, None])
-            sums, factor = weighted.sum(axis=0), np.sqrt(_bessel(self._people))
-            centred = weighted.T @ weighted - np.outer(sums, sums) / np.sqrt(
-                np.outer(self._people, self._people)
-            )
+            mean = weighted.sum(axis=0) / np.sqrt(self._people)
+            factor = np.sqrt(_bessel(self._people))
+            centred = weighted.T @ weighted - np.outer(mean, mean)
             return vector(
                 np.outer(factor, factor) * centred * (1 - sampling.fractions[0])
             )
         if sampling.replicates is None:
             return design_covariance(values, sampling)
-        found = [weights.T @ values for weights in sampling.replicated_weights()]
+        totals = [weights.T @ values for weights in sampling.replicated_weights()]
         return sampling.replicates.covariance(
-            vector(np.vstack(found)), vector(sampling.weights @ values)
+            vector(np.vstack(totals)), vector(sampling.weights @ values)
         )
 
     def result(self, asked: Asked) -> SampledEstimate:
         """Return the numbers with all that is known about how sure they are."""
-        sampling, pieces = self.sampling, self.pieces
+        sampling, cells = self.sampling, self.cells
         self._check()
         value = self.numbers(sampling.weights[:, None])[0]
-        means = [piece.means(sampling.weights[:, None])[0] for piece in pieces]
-        moves, reach = self.linearized(means)
-        covariance = self._covariance(value, means, moves, reach)
-        drawn = vector(sampling.weights**2)
+        covariance = self._covariance(value)
+        squares = vector(sampling.weights**2)
         if sampling.finite.any() and not self._by_parts:
-            covariance = covariance + self.device(
-                vector(drawn * sampling.finite), means, reach
-            )
-        together, lacking = self.dealt(reach)
-        sizes = [len(piece.block.names) for piece in pieces]
-        scale = [
-            float(sampling.weights[piece.part].sum()) if self.of_total else 1.0
-            for piece in pieces
-        ]
-        covariance = covariance + self._hidden(scale)
+            covariance = covariance + self.device(vector(squares * sampling.finite))
+        together, lacking = self.dealt()
+        sizes = [len(cell.block.names) for cell in cells]
+        scales = [cell.weight if self.of_total else 1.0 for cell in cells]
+        scale = np.repeat(scales, sizes)
+        covariance = covariance + self._hidden(scales)
         covariance[np.isnan(value), :] = covariance[:, np.isnan(value)] = np.nan
-        groups = [group for group in self.names for _ in self.blocks]
-        told = [
-            f"{group} · {name}" if group else name
-            for group, piece in zip(groups, pieces, strict=True)
-            for name in piece.block.names
-        ]
-        responded = sum(
-            int(np.any([part & each.present for each in self.blocks], axis=0).sum())
-            for part in self.parts
-        )
-        taken = sum(int(part.sum()) for part in self.parts)
-        own = [vector(sampling.weights * piece.here) for piece in pieces]
+        responded = sum(int(self._responded(group).sum()) for group in self.groups)
+        taken = sum(int(group.sum()) for group in self.groups)
         return SampledEstimate(
             *asked,
             self._quantity,
-            tuple(told),
+            self._names,
             value,
             covariance + lacking,
-            np.diagonal(self.device(drawn, means, reach) + together),
-            self._simple(means, scale),
-            np.concatenate([piece.people for piece in pieces]),
-            np.repeat([sampling.degrees_of(piece.here) for piece in pieces], sizes),
-            np.repeat(scale, sizes),
-            *_single(
-                [piece.block for piece in pieces],
-                own,
-                means,
-                ratio=self.denominator is not None,
-            ),
-            self._tested(value, covariance),
-            np.repeat(
-                [self._events(piece.block) * len(pieces) for piece in pieces], sizes
-            ),
+            np.diagonal(self.device(squares) + together),
+            self._join("simple") * scale**2,
+            self._people,
+            np.repeat([sampling.degrees_of(cell.present) for cell in cells], sizes),
+            scale,
+            *_join_responses([cell.one_response for cell in cells]),
+            self._ratio_variances(value, covariance),
+            np.repeat([self._events(cell.block) * len(cells) for cell in cells], sizes),
             f"{self._method}, {sampling.variance}",
             sampling.describe(taken),
             responded,
@@ -437,65 +370,71 @@ class _Estimand:
             self.names if self.names != ("",) else (),
         )
 
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(
+            f"{group} · {name}" if group else name
+            for group in self.names
+            for block in self.blocks
+            for name in block.names
+        )
+
+    def _responded(self, group: Mask) -> Mask:
+        """Return the rows of a group that hold a response to any block."""
+        present = np.any([block.present for block in self.blocks], axis=0)
+        return np.asarray(group & present, np.bool_)
+
     def _events(self, block: RowValues) -> int:
         """Return how many intervals can miss separately; two totals do not sum to a constant as two shares do."""
         return len(block.names) if self.of_total else block.events
 
-    def evidence(self, count: Callable[[Mask, int | None], Any]) -> tuple[Any, ...]:
+    def evidence(self, count: Count) -> tuple[Any, ...]:
         """Return the estimate from counts of each group, where counts hold all that the rows do; else nothing."""
         fraction = float(self.sampling.fractions[0])
-        if (
-            not self._by_parts
-            or not self.sampling.simple
-            or self.denominator is not None
-        ):
+        is_simple = self._by_parts and self.sampling.simple
+        if not is_simple or self.denominator is not None:
             return ()
-        people = [
-            int(np.any([part & each.present for each in self.blocks], axis=0).sum())
-            for part in self.parts
+        populations = [
+            int(self._responded(group).sum()) / fraction if fraction else 0.0
+            for group in self.groups
         ]
-        populations = [each / fraction if fraction else 0.0 for each in people]
-        if any(abs(each - round(each)) > _WHOLE for each in populations):
+        if any(abs(size - round(size)) > _WHOLE for size in populations):
             return ()
-        counted = [
-            count(part, round(each) if fraction else None)
-            for part, each in zip(self.parts, populations, strict=True)
+        estimates = [
+            count(group, round(size) if fraction else None)
+            for group, size in zip(self.groups, populations, strict=True)
         ]
-        return () if any(each is None for each in counted) else tuple(counted)
+        return () if any(made is None for made in estimates) else tuple(estimates)
 
-    def _hidden(self, scale: Sequence[float]) -> Matrix:
+    def _hidden(self, scales: Sequence[float]) -> Matrix:
         """Return the covariance of errors that no sample shows, group by group and block by block."""
-        found = []
-        for piece, factor in zip(self.pieces, scale, strict=True):
-            none, size = piece.block.hidden is None, len(piece.block.names)
-            own = vector(self.sampling.weights * piece.here)
-            found.append(
-                np.zeros((size, size)) if none else factor**2 * piece.block.hidden(own)  # type: ignore[misc]
-            )
-        return vector(block_diag(*found))
+        blocks = [
+            scale**2 * cell.hidden
+            for cell, scale in zip(self.cells, scales, strict=True)
+        ]
+        return vector(block_diag(*blocks))
 
-    def _tested(self, value: Vector, covariance: Matrix) -> Matrix:
+    def _ratio_variances(self, value: Vector, covariance: Matrix) -> Matrix:
         """Return the variance of A − R·B over B̂² for each ratio A/B of two numbers, as a polynomial in R; NaN else."""
-        found, start = np.full((3, len(value)), np.nan), 0
-        for piece in self.pieces:
-            if piece.block.ratios:
-                at, above, below = start + np.array(piece.block.ratios).T
-                spread = [
+        polynomials, start = np.full((3, len(value)), np.nan), 0
+        for cell in self.cells:
+            if cell.block.ratios:
+                ratio, above, below = start + np.array(cell.block.ratios).T
+                coefficients = [
                     covariance[above, above],
                     -2 * covariance[above, below],
                     covariance[below, below],
                 ]
                 with np.errstate(divide="ignore", invalid="ignore"):
-                    found[:, at] = np.array(spread) / value[below] ** 2
-            start += len(piece.block.names)
-        return vector(found)
+                    polynomials[:, ratio] = np.array(coefficients) / value[below] ** 2
+            start += len(cell.block.names)
+        return vector(polynomials)
 
     @property
     def _quantity(self) -> str:
         if self.of_total or self.denominator is not None:
             return "total" if self.of_total else "ratio"
-        quantities = {block.quantity: None for block in self.blocks}
-        return " and ".join(quantities)
+        return " and ".join(dict.fromkeys(block.quantity for block in self.blocks))
 
     @property
     def _method(self) -> str:
@@ -507,40 +446,33 @@ class _Estimand:
 
     def _check(self) -> None:
         groups = [group for group in self.names for _ in self.blocks]
-        for name, piece in zip(groups, self.pieces, strict=True):
-            of = f" in the group {quoted(name)}" if name else ""
+        for group, cell in zip(groups, self.cells, strict=True):
+            of = f" in the group {quoted(group)}" if group else ""
             of += (
-                f" about {quoted(piece.block.names[0])}" if len(self.blocks) > 1 else ""
+                f" about {quoted(cell.block.names[0])}" if len(self.blocks) > 1 else ""
             )
-            if piece.here.sum() < 2:
+            if cell.present.sum() < 2:
                 raise NotEstimable(
-                    f"there are {int(piece.here.sum())} responses{of}; expected at least 2."
+                    f"there are {int(cell.present.sum())} responses{of}; expected at least 2."
                 )
-            if self.sampling.weights[piece.here].sum() == 0:
+            if cell.present_weights.sum() == 0:
                 raise NotEstimable(
                     f"everybody{of} has the weight 0; expected people who stand for some."
                 )
 
-    def _covariance(
-        self,
-        value: Vector,
-        means: Sequence[Vector],
-        moves: Matrix,
-        reach: Sequence[Vector],
-    ) -> Matrix:
+    def _covariance(self, value: Vector) -> Matrix:
         sampling = self.sampling
         if sampling.replicates is not None:
             estimates = [
                 self.numbers(weights) for weights in sampling.replicated_weights()
             ]
             return sampling.replicates.covariance(vector(np.vstack(estimates)), value)
-        if not self._by_parts:
-            return design_covariance(moves, sampling)
-        return self._independent_covariance(means, moves, reach)
+        influence = np.hstack([cell.influence for cell in self.cells])
+        if self._by_parts:
+            return self._independent_covariance(influence)
+        return design_covariance(influence, sampling)
 
-    def _independent_covariance(
-        self, means: Sequence[Vector], moves: Matrix, reach: Sequence[Vector]
-    ) -> Matrix:
+    def _independent_covariance(self, influence: Matrix) -> Matrix:
         """Return the covariance of means of people who were drawn one by one.
 
         Implements: n_j/(n_j − 1)·Σ w²·E[(r − R)(r − R)′]/W², with n_j the people who are present in a block or group;
@@ -550,63 +482,46 @@ class _Estimand:
 
         Why: who is asked what says nothing about the answer, so that each part is as if it were estimated alone.
         """
-        pieces, fraction = self.pieces, float(self.sampling.fractions[0])
+        fraction = float(self.sampling.fractions[0])
         squares = vector(self.sampling.weights**2)
         factor = np.sqrt(_bessel(self._people))
-        scaled = moves * self.sampling.weights[:, None] * factor
+        scaled = influence * self.sampling.weights[:, None] * factor
         covariance = scaled.T @ scaled
-        ends = np.cumsum([0, *map(len, means)]).tolist()
-        spans = [slice(*ends[at : at + 2]) for at in range(len(pieces))]
-        for piece, mean, share, span in zip(pieces, means, reach, spans, strict=True):
-            if piece.modelled:
-                scale = factor[span] * share
-                covariance[span, span] = np.outer(scale, scale) * piece.scatter(
-                    squares, mean, 1.0
-                )
+        ends = np.cumsum([0, *(len(cell.mean) for cell in self.cells)]).tolist()
+        spans = list(map(slice, ends, ends[1:]))
+        for cell, span in zip(self.cells, spans, strict=True):
+            within = covariance[span, span]
+            scale = np.outer(cell.jacobian, cell.jacobian)
+            if cell.modelled:
+                within = np.outer(factor[span], factor[span]) * scale
+                within = within * cell.scatter(squares, 1.0)
             if fraction:
-                part = fraction * self._part_asked(piece, piece)
-                own = vector(squares * piece.here)
-                device = (
-                    piece.scatter(squares, mean, 0.0)
-                    if piece.modelled
-                    else piece.block.device(own, mean)
-                )
-                covariance[span, span] = (1 - part) * covariance[
-                    span, span
-                ] + part * np.outer(share, share) * device
-        if fraction:
-            for (one, rows), (two, columns) in itertools.permutations(
-                zip(pieces, spans, strict=True), 2
-            ):
-                covariance[rows, columns] *= 1 - fraction * self._part_asked(one, two)
+                asked = fraction * self._asked_fraction(cell, cell)
+                device = scale * cell.pure_device(squares)
+                within = (1 - asked) * within + asked * device
+            covariance[span, span] = within
+        pairs = itertools.permutations(zip(self.cells, spans, strict=True), 2)
+        for (first, rows), (second, columns_) in pairs if fraction else ():
+            left = 1 - fraction * self._asked_fraction(first, second)
+            covariance[rows, columns_] *= left
         return vector(covariance)
 
-    def _part_asked(self, one: _GroupBlock, two: _GroupBlock) -> float:
+    def _asked_fraction(self, first: _GroupBlock, second: _GroupBlock) -> float:
         """Return n_1·n_2/(n_12·n): the part of the people of a group that were asked, where chance decides about it."""
-        both = int((one.here & two.here).sum())
-        if one.block.asked == 1 or not both:
+        n_both = int((first.present & second.present).sum())
+        if first.block.asked == 1 or not n_both:
             return 1.0
-        everybody = int(
-            (np.any([each.present for each in self.blocks], axis=0) & one.part).sum()
-        )
-        return float(one.here.sum() * two.here.sum() / (both * everybody))
+        n = int(self._responded(first.group).sum())
+        return float(first.present.sum() * second.present.sum() / (n_both * n))
 
     @property
     def _by_parts(self) -> bool:
         """Whether each part is as if it were estimated alone: means of people who were drawn one by one."""
         return self.sampling.one_by_one and not self.of_total and self.known is None
 
-    @property
+    @cached_property
     def _people(self) -> Vector:
-        return vector(np.concatenate([piece.people for piece in self.pieces]))
-
-    def _simple(self, means: Sequence[Vector], scale: Sequence[float]) -> Vector:
-        """Return the variances of as many people drawn one by one, whose values vary as these do."""
-        found = [
-            piece.simple(self.sampling.weights, mean) * factor**2
-            for piece, mean, factor in zip(self.pieces, means, scale, strict=True)
-        ]
-        return vector(np.concatenate(found))
+        return self._join("people")
 
 
 @dataclass(frozen=True, eq=False)
@@ -615,27 +530,41 @@ class _GroupBlock:
 
     Attributes:
         block: the values.
-        part: the rows of the group.
-        here: those of them that hold a response.
+        group: the rows of the group.
+        weights: of all rows.
         denominator: what values are divided by, where that is not the number of people.
+        divisor: what totals are divided by, 1 for totals themselves; None for means of those who are present.
     """
 
     block: RowValues
-    part: Mask
-    here: Mask
+    group: Mask
+    weights: Vector
     denominator: Vector | None
+    divisor: float | None
+
+    @cached_property
+    def present(self) -> Mask:
+        """The rows of the group that hold a response."""
+        return np.asarray(self.group & self.block.present, np.bool_)
 
     @property
+    def present_weights(self) -> Vector:
+        """The weights of those who are present."""
+        return vector(self.weights[self.present])
+
+    @property
+    def weight(self) -> float:
+        """The sum of the weights of the group."""
+        return float(self.weights[self.group].sum())
+
+    @cached_property
     def below(self) -> Matrix:
         """What each value of those who are present is divided by; one column, where all are divided alike."""
         if self.block.below is not None:
-            return self.block.below[self.here]
-        alike = (
-            np.ones(int(self.here.sum()))
-            if self.denominator is None
-            else self.denominator[self.here]
-        )
-        return vector(alike[:, None])
+            return self.block.below[self.present]
+        if self.denominator is None:
+            return np.ones((int(self.present.sum()), 1))
+        return vector(self.denominator[self.present][:, None])
 
     @property
     def people(self) -> Vector:
@@ -644,42 +573,73 @@ class _GroupBlock:
             np.broadcast_to((self.below != 0).sum(axis=0), len(self.block.names))
         )
 
-    @property
-    def denominators(self) -> Matrix:
-        """What each value of every row is divided by, 0 where nothing is said."""
-        spread = np.zeros((len(self.here), self.below.shape[1]))
-        spread[self.here] = self.below
-        return spread
-
     def means(self, weights: Matrix) -> Matrix:
         """Return the means for each column of weights, a row each; NaN for a ratio of which nothing is known."""
-        own = weights[self.here]
-        below = own.T @ self.below
+        present = weights[self.present]
+        below = present.T @ self.below
         if (below == 0).any() and self.block.below is None:
             what = "the people" if self.denominator is None else "the denominators"
             raise NotEstimable(
                 f"{what} of a group sum to 0, in some replicate or in all; expected some in several clusters.",
                 "Leave replicates away, or join groups.",
             )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return vector(
-                np.where(
-                    below == 0, np.nan, own.T @ self.block.values[self.here] / below
-                )
-            )
+        above = present.T @ self.block.values[self.present]
+        means = np.full(above.shape, np.nan)
+        return vector(np.divide(above, below, out=means, where=below != 0))
 
-    def moves(self, weights: Vector, mean: Vector) -> tuple[Matrix, Vector]:
-        """Return (r − R·x)/X for each row, and 1/X: by how much each mean moves with each person and each value."""
-        below = self.below
-        sums = weights[self.here] @ below
-        share = np.broadcast_to(
-            np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0), mean.shape
-        )
-        move = np.zeros_like(self.block.values)
-        move[self.here] = (
-            self.block.values[self.here] - np.nan_to_num(mean) * below
-        ) * share
-        return vector(move), vector(share)
+    @cached_property
+    def mean(self) -> Vector:
+        """The means for the weights of the sample."""
+        return vector(self.means(self.weights[:, None])[0])
+
+    @property
+    def _totalled(self) -> Mask:
+        """Which means are multiplied by how many people there are, and perhaps divided by it again.
+
+        Of ratios none is: nothing but what has a total is that total divided by the people there are.
+        """
+        count = 0 if self.divisor is None else self.block.totals
+        return np.arange(len(self.block.names)) < count
+
+    def numbers(self, weights: Matrix) -> Matrix:
+        """Return the means or totals for each column of weights, a row each."""
+        people = weights[self.group].sum(axis=0) / (self.divisor or 1.0)
+        factors = np.where(self._totalled, people[:, None], 1.0)
+        return vector(self.means(weights) * factors)
+
+    @cached_property
+    def _inverse_sums(self) -> Vector:
+        """1/X: the derivative of each mean by each value."""
+        sums = self.present_weights @ self.below
+        inverse = np.divide(1.0, sums, out=np.zeros_like(sums), where=sums != 0)
+        return vector(np.broadcast_to(inverse, self.mean.shape))
+
+    @cached_property
+    def jacobian(self) -> Vector:
+        """The derivative of each number by each value."""
+        people = self.weight / (self.divisor or 1.0)
+        return vector(np.where(self._totalled, people, 1.0) * self._inverse_sums)
+
+    @cached_property
+    def residuals(self) -> Matrix:
+        """r − R·x for each row, 0 where nothing is said."""
+        residuals = np.zeros_like(self.block.values)
+        means = np.nan_to_num(self.mean) * self.below
+        residuals[self.present] = self.block.values[self.present] - means
+        return vector(residuals)
+
+    @cached_property
+    def influence(self) -> Matrix:
+        """The influence function of each number (linearized values), a row for each person, without weights.
+
+        Why: a mean is a ratio of two totals, whose first-order change is (r − R·x)/X. A total of those who responded
+        and others who are taken to be alike is the number of people times that mean.
+        """
+        divisor = self.divisor or 1.0
+        influence = self.residuals * self._inverse_sums
+        of_people = self.group[:, None] * np.nan_to_num(self.mean) / divisor
+        of_total = of_people + self.weight / divisor * influence
+        return vector(np.where(self._totalled, of_total, influence))
 
     @property
     def modelled(self) -> bool:
@@ -690,24 +650,64 @@ class _GroupBlock:
             and self.denominator is None
         )
 
-    def scatter(self, factors: Vector, mean: Vector, people: float) -> Matrix:
+    def scatter(self, factors: Vector, people: float) -> Matrix:
         """Return Σ c·E[(r − R)(r − R)′] of those who are present, by the device's model; of the device for 0 people."""
         assert self.block.scatter is not None
-        return self.block.scatter(vector(factors * self.here), mean, people)
+        return self.block.scatter(vector(factors * self.present), self.mean, people)
 
-    def simple(self, weights: Vector, mean: Vector) -> Vector:
-        """Return the variances of the means of as many people drawn one by one, with even weights."""
-        own, below = weights[self.here], self.below
+    def pure_device(self, factors: Vector) -> Matrix:
+        """Return Σ c·V̂ of those who are present, by the device's model where the values have one."""
         if self.modelled:
-            return vector(
-                np.diagonal(self.scatter(weights, mean, 1.0))
-                / own.sum()
-                / (len(own) - 1)
-            )
-        away = self.block.values[self.here] - mean * below
-        level = own @ below / own.sum()
+            return self.scatter(factors, 0.0)
+        return self.block.device(vector(factors * self.present), self.mean)
+
+    def device(self, factors: Vector) -> Matrix:
+        """Return Σ c·V̂ of what each row adds to the numbers.
+
+        Where chance decides who is asked at all, with probability p, both together add p·V̂ + (1 − p)·(r − R·x)(r −
+        R·x)′ for each who was.
+        """
+        asked, of_present = self.block.asked, vector(factors * self.present)
+        variance = asked * self.block.device(of_present, self.mean)
+        if asked < 1:
+            scatter = (self.residuals.T * of_present) @ self.residuals
+            variance = variance + (1 - asked) * scatter
+        return vector(np.outer(self.jacobian, self.jacobian) * variance)
+
+    @property
+    def dealt_values(self) -> Matrix:
+        """What ties the devices of rows of one deal together, carried to the numbers; 0 where nothing does."""
+        if self.block.dealt is None:
+            return np.zeros((len(self.weights), len(self.mean)))
+        return self.block.dealt.values * self.jacobian * self.present[:, None]
+
+    @property
+    def hidden(self) -> Matrix:
+        """The covariance of errors of the means that no sample shows."""
+        if self.block.hidden is None:
+            return np.zeros((len(self.block.names),) * 2)
+        return self.block.hidden(vector(self.weights * self.present))
+
+    @property
+    def simple(self) -> Vector:
+        """The variances of the means of as many people drawn one by one, with even weights."""
+        weights = self.present_weights
+        n, total = len(weights), weights.sum()
+        if self.modelled:
+            scatter = self.scatter(self.weights, 1.0)
+            return vector(np.diagonal(scatter) / total / (n - 1))
+        away = self.block.values[self.present] - self.mean * self.below
+        level = weights @ self.below / total
         with np.errstate(divide="ignore", invalid="ignore"):
-            return vector(own @ away**2 / own.sum() / level**2 / (len(own) - 1))
+            return vector(weights @ away**2 / total / level**2 / (n - 1))
+
+    @property
+    def one_response(self) -> OneResponse:
+        """What one response says about each number; NaN of numbers that are no shares."""
+        if self.denominator is not None:
+            return unknown_response(len(self.mean))
+        weights = vector(self.weights * self.present)
+        return self.block.one_response(weights, self.mean)
 
 
 def _bessel(people: Vector) -> Vector:
@@ -715,20 +715,10 @@ def _bessel(people: Vector) -> Vector:
     return vector(people / np.maximum(people - 1, 1))
 
 
-def _single(
-    blocks: Sequence[RowValues],
-    weights: Sequence[Vector],
-    means: Sequence[Vector],
-    *,
-    ratio: bool = False,
+def _join_responses(
+    responses: Sequence[OneResponse],
 ) -> tuple[Matrix, Vector, Vector]:
-    """Return what one response says about each number; NaN of numbers that are no shares."""
-    found = []
-    for block, own, mean in zip(blocks, weights, means, strict=True):
-        nothing = np.full(len(mean), np.nan)
-        told = None if ratio or block.spread is None else block.spread(own, mean)
-        found.append(told or OneResponse(vector([nothing] * 3), nothing, nothing))
-    curves, lows, highs = zip(*found, strict=True)
+    curves, lows, highs = zip(*responses, strict=True)
     return (
         vector(np.hstack(curves)),
         vector(np.concatenate(lows)),
@@ -737,45 +727,38 @@ def _single(
 
 
 def _estimand(
-    given: Sequence[RowValues] | Callable[[Sequence[Mask]], Sequence[RowValues]],
+    blocks: Blocks,
     sampling: Sampling,
     domain: Any,
     by: Any,
     denominator: Any,
 ) -> _Estimand:
     size = len(sampling)
-    inside = (
-        np.ones(size, np.bool_)
-        if domain is None
-        else columns.mask(domain, "domain", size)
-    )
+    inside = np.ones(size, np.bool_)
+    if domain is not None:
+        inside = columns.mask(domain, "domain", size)
     if not inside.any():
         raise NotEstimable("nobody belongs to the domain; expected people who do.")
-    parts: tuple[Mask, ...] = (inside,)
-    names: tuple[str, ...] = ("",)
-    if by is not None:
-        found, codes = numbered(by)
-        columns.check_rows(codes, "groups", size)
-        known = [
-            (group_name(each), (codes == at) & inside)
-            for at, each in enumerate(found)
-            if each is not None
-        ]
-        told = [
-            (name, part) for name, part in known if part.any()
-        ]  # who names no group is in none of them
-        if not told:
-            raise NotEstimable("nobody belongs to a group; expected people who do.")
-        names, parts = (tuple(each) for each in zip(*told, strict=True))
-    below = (
-        None
-        if denominator is None
-        else columns.numbers(denominator, "denominator", size)
-    )
-    blocks = tuple(given(parts) if callable(given) else given)
-    nobody = (
-        inside
-        & ~np.any(parts, axis=0)
-        & np.any([block.present for block in blocks], axis=0)
-    )
-    return _Estimand(blocks, sampling, parts, names, below, int(nobody.sum()))
+    names, groups = (("",), (inside,)) if by is None else _groups(by, inside)
+    below = None
+    if denominator is not None:
+        below = columns.numbers(denominator, "denominator", size)
+    values = tuple(blocks(groups) if callable(blocks) else blocks)
+    present = np.any([block.present for block in values], axis=0)
+    ungrouped = int((inside & ~np.any(groups, axis=0) & present).sum())
+    return _Estimand(values, sampling, groups, names, below, ungrouped)
+
+
+def _groups(by: Any, inside: Mask) -> tuple[tuple[str, ...], tuple[Mask, ...]]:
+    """Return the names and the rows of groups; who names no group is in none of them."""
+    labels, codes = numbered(by)
+    columns.check_rows(codes, "groups", len(inside))
+    groups = [
+        (group_name(label), (codes == code) & inside)
+        for code, label in enumerate(labels)
+        if label is not None and ((codes == code) & inside).any()
+    ]
+    if not groups:
+        raise NotEstimable("nobody belongs to a group; expected people who do.")
+    names, rows = zip(*groups, strict=True)
+    return names, rows

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
 from deniable import documents
-from deniable.designs import AnyDesign, Deck, Design
+from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, NotEstimable, UnreadableFile, quoted
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.diagnostics import IMPLAUSIBLE
@@ -59,7 +59,6 @@ from deniable.estimates.sensitivity import (
 )
 from deniable.estimates.summary import below_zero, rests_on
 from deniable.estimates.testing import HypothesisTest, wald_test
-from deniable.order.ladders import Ladder
 from deniable.rendering import formats
 
 _UNKNOWN = (
@@ -541,9 +540,12 @@ class SampledEstimate(Groups[SampledRow]):
         )
 
     def _notes(self, *, simultaneous: bool) -> tuple[str, ...]:
+        as_many = f"{self.respondents:,} people"
+        if self.groups:
+            as_many = "as many people of the group"
         notes = [*self._device_notes()]
         notes.append(
-            f"Design effect: how many times the variance is that of {self._as_many} drawn one by one, with the same "
+            f"Design effect: how many times the variance is that of {as_many} drawn one by one, with the same "
             f"device. Degrees of freedom: {self.df:.0f}."
         )
         notes += self._tested
@@ -588,24 +590,8 @@ class SampledEstimate(Groups[SampledRow]):
     def _vouched(self) -> tuple[str, ...]:
         """Who sent nothing, and what the promise rests on."""
         silent = f"{self.missing:,} sent no response: means are of those who did, totals take the others to be alike."
-        return (*((silent,) if self.missing else ()), *self._rests_on)
-
-    @property
-    def _rests_on(self) -> tuple[str, ...]:
-        if isinstance(self.design, Deck):
-            return (self.design.guarantee,)
-        several = (
-            self.design.designs if isinstance(self.design, Ladder) else self.design
-        )
-        return rests_on(*(several if isinstance(several, tuple) else (several,)))
-
-    @property
-    def _as_many(self) -> str:
-        return (
-            "as many people of the group"
-            if self.groups
-            else f"{self.respondents:,} people"
-        )
+        devices = self.design if isinstance(self.design, tuple) else (self.design,)
+        return (*((silent,) if self.missing else ()), *rests_on(*devices))
 
     @property
     def _tested_names(self) -> tuple[str, ...]:
@@ -617,16 +603,14 @@ class SampledEstimate(Groups[SampledRow]):
         try:
             return str(self.homogeneity())
         except NotEstimable as error:
-            told = (
-                "a number is not known in every group"
-                if error.problem == _UNKNOWN
-                else "there are too few clusters"
-            )
-            return f"{ALIKE}: {told} for it"
+            reason = "there are too few clusters"
+            if error.problem == _UNKNOWN:
+                reason = "a number is not known in every group"
+            return f"{ALIKE}: {reason} for it"
 
     @property
     def _design_hash(self) -> str:
-        return self.design.hash if isinstance(self.design, AnyDesign) else ""
+        return getattr(self.design, "hash", "")
 
     def _source(self) -> dict[str, Any]:
         arrays = {name: getattr(self, name).tolist() for name in _ARRAYS}

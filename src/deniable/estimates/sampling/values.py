@@ -43,6 +43,12 @@ class OneResponse(NamedTuple):
     high: Vector
 
 
+def unknown_response(size: int) -> OneResponse:
+    """Return what one response says about numbers that are no shares: nothing that is known."""
+    unknown = np.full(size, np.nan)
+    return OneResponse(vector([unknown] * 3), unknown, unknown)
+
+
 class Dealt(NamedTuple):
     """How the devices of different rows depend on each other: cards of one deck, which nobody else can hold.
 
@@ -103,13 +109,15 @@ class RowValues:
     @property
     def totals(self) -> int:
         """How many numbers, the first ones, have a total."""
-        return (
-            self.summed
-            if self.summed is not None
-            else len(self.names)
-            if self.below is None
-            else 0
-        )
+        if self.summed is not None:
+            return self.summed
+        return len(self.names) if self.below is None else 0
+
+    def one_response(self, weights: Vector, means: Vector) -> OneResponse:
+        """Return what one response says about each number; NaN of numbers that are no shares."""
+        if self.spread is None:
+            return unknown_response(len(means))
+        return self.spread(weights, means)
 
     @property
     def events(self) -> int:
@@ -118,40 +126,37 @@ class RowValues:
 
     def with_totals(self) -> RowValues:
         """Return those of the numbers that have a total."""
-        size, count = len(self.names), self.totals
-        if count == size:
+        count = self.totals
+        if count == len(self.names):
             return self
+        lacking = np.full(len(self.names) - count, np.nan)
 
-        def whole(means: Vector) -> Vector:
-            return vector(np.concatenate([means, np.full(size - count, np.nan)]))
+        def first(model: Callable[..., Matrix] | None) -> Any:
+            """Return a model of the first numbers alone; means are its second argument, if it takes any."""
+            if model is None:
+                return None
 
-        def device(factors: Vector, means: Vector) -> Matrix:
-            return self.device(factors, whole(means))[:count, :count]
+            def cut(*arguments: Any) -> Matrix:
+                weights, *means = arguments
+                means[:1] = [np.concatenate([mean, lacking]) for mean in means[:1]]
+                return model(weights, *means)[:count, :count]
+
+            return cut
 
         def spread(weights: Vector, means: Vector) -> OneResponse:
-            assert self.spread is not None
-            return OneResponse(
-                *(each[..., :count] for each in self.spread(weights, whole(means)))
-            )
-
-        def scatter(factors: Vector, means: Vector, people: float) -> Matrix:
-            assert self.scatter is not None
-            return self.scatter(factors, whole(means), people)[:count, :count]
-
-        def hidden(weights: Vector) -> Matrix:
-            assert self.hidden is not None
-            return self.hidden(weights)[:count, :count]
+            whole = self.one_response(weights, np.concatenate([means, lacking]))
+            return OneResponse(*(values[..., :count] for values in whole))
 
         return replace(
             self,
             names=self.names[:count],
             values=self.values[:, :count],
-            device=device,
+            device=first(self.device),
             spread=None if self.spread is None else spread,
             below=None if self.below is None else self.below[:, :count],
             ratios=(),
-            hidden=None if self.hidden is None else hidden,
-            scatter=None if self.scatter is None else scatter,
+            hidden=first(self.hidden),
+            scatter=first(self.scatter),
         )
 
 
@@ -182,29 +187,20 @@ def category_values(responses: Responses[Any], inverse: Any = None) -> RowValues
     scores[~absent] = cells.scores(linear, len(design.categories))
 
     def device(factors: Vector, _: Vector) -> Matrix:
-        whole = float(factors[~absent].sum())
-        if whole == 0:
-            return np.zeros((scores.shape[1],) * 2)
-        shares = vector(factors @ scores / whole)
-        return (
-            whole
-            * linear.covariance(linear.expected(shares), shares, 0.0, 1.0).matrix()
-        )
+        total, shares = weighted_shares(factors)
+        expected = linear.expected(shares)
+        return total * linear.covariance(expected, shares, 0.0, 1.0).matrix()
 
     def scatter(factors: Vector, mean: Vector, people: float) -> Matrix:
-        whole = float(factors[~absent].sum())
-        if whole == 0:
-            return np.zeros((scores.shape[1],) * 2)
-        shares = vector(factors @ scores / whole)
-        observed = cells.sums(vector(factors[~absent])) / whole
+        total, shares = weighted_shares(factors)
+        observed = cells.sums(vector(factors[~absent])) / (total or 1.0)
+        spread = linear.covariance(observed, shares, people, 1.0).matrix()
         away = np.outer(shares - mean, shares - mean)
-        return vector(
-            whole
-            * (
-                linear.covariance(observed, shares, people, 1.0).matrix()
-                + people * away
-            )
-        )
+        return vector(total * (spread + people * away))
+
+    def weighted_shares(factors: Vector) -> tuple[float, Vector]:
+        total = float(factors[~absent].sum())
+        return total, vector(factors @ scores / (total or 1.0))
 
     def spread(_: Vector, shares: Vector) -> OneResponse:
         return one_response(design, linear, shares)
@@ -231,7 +227,7 @@ def row_values(responses: Responses[Any], inverse: Any = None) -> RowValues:
         InvalidRequest: an inverse that is none.
     """
     rows, design = category_values(responses, inverse), responses.design
-    if not isinstance(design, NumberDesign):
+    if design.answer_form != "numbers":
         return rows
     levels = vector([float(level) for level in design.scale.values])
     return linear_values(
