@@ -28,6 +28,7 @@ from deniable.designs import (
 from deniable.designs.labels import Labels
 from deniable.designs.proofs import format_factor as factor_shown
 from deniable.errors import InvalidRequest
+from deniable.exact import Rational
 from deniable.plan.planned import Line, Planned, more_people
 from deniable.plan.precision import (
     read_probability,
@@ -45,11 +46,11 @@ _STEPS = 10**6  # a probability that is searched for has six digits
 
 def best_under_caps(
     *,
-    epsilon: exact.Rational | None = None,
-    factor_yes: exact.Rational | None = None,
-    factor_no: exact.Rational | None = None,
-    posterior: exact.Rational | None = None,
-    prior: exact.Rational = "1/10",
+    epsilon: Rational | None = None,
+    factor_yes: Rational | None = None,
+    factor_no: Rational | None = None,
+    posterior: Rational | None = None,
+    prior: Rational = "1/10",
     share: float = 0.1,
     categories: Labels = ("no", "yes"),
 ) -> Planned:
@@ -103,10 +104,10 @@ def best_under_caps(
 
 
 def _read_caps(
-    epsilon: exact.Rational | None,
-    factor_yes: exact.Rational | None,
-    factor_no: exact.Rational | None,
-    posterior: exact.Rational | None,
+    epsilon: Rational | None,
+    factor_yes: Rational | None,
+    factor_no: Rational | None,
+    posterior: Rational | None,
     prior: Fraction,
 ) -> tuple[Fraction, Fraction | float]:
     epsilon_factor = math.inf if epsilon is None else _factor(epsilon)
@@ -133,7 +134,7 @@ def _read_caps(
     return cap, cap_no
 
 
-def _factor(epsilon: exact.Rational) -> Fraction:
+def _factor(epsilon: Rational) -> Fraction:
     """Return e^ε rounded down to few digits, so that the design's probabilities are drawn with few random bits."""
     cap = exact.exp_below(exact.positive_epsilon(epsilon))
     return Fraction(math.floor(cap * _FINE), _FINE)
@@ -199,7 +200,7 @@ _NAMED = (
 
 
 def designs_at(
-    epsilon: exact.Rational, n: int, *, share: float = 0.1, level: float = 0.95
+    epsilon: Rational, n: int, *, share: float = 0.1, level: float = 0.95
 ) -> Planned:
     """Answer which of the named designs for two answers is best at one ε and with n respondents.
 

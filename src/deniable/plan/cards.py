@@ -13,6 +13,7 @@ from deniable.designs import integer_deck
 from deniable.errors import InvalidDesign, InvalidRequest
 from deniable.estimates.decks import deck_variance
 from deniable.estimates.intervals import Interval
+from deniable.exact import Rational
 from deniable.plan.precision import (
     MAX_RESPONDENTS,
     read_whole,
@@ -23,8 +24,8 @@ from deniable.plan.precision import (
 
 def ideal_deck_variance(
     people: int,
-    epsilon: exact.Rational,
-    middle: exact.Rational,
+    epsilon: Rational,
+    middle: Rational,
     share: float,
     *,
     replaced: bool = False,
@@ -42,7 +43,7 @@ def ideal_deck_variance(
     return w / (4 * n) if replaced else _share(share) * (1 - share) * w / (n - 1)
 
 
-def crossing(people: int, epsilon: exact.Rational, middle: exact.Rational) -> Interval:
+def crossing(people: int, epsilon: Rational, middle: Rational) -> Interval:
     """Return the shares between which Warner's design has a smaller variance than the dealt deck; outside it has not.
 
     Implements: [SYZ23], eq. (5). The ε of the deck is that against a reader of one response; against a collector who
@@ -74,8 +75,8 @@ def crossing_independent(people: int) -> Interval:
 
 
 def deck_sample_size(
-    epsilon: exact.Rational,
-    middle: exact.Rational = 0,
+    epsilon: Rational,
+    middle: Rational = 0,
     *,
     variance: float | None = None,
     margin: float | None = None,
@@ -135,9 +136,7 @@ def deck_sample_size(
     return people
 
 
-def _rounded_factor(
-    people: int, epsilon: exact.Rational, middle: exact.Rational
-) -> float:
+def _rounded_factor(people: int, epsilon: Rational, middle: Rational) -> float:
     """Return the largest w that whole cards for so many people can have."""
     cards = people * (1 - _middle(middle)) - 0.5
     odd_cards = cards * math.tanh(_epsilon(epsilon) / 2) - 2
@@ -146,8 +145,8 @@ def _rounded_factor(
 
 def _keeps(
     people: int,
-    epsilon: exact.Rational,
-    middle: exact.Rational,
+    epsilon: Rational,
+    middle: Rational,
     share: float,
     target: float,
 ) -> bool:
@@ -158,16 +157,16 @@ def _keeps(
     return deck_variance(deck, share, population=people) <= target * (1 + 1e-12)
 
 
-def _factor(epsilon: exact.Rational, middle: exact.Rational) -> float:
+def _factor(epsilon: Rational, middle: Rational) -> float:
     """Return w = (e^ε + 1)² / ((e^ε − 1)²·(1 − p₂)) − 1."""
     return 1 / (math.tanh(_epsilon(epsilon) / 2) ** 2 * (1 - _middle(middle))) - 1
 
 
-def _epsilon(epsilon: exact.Rational) -> float:
+def _epsilon(epsilon: Rational) -> float:
     return float(exact.positive_epsilon(epsilon))
 
 
-def _middle(middle: exact.Rational) -> float:
+def _middle(middle: Rational) -> float:
     value = float(exact.probability(middle, name="middle"))
     if value == 1:
         raise InvalidRequest(

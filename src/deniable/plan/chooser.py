@@ -28,6 +28,7 @@ from deniable.designs.labels import Labels
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates.inverses import MOST_WRITTEN
 from deniable.estimates.shares import covariance, read_shares
+from deniable.exact import Rational
 from deniable.order.admissibility import unchanged
 from deniable.plan.planned import PlanTable, more_people, plan_sheet
 from deniable.plan.precision import variance
@@ -117,7 +118,7 @@ class Choice(PlanTable):
 
 def optimal(
     categories: Labels,
-    demand: exact.Rational | Criterion,
+    demand: Rational | Criterion,
     *,
     goal: str = "error",
     shares: Shares | None = None,
@@ -197,7 +198,7 @@ def _check_demand(criterion: Criterion) -> None:
 
 
 def _builders(
-    labels: Sequence[str], epsilon: exact.Rational
+    labels: Sequence[str], epsilon: Rational
 ) -> dict[str, tuple[Callable[[], Design], int]]:
     """Return, for each design that fits the number of categories, how to build it and the bytes of a response."""
     size = len(labels)
@@ -261,7 +262,7 @@ def _risk(
 def _one_category(
     labels: Sequence[str],
     category: str,
-    epsilon: exact.Rational,
+    epsilon: Rational,
     criterion: Criterion,
     shares: Shares | None,
 ) -> Choice:

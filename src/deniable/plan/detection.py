@@ -10,7 +10,6 @@ from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 from scipy.stats import binom
 
@@ -22,6 +21,7 @@ from deniable.estimates.linear import floats
 from deniable.plan.precision import (
     MAX_RESPONDENTS,
     Population,
+    Sizes,
     first_for_good,
     fraction,
     read_probability,
@@ -247,13 +247,13 @@ class ShareTest:
             )
         return possible and method != "normal"
 
-    def exact_power(self, sizes: Sequence[int] | NDArray[np.int64]) -> Vector:
+    def exact_power(self, sizes: Sequence[int] | Sizes) -> Vector:
         """Return the power of the exact test for each number of respondents."""
         if self.response is None:
             return np.array([self._sum_over_tallies(int(n)) for n in sizes])
         return self.count_power(np.asarray(sizes), self.response.chance(self.true))
 
-    def count_power(self, sizes: NDArray[np.int64], p_response: float) -> Vector:
+    def count_power(self, sizes: Sizes, p_response: float) -> Vector:
         """Return how often the count of the deciding response rejects the null, if it is sent this often.
 
         It looks to the side on which the true share lies, even where the estimate tends to the other one.
@@ -368,7 +368,7 @@ def estimate_distribution(
     return values, vector(np.bincount(value_index, weights=np.exp(logs)))
 
 
-def _all_tallies(n: int, responses: int) -> NDArray[np.int64]:
+def _all_tallies(n: int, responses: int) -> Sizes:
     """Return every way in which n responses can fall, a row for each: where the dividing lines between them stand."""
     if responses == 3:  # as below, without a loop
         second, first = np.tril_indices(n + 1)
@@ -429,7 +429,7 @@ def read_category(design: Design | Deck, category: str | None) -> str:
 
 
 def rejection_probability(
-    n: NDArray[np.int64], true: float, null: float, tail: float, *, above: bool
+    n: Sizes, true: float, null: float, tail: float, *, above: bool
 ) -> Vector:
     """Return how often a count with chance `true` is one that a count with chance `null` reaches hardly ever."""
     if not above:  # then the misses are many
@@ -458,8 +458,8 @@ def normal_power(
         two_sided: whether both sides count.
     """
     threshold = -_NORMAL.inv_cdf(tail) * null_error
-    sides = (gap, -gap) if two_sided else (gap,)
-    return sum(_normal_above(side - threshold, error) for side in sides)
+    gaps = (gap, -gap) if two_sided else (gap,)
+    return sum(_normal_above(distance - threshold, error) for distance in gaps)
 
 
 def _normal_above(gap: float, error: float) -> float:

@@ -11,6 +11,7 @@ from deniable import exact
 from deniable.designs import Design
 from deniable.errors import InvalidRequest, quoted
 from deniable.estimates import best_split
+from deniable.exact import Rational
 from deniable.plan.detection import normal_power, read_category, shares_around
 from deniable.plan.planned import Line, Planned
 from deniable.plan.precision import (
@@ -194,7 +195,7 @@ def allocation(
 
 
 def two_sample_allocation(
-    p: Sequence[exact.Rational],
+    p: Sequence[Rational],
     n: int,
     *,
     share: float,
@@ -264,7 +265,7 @@ def _read_costs(costs: Sequence[float]) -> tuple[float, float]:
 
 
 def cheater_detection(
-    p: Sequence[exact.Rational], sizes: Sequence[int], *, share: float, cheating: float
+    p: Sequence[Rational], sizes: Sequence[int], *, share: float, cheating: float
 ) -> Planned:
     """Answer how well two samples with different forced "yes" tell honest members from people who always say "no".
 

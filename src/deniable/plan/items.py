@@ -15,6 +15,7 @@ from deniable.designs import Design, product
 from deniable.designs.labels import Labels, Numbered
 from deniable.errors import InvalidDesign, InvalidRequest, quoted
 from deniable.estimates.shares import read_shares
+from deniable.exact import Rational
 from deniable.plan.chooser import optimal
 from deniable.plan.planned import PlanTable, more_people, plan_sheet
 from deniable.plan.precision import variance
@@ -82,7 +83,7 @@ class ItemsChoice(PlanTable):
 
 def optimal_items(
     categories: Mapping[str, Labels],
-    epsilon: exact.Rational,
+    epsilon: Rational,
     *,
     goal: str = "shares",
     shares: SharesByAttribute | None = None,
@@ -150,7 +151,7 @@ def optimal_items(
 
 def _consider_items(
     categories: Mapping[str, Labels],
-    epsilon: exact.Rational,
+    epsilon: Rational,
     each: int,
     shares: SharesByAttribute | None,
 ) -> ConsideredItems | None:

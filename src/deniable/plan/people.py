@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import binom
 from scipy.stats import t as student
 
@@ -26,6 +25,7 @@ from deniable.plan.detection import (
 )
 from deniable.plan.planned import Line, Planned
 from deniable.plan.precision import (
+    Sizes,
     first_for_good,
     read_probability,
     read_share,
@@ -229,13 +229,13 @@ def sample_size_for_width(
     return size
 
 
-def _t_quantile(df: NDArray[np.int64] | int, level: float) -> Vector:
+def _t_quantile(df: Sizes | int, level: float) -> Vector:
     """Return the quantile of Student's t that an interval of this level reaches to both sides."""
     return vector(student.ppf((1 + level) / 2, df))
 
 
 def _narrow_enough(
-    sizes: NDArray[np.int64],
+    sizes: Sizes,
     response: DecidingResponse,
     share: float,
     width: float,
@@ -427,8 +427,8 @@ def _mean_width(design: Design, n: int, sd: float | None, level: float) -> Plann
         for variance in _mean_variances(design, sd)
     )
     lines: tuple[Line, ...] = tuple(
-        {"": asked, "width": 2 * half, "±": half}
-        for asked, half in (("so asked", reach), ("directly", honest))
+        {"": question, "width": 2 * half, "±": half}
+        for question, half in (("so asked", reach), ("directly", honest))
     )
     sentence = f"With {n:,} respondents {_mean_text(level, reach, 4, sd)}."
     return Planned(sentence, 2 * reach, lines)

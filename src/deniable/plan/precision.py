@@ -29,6 +29,9 @@ from deniable.types.categories.plan import (
 Population: TypeAlias = int | Literal["census"] | None
 """How many people there are altogether; "census" if everybody is asked, None if respondents are independent."""
 
+Sizes: TypeAlias = NDArray[np.int64]
+"""Numbers of respondents."""
+
 MAX_RESPONDENTS = 1 << 62
 """Sizes beyond are not looked for: they no longer fit into 64 bits."""
 
@@ -210,7 +213,7 @@ def smallest(
 
 
 def first_for_good(
-    enough: Callable[[NDArray[np.int64]], NDArray[np.bool_]],
+    enough: Callable[[Sizes], NDArray[np.bool_]],
     near: int,
     around: int,
     least: int = 1,

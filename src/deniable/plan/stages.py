@@ -21,6 +21,7 @@ from deniable.estimates.shares import Estimate
 from deniable.estimates.simplex import projection
 from deniable.estimates.stages import StageEvidence, combine
 from deniable.estimates.weighing import expected_covariance
+from deniable.exact import Rational
 from deniable.order.relaxation import relax
 from deniable.rendering import formats
 from deniable.rendering.formats import percent
@@ -71,9 +72,9 @@ class Proposal:
 def propose(
     tallies: StageTallies,
     target: float,
-    build: Callable[[exact.Rational], Design],
+    build: Callable[[Rational], Design],
     *,
-    most: exact.Rational,
+    most: Rational,
     category: str | None = None,
     willing: float = 1.0,
     level: float | None = None,
@@ -177,7 +178,7 @@ def _errors_after(
 
 def _smallest(
     enough: Callable[[Fraction], bool],
-    build: Callable[[exact.Rational], Design],
+    build: Callable[[Rational], Design],
     spent: Fraction,
     budget: Fraction,
 ) -> Design:

@@ -19,6 +19,7 @@ from deniable import exact
 from deniable.designs import Design
 from deniable.designs.rounding import realize
 from deniable.estimates.covariances import Matrix, Vector
+from deniable.exact import Rational
 
 MAX_PATTERNED = 8
 """Categories up to which all patterns are weighed: 254 of them."""
@@ -41,9 +42,7 @@ class Staircase:
     bound: float
 
 
-def staircase(
-    labels: Sequence[str], epsilon: exact.Rational, shares: Vector
-) -> Staircase:
+def staircase(labels: Sequence[str], epsilon: Rational, shares: Vector) -> Staircase:
     """Find the design of an ε with the smallest total variance of the best estimate at given shares.
 
     Why: let pattern S have the likelihoods v_S, one or γ for each answer, and be sent with weight w_S. With

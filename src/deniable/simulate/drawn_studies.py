@@ -90,7 +90,7 @@ class _Study:
         sides = [self.test.true > self.test.null]
         if self.test.two_sided:
             sides.append(not sides[0])
-        beyond = [self._is_beyond(counts, values, above=side) for side in sides]
+        beyond = [self._is_beyond(counts, values, above=above) for above in sides]
         return np.asarray(np.any(beyond, axis=0))
 
     def _is_beyond(

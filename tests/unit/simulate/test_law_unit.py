@@ -63,7 +63,7 @@ def test_shares_of_a_deck_are_those_of_its_estimate() -> None:
     for row, shares in zip(rows, law.shares(deck, rows, 100), strict=True):
         counted = dict(enumerate(row.tolist(), 1))
         assert shares[1] == pytest.approx(
-            estimate_deck(tally_deck(deck, counted)).share
+            estimate_deck(tally_deck(deck, counted)).params["yes"]
         )
 
 

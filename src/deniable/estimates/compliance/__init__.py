@@ -11,8 +11,10 @@ from __future__ import annotations
 from deniable.estimates.compliance.arms import ArmComparison, compare_arms
 from deniable.estimates.compliance.cheating import (
     Cheating,
+    ExtendedCrosswise,
     LieDetector,
     cheating_detection,
+    extended_crosswise,
     lie_detector,
     one_sayers,
     unrelated_cheating,
@@ -23,7 +25,6 @@ from deniable.estimates.compliance.control import (
     control_item,
 )
 from deniable.estimates.compliance.fits import Compliance
-from deniable.estimates.compliance.mirrored import ExtendedCrosswise, extended_crosswise
 from deniable.estimates.compliance.protection import (
     FreeSums,
     SelfProtection,

@@ -32,6 +32,7 @@ from deniable.estimates.compliance.response_shares import (
     gather,
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.exact import Rational
 from deniable.tallies import Tally
 
 
@@ -103,10 +104,10 @@ class ControlItem(TriangleFit):
     def moment(self) -> tuple[Vector, Matrix]:
         """The weights that solve the two margins, and by how much they move with the share of each cell."""
         item, control, chance = self._laws
-        said, checked = self._seen @ self.response_shares.value
+        item_yes, control_yes = self._seen @ self.response_shares.value
         u, v, kappa, gap = item[1, 0], item[1, 1], chance[1], control[1] - chance[1]
-        attentive = (checked - kappa) / gap
-        members = (said - kappa - attentive * (u - kappa)) / (v - u)
+        attentive = (control_yes - kappa) / gap
+        members = (item_yes - kappa - attentive * (u - kappa)) / (v - u)
         by_members = vector([1 / (v - u), -(u - kappa) / (v - u) / gap])
         by_attentive = vector([0.0, 1 / gap])
         slopes = [by_members, by_attentive - by_members, -by_attentive]
@@ -137,10 +138,9 @@ class ControlItem(TriangleFit):
     def uncorrected_error(self) -> float:
         """Its standard error."""
         u, v = self._laws[0][1]
-        said = self._seen[0]
+        yes = self._seen[0]
         return float(
-            np.sqrt(max(said @ self.response_shares.covariance @ said, 0.0))
-            / abs(v - u)
+            np.sqrt(max(yes @ self.response_shares.covariance @ yes, 0.0)) / abs(v - u)
         )
 
     @property
@@ -174,7 +174,7 @@ def control_item(
     *,
     sampling: Samplings = None,
     truth: str | None = None,
-    guess: exact.Rational = "1/2",
+    guess: Rational = "1/2",
 ) -> Compliance[ControlItem]:
     """Correct a share for people who answer at random, whom a control item of known truth gives away.
 
@@ -231,13 +231,13 @@ def control_item(
 
 def anchored_crosswise(
     *,
-    p: exact.Rational,
-    anchor: exact.Rational | None = None,
+    p: Rational,
+    anchor: Rational | None = None,
     table: Sequence[Sequence[int]] | None = None,
     same: int | None = None,
     anchor_same: int | None = None,
     respondents: int | None = None,
-    guess: exact.Rational = "1/2",
+    guess: Rational = "1/2",
 ) -> Compliance[ControlItem]:
     """Correct a crosswise estimate with an anchor: the same task about a statement that is false for everybody.
 
@@ -270,8 +270,8 @@ def anchored_crosswise(
             raise InvalidRequest(
                 "the table does not have two rows and two columns; expected different and same."
             )
-        both = product({"item": item, "anchor": control})
-        return control_item(Tally(both, cells.ravel()), guess=guess)
+        design = product({"item": item, "anchor": control})
+        return control_item(Tally(design, cells.ravel()), guess=guess)
     margins = [
         count_second(item, same, respondents),
         count_second(control, anchor_same, respondents),

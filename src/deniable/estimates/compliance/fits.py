@@ -354,12 +354,12 @@ class TriangleFit(ComplianceModel):
 
     @property
     def params(self) -> dict[str, float]:
-        return {name: part.at(self.weights) for name, part in self.parts.items()}
+        return {name: share.at(self.weights) for name, share in self.parts.items()}
 
     @property
     def moments(self) -> dict[str, float]:
         return {
-            name: part.unbounded(self.moment[0]) for name, part in self.parts.items()
+            name: share.unbounded(self.moment[0]) for name, share in self.parts.items()
         }
 
     @property
@@ -368,7 +368,7 @@ class TriangleFit(ComplianceModel):
         return self._jacobian_at(self.weights)
 
     def _jacobian_at(self, weights: Vector) -> Matrix:
-        slopes = [part.slopes(weights) for part in self.parts.values()]
+        slopes = [share.slopes(weights) for share in self.parts.values()]
         return vector(slopes @ self.moment[1])
 
     @property
@@ -387,8 +387,8 @@ class TriangleFit(ComplianceModel):
     def _profile(self, level: float) -> Sequence[Interval]:
         more = corner_quantile(level) / quantile(level) ** 2
         return [
-            self.triangle.interval(part, self.weights, drop, more * drop)
-            for part, drop in zip(self.parts.values(), self._drops(level), strict=True)
+            self.triangle.interval(share, self.weights, drop, more * drop)
+            for share, drop in zip(self.parts.values(), self._drops(level), strict=True)
         ]
 
 

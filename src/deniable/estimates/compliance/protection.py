@@ -300,9 +300,9 @@ class _Protection(ComplianceModel):
         """With two items the solution of their three shares; else none."""
         if len(self._rates) != 2 or not self.response_shares.value[3] > 0:
             return {}
-        _, second, first, both = self.response_shares.value
-        rates = both / (both + vector([second, first]))
-        return self._named(np.append(rates, 1 - both / rates.prod()))
+        _, second, first, yes_yes = self.response_shares.value
+        rates = yes_yes / (yes_yes + vector([second, first]))
+        return self._named(np.append(rates, 1 - yes_yes / rates.prod()))
 
     @cached_property
     def _influence(self) -> tuple[Matrix, Matrix]:

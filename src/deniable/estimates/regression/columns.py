@@ -14,14 +14,12 @@ import scipy.linalg
 
 from deniable.designs.labels import format_labels
 from deniable.errors import InvalidRequest, MissingExtra, NotEstimable, quoted
-from deniable.estimates.covariances import Matrix
+from deniable.estimates.covariances import Matrix, vector
 
 if TYPE_CHECKING:
     import pandas as pd
 
-_DEPENDENT = (
-    1e-9  # of a column's length that is left when the others are taken away from it
-)
+_DEPENDENT = 1e-9  # of a column's length that is left without its projection on others
 
 
 class Sides(NamedTuple):
@@ -46,7 +44,7 @@ def read_formula(formula: str) -> Sides:
             f"the formula is {quoted(formula, 60)}; expected the column of responses, ~, and the covariates.",
             'For example "cheated ~ age + C(region)", or "cheated ~ 1" for a share alone.',
         )
-    left, right = (side.strip() for side in formula.split("~"))
+    left, right = map(str.strip, formula.split("~"))
     left = left.strip("`")
     if not left or not right:
         raise InvalidRequest(
@@ -70,21 +68,20 @@ def to_pandas(data: Any) -> pd.DataFrame:
         raise _missing("pandas") from None
     if isinstance(data, pd.DataFrame):
         return data
-    if hasattr(data, "collect") and not hasattr(
-        data, "to_pandas"
-    ):  # a lazy frame of Polars
-        data = data.collect()
+    if not hasattr(data, "to_pandas") and hasattr(data, "collect"):
+        data = data.collect()  # a lazy frame of Polars
     if hasattr(data, "to_pandas"):
         return data.to_pandas()
     if isinstance(data, Mapping):
-        single = all(
-            isinstance(each, str) or not hasattr(each, "__iter__")
-            for each in data.values()
+        is_row = all(
+            isinstance(values, str) or not hasattr(values, "__iter__")
+            for values in data.values()
         )
+        columns = {
+            name: [values] if is_row else list(values) for name, values in data.items()
+        }
         try:
-            return pd.DataFrame(
-                {name: [each] if single else list(each) for name, each in data.items()}
-            )
+            return pd.DataFrame(columns)
         except (TypeError, ValueError):
             raise InvalidRequest(
                 "the columns of the data are not of one length; expected a list for each, or one value for each."
@@ -108,7 +105,7 @@ def column(frame: pd.DataFrame, name: str, what: str) -> pd.Series:
 
 
 def _names(frame: pd.DataFrame) -> str:
-    return format_labels([str(each) for each in frame.columns])
+    return format_labels(list(map(str, frame.columns)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,19 +131,20 @@ class Covariates:
         Raises:
             InvalidRequest: the terms cannot be read, or name a column that is not there, or is there twice.
         """
-        read = sorted(_names_read(_parsed(terms), frame))
-        absent = [name for name in read if name not in frame.columns]
-        twice = [name for name in read if list(frame.columns).count(name) > 1]
-        if twice:
-            raise InvalidRequest(
-                f"the data have two columns {quoted(twice[0])}; expected one.",
-                "Rename one of them.",
-            )
-        if absent:
-            raise InvalidRequest(
-                f"the formula names {quoted(absent[0])}, which the data lack; expected one of {_names(frame)}."
-            )
-        return tuple(read)
+        variables = sorted(_names_read(_parsed(terms), frame))
+        columns = list(frame.columns)
+        for name in variables:
+            if columns.count(name) > 1:
+                raise InvalidRequest(
+                    f"the data have two columns {quoted(name)}; expected one.",
+                    "Rename one of them.",
+                )
+        for name in variables:
+            if name not in columns:
+                raise InvalidRequest(
+                    f"the formula names {quoted(name)}, which the data lack; expected one of {_names(frame)}."
+                )
+        return tuple(variables)
 
     @classmethod
     def of(cls, terms: str, frame: pd.DataFrame) -> tuple[Covariates, Matrix]:
@@ -163,7 +161,7 @@ class Covariates:
                 used[name] = used[name].cat.remove_unused_categories()
         try:
             with np.errstate(all="ignore"):  # what is not finite is named below
-                made = (
+                model_matrix = (
                     _parsed(terms).get_model_matrix(used, na_action="ignore")
                     if variables
                     else _constant(terms, frame)
@@ -174,10 +172,11 @@ class Covariates:
             raise InvalidRequest(
                 f"the formula {quoted(terms, 60)} cannot be computed: {_first_line(error)}"
             ) from None
-        names = tuple(map(str, made.model_spec.column_names))
-        matrix = _finite(np.asarray(made, np.float64), names)
+        spec = model_matrix.model_spec
+        names = tuple(map(str, spec.column_names))
+        matrix = _finite(vector(model_matrix), names)
         _check_rank(matrix, names)
-        return cls(terms, variables, names, made.model_spec), matrix
+        return cls(terms, variables, names, spec), matrix
 
     def matrix(self, frame: pd.DataFrame) -> Matrix:
         """Return the columns of numbers of other data.
@@ -196,13 +195,12 @@ class Covariates:
 
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "error"
-                )  # a level that was never seen would silently count as the first
-                made = self.spec.get_model_matrix(frame.loc[:, list(self.variables)])
+                # a level that was never seen would silently count as the first
+                warnings.simplefilter("error")
+                matrix = self.spec.get_model_matrix(frame.loc[:, list(self.variables)])
         except Exception as error:
-            raise _unfitting(error) from None
-        return _finite(np.asarray(made, np.float64), self.names)
+            raise _misfit_error(error) from None
+        return _finite(vector(matrix), self.names)
 
     def levels(self, frame: pd.DataFrame, name: str) -> list[Any] | None:
         """Return the levels of a column that occur, first the one that the formula compares the others with.
@@ -215,30 +213,27 @@ class Covariates:
             The levels; None where the formula takes the column as a number.
         """
         column = frame[name]
-        known = (
+        categories = (
             list(column.cat.categories)
             if hasattr(column, "cat")
             else sorted(column.unique().tolist())
         )
-        seen = [each for each in known if (column == each).any()]
+        seen = [level for level in categories if (column == level).any()]
         for factor, contrasts in self.spec.factor_contrasts.items():
             if name not in _parsed(str(factor)).required_variables:
                 continue
-            named = list(contrasts.levels)
-            first = int(
-                (
-                    ~np.asarray(contrasts.get_coding_matrix(), np.bool_).any(axis=1)
-                ).argmax()
-            )
-            ordered = [named[first], *named[:first], *named[first + 1 :]]
+            levels = list(contrasts.levels)
+            is_coded = np.asarray(contrasts.get_coding_matrix(), np.bool_).any(axis=1)
+            first = int(is_coded.argmin())
+            ordered = [levels[first], *levels[:first], *levels[first + 1 :]]
             if set(seen) <= set(ordered):
-                return [each for each in ordered if each in seen]
+                return [level for level in ordered if level in seen]
             # The term makes levels of its own from the column, such as C(region == "west"): by what they are coded.
-            own = [at for at, each in enumerate(self.names) if str(factor) in each]
+            columns = [str(factor) in column_name for column_name in self.names]
             return sorted(
                 seen,
                 key=lambda level: bool(
-                    self.matrix(held(frame, name, level))[:, own].any()
+                    self.matrix(held(frame, name, level))[:, columns].any()
                 ),
             )
         return None if column.dtype.kind in "iuf" else seen
@@ -248,17 +243,11 @@ def held(frame: pd.DataFrame, name: str, level: Any) -> pd.DataFrame:
     """Return a frame in which a column is one level in every row."""
     import pandas as pd
 
-    column = frame[name]
-    return frame.assign(
-        **{
-            name: pd.Series(
-                [level] * len(column), index=column.index, dtype=column.dtype
-            )
-        }
-    )
+    column = pd.Series([level] * len(frame), frame.index, frame[name].dtype)
+    return frame.assign(**{name: column})
 
 
-def _unfitting(error: Exception) -> InvalidRequest:
+def _misfit_error(error: Exception) -> InvalidRequest:
     """Return what is wrong with new data, from what formulaic says about it."""
     text = str(error)
     if "outside of the nominated levels" in text:
@@ -296,15 +285,15 @@ def _names_read(formula: Any, frame: pd.DataFrame) -> set[str]:
     """
     from formulaic.transforms import TRANSFORMS
 
-    found = set(map(str, formula.required_variables))
+    names = set(map(str, formula.required_variables))
     for factor in {factor for term in formula for factor in term.factors}:
         if factor.eval_method.value == "python":
-            found |= {
+            names |= {
                 name
                 for name in _names_in(factor.expr)
                 if name in frame.columns or name not in TRANSFORMS
             }
-    return found
+    return names
 
 
 def _names_in(code: str) -> set[str]:
@@ -315,35 +304,27 @@ def _names_in(code: str) -> set[str]:
         ['age in years', 'np', 'x', 'y']
     """
     quoted_names = re.findall(r"`([^`]*)`", code)
-    places = {f"_quoted_{number}": name for number, name in enumerate(quoted_names)}
-    for place, name in places.items():
-        code = code.replace(f"`{name}`", place, 1)
+    aliases = {f"_quoted_{number}": name for number, name in enumerate(quoted_names)}
+    for alias, name in aliases.items():
+        code = code.replace(f"`{name}`", alias, 1)
     tree = list(ast.walk(ast.parse(code, mode="eval")))
-    called = {id(node.func) for node in tree if isinstance(node, ast.Call)}
-    bound = {
-        node.id
-        for node in tree
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
-    names = {
-        node.id
-        for node in tree
-        if isinstance(node, ast.Name) and id(node) not in called
-    }
-    return {
-        places.get(name, name) for name in names - bound if not hasattr(builtins, name)
-    }
+    called = [node.func for node in tree if isinstance(node, ast.Call)]
+    nodes = [node for node in tree if isinstance(node, ast.Name)]
+    names = {node.id for node in nodes if node not in called}
+    names -= {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
+    return {aliases.get(name, name) for name in names if not hasattr(builtins, name)}
 
 
 def _constant(terms: str, frame: pd.DataFrame) -> Any:
     import pandas as pd
 
-    made = _parsed(terms).get_model_matrix(pd.DataFrame({"row": np.zeros(len(frame))}))
-    if made.shape[1] == 0:
+    rows = pd.DataFrame({"row": np.zeros(len(frame))})
+    matrix = _parsed(terms).get_model_matrix(rows)
+    if matrix.shape[1] == 0:
         raise InvalidRequest(
             f"the formula {quoted(terms, 60)} has no terms; expected at least a constant, 1."
         )
-    return made
+    return matrix
 
 
 def _first_line(error: Exception) -> str:
@@ -373,13 +354,11 @@ def _check_rank(matrix: Matrix, names: Sequence[str]) -> None:
             "varies.",
             "Leave the term out.",
         )
-    triangle = scipy.linalg.qr(
+    triangle, order = scipy.linalg.qr(
         matrix / lengths, mode="r", pivoting=True, check_finite=False
     )
-    left = np.abs(np.diagonal(triangle[0]))
-    dependent = [
-        names[each] for each in triangle[1][: len(left)][left < _DEPENDENT].tolist()
-    ]
+    is_dependent = np.abs(np.diagonal(triangle)) < _DEPENDENT
+    dependent = [names[index] for index in order[is_dependent].tolist()]
     if dependent:
         raise NotEstimable(
             f"the columns {format_labels(dependent)} are combinations of the others, so that their coefficients "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from deniable.estimates.linear import floats, written_inverse
 from deniable.estimates.rows import SentSets
 from deniable.tallies.devices import device_numbers
 from deniable.tallies.reading import read_distinct
+
+Integers: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
 
 MAX_LISTED = 64
 """Responses, and answers, up to which the law of every possible response is written out for expected information."""
@@ -40,10 +43,10 @@ class Evidence:
 
     designs: tuple[Design, ...]
     names: tuple[str, ...]
-    devices: NDArray[np.int64]
-    codes: NDArray[np.int64]
+    devices: Integers
+    codes: Integers
     given: Matrix
-    missing: NDArray[np.bool_]
+    missing: Mask
 
     @property
     def is_numeric(self) -> bool:
@@ -60,7 +63,7 @@ class Evidence:
         """The answers, which are the same for all devices."""
         return self.designs[0].categories
 
-    def select(self, rows: NDArray[np.bool_]) -> Evidence:
+    def select(self, rows: Mask) -> Evidence:
         """Return the evidence of some of the rows."""
         return replace(
             self,
@@ -80,7 +83,7 @@ class Evidence:
             [np.pad(table, ((0, longest - len(table)), (0, 0))) for table in tables]
         )
 
-    def silent(self) -> NDArray[np.bool_]:
+    def silent(self) -> Mask:
         """Return which rows were asked with a device whose responses say nothing: all answers send the same."""
         channels = self.channels()
         if channels is None:
@@ -187,19 +190,19 @@ def _read_rows(
     )
     is_missing = np.array([response is None for response in distinct], np.bool_)
     evidence.missing[rows] = is_missing[places]
-    sent = [response for response in distinct if response is not None]
-    if not sent:
+    present = [response for response in distinct if response is not None]
+    if not present:
         return
     rows, places = rows[~is_missing[places]], places[~is_missing[places]]
     index = (np.cumsum(~is_missing) - 1)[places]
-    evidence.given[rows] = _probabilities(design.channel, sent)[index]
-    numbers = sent if design.channel.own_cells else [-1] * len(sent)
+    evidence.given[rows] = _probabilities(design.channel, present)[index]
+    numbers = present if design.channel.own_cells else [-1] * len(present)
     evidence.codes[rows] = np.array(numbers, np.int64)[index]
 
 
 def _read_devices(
     design: Design | Mapping[Any, Design], column: Any, devices: Any
-) -> tuple[tuple[Design, ...], tuple[str, ...], NDArray[np.int64]]:
+) -> tuple[tuple[Design, ...], tuple[str, ...], Integers]:
     if isinstance(design, Design):
         if devices is not None:
             raise InvalidRequest(

@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
 from scipy.stats import chi2, norm, t
 
@@ -25,7 +24,7 @@ from deniable.errors import (
 )
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.regression.columns import Covariates
-from deniable.estimates.regression.evidence import Evidence
+from deniable.estimates.regression.evidence import Evidence, Mask
 from deniable.estimates.regression.models import (
     RowLikelihood,
     SampledLikelihood,
@@ -158,7 +157,7 @@ class Sample:
     evidence: Evidence
     expected: Matrix | None
     sampling: Sampling | None
-    is_used: NDArray[np.bool_]
+    is_used: Mask
 
     def shown_values(self, theta: Vector) -> Vector:
         """Return coefficients as they are shown, from those that are climbed."""
@@ -167,8 +166,8 @@ class Sample:
     @cached_property
     def scales(self) -> Vector:
         """The derivative of each climbed coefficient by the shown one: 1 for most."""
-        shown = self.shown_values(self.theta).tolist()
-        return vector(list(map(_scale, self.names, shown)))
+        values = self.shown_values(self.theta).tolist()
+        return vector(list(map(_scale, self.names, values)))
 
     @property
     def eta(self) -> Matrix:

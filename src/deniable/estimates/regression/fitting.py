@@ -10,7 +10,6 @@ from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.designs import Design
 from deniable.designs.labels import format_labels
@@ -23,7 +22,12 @@ from deniable.estimates.regression.columns import (
     read_formula,
     to_pandas,
 )
-from deniable.estimates.regression.evidence import Evidence, read_evidence
+from deniable.estimates.regression.evidence import (
+    Evidence,
+    Integers,
+    Mask,
+    read_evidence,
+)
 from deniable.estimates.regression.fitted import (
     ERROR_DEVIATION,
     ERRORS,
@@ -205,7 +209,7 @@ class _Rows(NamedTuple):
     terms: str
     given: str
     evidence: Evidence
-    is_used: NDArray[np.bool_]
+    is_used: Mask
     dropped: dict[str, int]
 
 
@@ -248,13 +252,13 @@ def _check_errors(
 
 def _check_linearized(sampling: Sampling) -> None:
     """Refuse samples of which the score of a group does not tell the variance, only scores of rows would."""
-    for what, there in (
+    for feature, value in (
         ("calibrated weights", sampling.calibration),
         ("joint probabilities", sampling.joint),
     ):
-        if there is not None:
+        if value is not None:
             raise InvalidRequest(
-                f"random intercepts do not go with {what}, whose variance is not one of whole groups; expected "
+                f"random intercepts do not go with {feature}, whose variance is not one of whole groups; expected "
                 "replicates, or weights, strata and clusters alone.",
                 'For example dn.Sampling("w", clusters="school", replicates="jackknife", data=data).',
             )
@@ -330,14 +334,16 @@ def _without(terms: str, predictor: str) -> str:
     from formulaic import Formula
 
     names = list(map(str, Formula(terms)))
-    others = [name for name in names if name != predictor]
-    if predictor not in names or any(predictor in name.split(":") for name in others):
+    terms_left = [name for name in names if name != predictor]
+    if len(terms_left) == len(names) or any(
+        predictor in name.split(":") for name in terms_left
+    ):
         raise InvalidRequest(
             f"the predictor {quoted(predictor)} is not a term of its own in {quoted(terms, 60)}; expected it "
             "once, without interactions.",
             f'For example "income ~ age + {predictor:.40}".',
         )
-    return " + ".join(others if "1" in others else ["0", *others])
+    return " + ".join(terms_left if "1" in terms_left else ["0", *terms_left])
 
 
 def _choose_family(family: str | None, read: _Rows, predictor: str | None) -> str:
@@ -431,10 +437,7 @@ def _check_honesty(evidence: Evidence) -> None:
     """Refuse devices under which honesty cannot be told from the share: all treat the first answer alike."""
     channels = evidence.channels()
     used = np.unique(evidence.devices)
-    if (
-        channels is None
-        or len({tuple(channels[each, :, 0].round(12)) for each in used.tolist()}) < 2
-    ):
+    if channels is None or len(np.unique(channels[used, :, 0].round(12), axis=0)) < 2:
         raise NotEstimable(
             "all rows were asked with one device, under which fewer honest people and fewer people with the answer "
             "look the same; expected two devices that treat the first answer differently.",
@@ -452,9 +455,9 @@ def _build_outcome(
             'the outcome of a "logit" is not always 0 or 1; expected these, or family="linear".'
         )
     covariates, answers = Covariates.of(read.given, read.frame)
-    others = evidence.categories[1:]
-    labels = [f"{predictor}[{answer}]" for answer in others]
-    if len(others) == 1:
+    n_others = len(evidence.categories) - 1
+    labels = [f"{predictor}[{answer}]" for answer in evidence.categories[1:]]
+    if n_others == 1:
         labels = [predictor]
     mean = float(outcome.mean())
     if family == "logit":
@@ -464,15 +467,15 @@ def _build_outcome(
         OutcomeLaw(evidence.given, outcome, family),
         (
             matrix,
-            *(np.ones((len(matrix), 1)),) * len(others),
-            *(answers,) * len(others),
+            *(np.ones((len(matrix), 1)),) * n_others,
+            *(answers,) * n_others,
         ),
         (
             *names,
             *labels,
             *(f"{label} ~ {name}" for label in labels for name in covariates.names),
         ),
-        np.concatenate([_level(names, mean), np.zeros(len(others)), *starts]),
+        np.concatenate([_level(names, mean), np.zeros(n_others), *starts]),
     )
     if family == "logit":
         return built
@@ -545,7 +548,7 @@ def _with_errors(built: _Built) -> _Built:
 
 
 def _fit_groups(
-    built: _Built, rows: RowLikelihood, axes: int, groups: NDArray[np.int64]
+    built: _Built, rows: RowLikelihood, axes: int, groups: Integers
 ) -> tuple[GroupLikelihood, Maximum]:
     """Maximize with random intercepts: on few nodes first, then on all of them, which are moved after each climb."""
     max_nodes = NODES[axes - 1]
@@ -593,8 +596,8 @@ def _name_deviations(built: _Built, categories: Sequence[str]) -> tuple[str, ...
 
 
 def _number_groups(
-    column: pd.Series, sampling: Sampling | None, is_used: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+    column: pd.Series, sampling: Sampling | None, is_used: Mask
+) -> Integers:
     """Return the number of each row's group.
 
     Raises:

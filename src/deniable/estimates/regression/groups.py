@@ -9,10 +9,10 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.regression.evidence import Integers
 from deniable.estimates.regression.likelihoods import Derivatives, normalize_logs
 from deniable.estimates.regression.models import RowLikelihood, SampledLikelihood, Slope
 
@@ -60,16 +60,14 @@ class GroupLikelihood(SampledLikelihood):
     """
 
     rows: RowLikelihood
-    groups: NDArray[np.int64]
+    groups: Integers
     times: Vector
     centers: Matrix
     spreads: Matrix
     nodes: int
 
     @classmethod
-    def of(
-        cls, rows: RowLikelihood, groups: NDArray[np.int64], nodes: int
-    ) -> GroupLikelihood:
+    def of(cls, rows: RowLikelihood, groups: Integers, nodes: int) -> GroupLikelihood:
         """Return the likelihood with nodes where b lies before anything is known of a group."""
         count, axes = int(groups.max()) + 1, len(rows.law.raised)
         start = cls(
@@ -92,15 +90,15 @@ class GroupLikelihood(SampledLikelihood):
         return replace(self, rows=replace(self.rows, weights=scaled), times=times)
 
     @property
-    def first_rows(self) -> NDArray[np.int64]:
+    def first_rows(self) -> Integers:
         return self._order[self._starts]
 
     @cached_property
-    def _order(self) -> NDArray[np.int64]:
+    def _order(self) -> Integers:
         return np.argsort(self.groups, kind="stable")
 
     @cached_property
-    def _starts(self) -> NDArray[np.int64]:
+    def _starts(self) -> Integers:
         return np.searchsorted(self.groups[self._order], np.arange(len(self.times)))
 
     def _summed(self, values: Matrix) -> Matrix:

@@ -10,9 +10,9 @@ from itertools import combinations_with_replacement
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.estimates.covariances import Matrix, Vector, vector
+from deniable.estimates.regression.evidence import Integers
 from deniable.estimates.regression.likelihoods import AnswerLaw, Derivatives
 
 _CLOSE = 1e-10  # the log-likelihood, in nats, that one more step could gain; that step is still taken
@@ -61,7 +61,7 @@ class SampledLikelihood(Likelihood):
 
     @property
     @abstractmethod
-    def first_rows(self) -> NDArray[np.int64]:
+    def first_rows(self) -> Integers:
         """The first row that each score is about."""
 
 
@@ -106,7 +106,7 @@ class RowLikelihood(SampledLikelihood):
         return self
 
     @property
-    def first_rows(self) -> NDArray[np.int64]:
+    def first_rows(self) -> Integers:
         return np.arange(len(self.matrices[0]))
 
     def logs(self, eta: Matrix) -> Vector:
@@ -160,7 +160,7 @@ class RowLikelihood(SampledLikelihood):
         return self.by_row(self.derivatives(self.eta(theta)).first)
 
     def expected(
-        self, theta: Vector, channels: Matrix, devices: NDArray[np.int64]
+        self, theta: Vector, channels: Matrix, devices: Integers
     ) -> tuple[Matrix, Matrix]:
         """Return the expected information, and that of each row by its predictors: Σ_z q_z·s_z·s_z′ over all responses.
 
