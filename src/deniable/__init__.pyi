@@ -52,7 +52,6 @@ from deniable.estimates.sampling import SampledEstimate as SampledEstimate
 from deniable.estimates.sampling import Sampling as Sampling
 from deniable.estimates.scrambled.designs import Scrambling as Scrambling
 from deniable.estimates.scrambled.designs import scrambled as scrambled
-from deniable.estimates.statistics import Statistic as Statistic
 from deniable.estimates.testing import HypothesisTest as HypothesisTest
 from deniable.groups.collected import CollectedColumn as CollectedColumn
 from deniable.groups.collected import read_responses as read_responses
@@ -118,6 +117,7 @@ from deniable.types.ladder.respond import upgrade as upgrade
 from deniable.types.numbers.count import NumberTally as NumberTally
 from deniable.types.numbers.estimate import Mean as Mean
 from deniable.types.numbers.estimate import NumberEstimate as NumberEstimate
+from deniable.types.numbers.estimate import Statistic as Statistic
 from deniable.types.numbers.estimate import mean as mean
 from deniable.types.numbers.estimate import spread as spread
 from deniable.types.numbers.respond import rounded as rounded

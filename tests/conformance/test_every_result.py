@@ -50,7 +50,7 @@ from deniable.types.key_value.count import KeyValueTally
 from deniable.types.key_value.count import tally as tally_items
 from deniable.types.key_value.design import lpp_club, pckv_ue, vpp
 from deniable.types.key_value.estimate import estimate as estimate_items
-from deniable.types.numbers.estimate import Mean, mean, spread
+from deniable.types.numbers.estimate import mean, spread
 from deniable.types.strings.count import StringTally
 from deniable.types.strings.design import Bloom, string_design
 from deniable.types.strings.estimate import estimate as estimate_strings
@@ -466,7 +466,7 @@ def _mean_of_stages() -> tuple[Result, Any]:
 
 def _variance() -> tuple[Result, Any]:
     first, design = _mean()
-    assert isinstance(first, Mean)
+    assert isinstance(first, dn.Statistic)
     squares = dict(
         zip(design.squared.symbols, [150, 180, 220, 190, 150, 110], strict=True)
     )

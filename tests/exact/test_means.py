@@ -8,8 +8,8 @@ from itertools import product
 import pytest
 
 import deniable as dn
-from deniable.types.numbers.estimate import from_share, moments
 from deniable.types.numbers.respond import rounded
+from deniable_papers.means import from_share, moments
 from tests.support.traces import law
 
 RANGE = dn.Range.of(2, 6)

@@ -23,9 +23,9 @@ from deniable.designs import Range, direct, k_ary, unary, warner
 from deniable.estimates import covariance
 from deniable.order.ladders import Ladder
 from deniable.order.relaxation import family_ladder, ladder, relax
-from deniable.types.numbers.estimate import moments
 from deniable.types.strings.design import NoisySampling
 from deniable_papers.figures import INK, LINES, dots, legend, line, panels
+from deniable_papers.means import moments
 from deniable_papers.values import (
     Content,
     Exhibits,

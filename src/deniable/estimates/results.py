@@ -887,39 +887,6 @@ def bounds_around(
     return values - factor * errors, values + factor * errors
 
 
-def around(
-    params: Mapping[str, float],
-    bse: Mapping[str, float],
-    *,
-    level: float,
-    method: str | None = None,
-    events: int = 1,
-    degrees: float = math.inf,
-) -> dict[str, Interval]:
-    """Return value ± a multiple of the error: "normal" (the default), or "chebyshev" for any distribution.
-
-    With few degrees of freedom of the errors the normal quantile is Student's.
-
-    Raises:
-        InvalidRequest: another method, or a level outside (0, 1).
-    """
-    confidence = one_of(events, level)
-    factors = {
-        "normal": quantile(confidence, degrees),
-        "chebyshev": (1 - confidence) ** -0.5,
-    }
-    chosen = method or "normal"
-    if chosen not in factors:
-        raise InvalidRequest(
-            f"the interval method is {quoted(chosen)}; expected one of {', '.join(factors)}."
-        )
-    widths = {name: factors[chosen] * error for name, error in bse.items()}
-    return {
-        name: Interval(value - widths[name], value + widths[name])
-        for name, value in params.items()
-    }
-
-
 def _finite(value: Any) -> Any:
     """Return JSON in which what is not finite is null."""
     if isinstance(value, float):

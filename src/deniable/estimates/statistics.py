@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Generic, Self, TypeAlias, TypeVar
 
 from deniable.estimates.covariances import Matrix
 from deniable.estimates.results import (
+    Bounds,
     Caution,
     Description,
     IntervalMethod,
@@ -78,6 +79,15 @@ class Model(ABC):
     def interval_methods(self) -> Mapping[str, IntervalMethod]:
         """Return interval methods besides or in place of "normal" and "chebyshev"; the first is the default."""
         return {}
+
+    @property
+    def default_interval(self) -> str:
+        """The name of the default interval method; empty for the first one."""
+        return ""
+
+    def bounds(self, request: IntervalRequest) -> Bounds | None:  # noqa: ARG002 - by default a method has them
+        """Return the bounds of the intervals where no method by name does; None where one does."""
+        return None
 
     def n_intervals(self) -> int:
         """Return how many intervals can miss separately."""
@@ -157,6 +167,18 @@ class Statistic(Result[Row], Generic[AnyModel_co]):
         for name, method in super()._interval_methods().items():
             methods.setdefault(name, method)
         return methods
+
+    @property
+    def _default_interval(self) -> str:
+        return self.model.default_interval or super()._default_interval
+
+    def _requested_bounds(self, request: IntervalRequest) -> Bounds:
+        bounds = self.model.bounds(request)
+        return super()._requested_bounds(request) if bounds is None else bounds
+
+    def _bounds(self, method: str | None, level: float) -> Bounds:
+        bounds = self.model.bounds(IntervalRequest(level, method))
+        return super()._bounds(method, level) if bounds is None else bounds
 
     def _n_intervals(self) -> int:
         return self.model.n_intervals()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.designs import Range, warner
-from deniable.types.numbers.estimate import from_share, moments
 from deniable.types.strings.design import NoisySampling
+from deniable_papers.means import from_share, moments
 from tests.golden.runner import document, quantity
 
 

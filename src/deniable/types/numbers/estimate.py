@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
-from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from functools import cached_property
-from typing import Any, ClassVar, TypeAlias, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any, ClassVar, Self, TypeAlias
 
 import numpy as np
 
-from deniable import documents, exact
-from deniable.designs import Design, NumberDesign, Range, Scale
-from deniable.errors import Incompatible, InvalidRequest, NotEstimable, require
+from deniable import documents
+from deniable.designs import NumberDesign, Range, Scale
+from deniable.errors import Incompatible, InvalidRequest, require
 from deniable.estimates import Estimate
 from deniable.estimates import estimate as estimate_shares
 from deniable.estimates.covariances import Matrix, Vector, vector
 from deniable.estimates.diagnostics import FEW
 from deniable.estimates.intervals import Interval, one_of, quantile
-from deniable.estimates.results import Caution, Result, Row, Summary, around
+from deniable.estimates.results import (
+    AROUND,
+    Bounds,
+    Caution,
+    Description,
+    IntervalMethod,
+    IntervalRequest,
+    Result,
+    bounds_around,
+    construct_result,
+)
 from deniable.estimates.sampling import (
     Asked,
     RowValues,
@@ -34,6 +43,7 @@ from deniable.estimates.sampling import estimate as sampling_estimate
 from deniable.estimates.shares import TallyEvidence, fitted
 from deniable.estimates.simplex import projection
 from deniable.estimates.stages import StageEvidence
+from deniable.estimates.statistics import Model, Statistic
 from deniable.files.row_names import check_same_people
 from deniable.order.ladders import Ladder
 from deniable.tallies import Tally
@@ -43,14 +53,12 @@ from deniable.tallies.responses import Responses
 __all__ = [
     "QUANTILES",
     "Mean",
-    "Moments",
     "NumberEstimate",
     "Spread",
+    "Statistic",
     "estimate",
     "estimate_sampled",
-    "from_share",
     "mean",
-    "moments",
     "spread",
 ]
 
@@ -61,31 +69,8 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 """The quantiles that are estimated where no others are asked for."""
 
 
-class _OneNumber(Result):
-    """A result that is a single number; its type is the number's name."""
-
-    @property
-    @abstractmethod
-    def _numbers(self) -> tuple[float, float]:
-        """The value and its error."""
-
-    @property
-    def params(self) -> dict[str, float]:
-        return {self.type: self._numbers[0]}
-
-    @property
-    def bse(self) -> dict[str, float]:
-        return {self.type: self._numbers[1]}
-
-    def cov_params(self) -> Matrix:
-        return vector([[self._numbers[1] ** 2]])
-
-    def _row(self, ends: Interval) -> Row:
-        return Row(self.type, *self._numbers, *ends)
-
-
 @dataclass(frozen=True, eq=False)
-class Mean(_OneNumber):
+class Mean(Model):
     """An estimated mean.
 
     Attributes:
@@ -108,18 +93,15 @@ class Mean(_OneNumber):
         """Where the numbers lie."""
         return self.scale.range
 
-    @property
-    def _numbers(self) -> tuple[float, float]:
-        return self.value, self.error
-
     @cached_property
-    def _levels(self) -> Vector:
+    def levels(self) -> Vector:
+        """The levels, as floats."""
         return vector([float(level) for level in self.scale.values])
 
     @property
     def value(self) -> float:
         """The mean; unbiased, so that it may leave the range."""
-        return float(self._levels @ self.shares.value)
+        return float(self.levels @ self.shares.value)
 
     @property
     def respondents(self) -> int:
@@ -138,15 +120,13 @@ class Mean(_OneNumber):
         It holds for a sample of people. Where all people are asked it is an upper bound: see `census_variance`.
         """
         shares = projection(vector(self.shares.value))
-        return (
-            float(self._levels**2 @ shares - (self._levels @ shares) ** 2)
-            / self.respondents
-        )
+        of_levels = self.levels**2 @ shares - (self.levels @ shares) ** 2
+        return float(of_levels) / self.respondents
 
     @property
     def variance(self) -> float:
         """The variance of the estimate, both parts."""
-        return self.shares.variance(self._levels) + self.rounding
+        return self.shares.variance(self.levels) + self.rounding
 
     @property
     def error(self) -> float:
@@ -164,98 +144,77 @@ class Mean(_OneNumber):
             Incompatible: the second range is not that of the squares of the first.
         """
         _check_squares(self, second)
-        low, high, step = (
-            float(self.range.low),
-            float(self.range.high),
-            float(self.scale.step),
-        )
-        inside = step**2 / 4
+        low, high = float(self.range.low), float(self.range.high)
+        inside = _max_rounding(self.scale)
         if self.scale.levels == 2:
             inside = max((low + high) * self.value - low * high - second.value, 0.0)
         return min(self.device_variance + inside / self.respondents, self.variance)
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        """Return an interval for the mean.
+    @property
+    def params(self) -> dict[str, float]:
+        return {"mean": self.value}
 
-        Args:
-            level: how often it holds the true mean.
-            method: "normal" (the default) or "chebyshev"; of two levels that of the share of the upper one, by any
-                method of its `conf_int`.
-            simultaneous: nothing else is told.
+    def covariance_matrix(self) -> Matrix:
+        return vector([[self.variance]])
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or a method that does not exist or does not fit.
-        """
+    @property
+    def df(self) -> float:
+        return self.shares.df
+
+    @property
+    def default_interval(self) -> str:
+        return self.shares._default_interval if self.scale.levels == 2 else "normal"
+
+    def bounds(self, request: IntervalRequest) -> Bounds | None:
+        """Return of two levels the interval of the share of the upper one, on the scale of the numbers."""
         if self.scale.levels > 2:
-            return around(
-                self.params,
-                self.bse,
-                level=level,
-                method=method,
-                degrees=self.shares.df,
-            )
-        ends = list(
-            self.shares.conf_int(
-                level=level, method=method, simultaneous=simultaneous
-            ).values()
-        )[1]
+            return None
         low, width = float(self.range.low), float(self.range.width)
-        return {self.type: Interval(*(low + width * end for end in ends))}
-
-    def _inside(self, *, level: float) -> Interval:
-        """Return the interval, cut to the range."""
-        low, high = float(self.range.low), float(self.range.high)
-        return Interval(
-            *(min(max(end, low), high) for end in self.interval("mean", level=level))
-        )
+        lows, highs = self.shares._requested_bounds(request)
+        return low + width * lows[1:], low + width * highs[1:]
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         """What looks wrong about the responses; that single levels are not known is of no importance to a mean."""
-        return tuple(each for each in self.shares.warnings if each.code != FEW)
+        cautions = self.shares.warnings
+        return tuple(caution for caution in cautions if caution.code != FEW)
 
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[Row]:
-        """Return the mean with its interval, and what the device and rounding add to its variance."""
-        row = self._row(self.conf_int(level=level, method=method)[self.type])
-        notes = (
-            f"{_where(self.scale)} Of the error the device adds {math.sqrt(self.device_variance):.4g}; people and "
-            f"rounding add {math.sqrt(self.rounding_variance):.4g}, at every ε.",
+    def describe(self) -> Description:
+        scale, ends = (
+            self.scale,
+            f"{float(self.range.low):g} to {float(self.range.high):g}",
         )
-        about: Summary[Row] = self.shares.summary(
-            level=level, simultaneous=simultaneous
+        note = (
+            f"Values lie from {ends} and are rounded to {scale.levels} levels, {float(scale.step):g} apart. Of the "
+            f"error the device adds {math.sqrt(self.device_variance):.4g}; people and rounding add "
+            f"{math.sqrt(self.rounding_variance):.4g}, at every ε."
         )
-        return replace(
-            about,
-            title=f"mean, {about.title}",
-            quantity="mean",
-            rows=(row,),
-            notes=notes,
-            warnings=self.warnings,
-            interval=method or (about.interval if self.scale.levels == 2 else "normal"),
+        of_shares = self.shares._describe(IntervalRequest())
+        title = f"mean, {of_shares.title}"
+        return dataclasses.replace(
+            of_shares, title=title, quantity="mean", notes=(note,), interval=""
         )
 
     @property
-    def _design_hash(self) -> str:
+    def design_hash(self) -> str:
         return self.shares._design_hash
 
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
         return {"shares": self.shares._source()}
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: NumberDesign | Ladder) -> Mean:
-        return mean(_remade_shares(source, design))
+    def from_source(
+        cls, source: Mapping[str, Any], design: NumberDesign | Ladder
+    ) -> Self:
+        return cls.from_shares(_read_shares(source, design))
+
+    @classmethod
+    def from_shares(cls, shares: Shares) -> Self:
+        """Return the mean of the levels; in a finite population with what rounding adds to its variance."""
+        scale, population = _scale(shares), None
+        if shares.type == TallyEvidence.type:
+            population = getattr(shares, "population", None)
+        return cls(shares, _max_rounding(scale) / population if population else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,23 +237,26 @@ class NumberEstimate(Result):
     rounding: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(
-            self, "quantiles", tuple(sorted({float(each) for each in self.quantiles}))
-        )
-        if not all(0 < each < 1 for each in self.quantiles):
+        quantiles = tuple(sorted(set(map(float, self.quantiles))))
+        object.__setattr__(self, "quantiles", quantiles)
+        if not all(0 < share < 1 for share in quantiles):
             raise InvalidRequest(
                 "a quantile lies outside (0, 1); expected numbers such as 0.5 for the median."
             )
 
     @cached_property
-    def mean(self) -> Mean:
-        """The mean by itself, with the parts of its variance."""
+    def _mean(self) -> Mean:
         return Mean(self.shares, self.rounding)
+
+    @property
+    def mean(self) -> Statistic[Mean]:
+        """The mean by itself; its model has the parts of its variance."""
+        return Statistic(self._mean)
 
     @property
     def scale(self) -> Scale:
         """The range of the numbers, and the levels that they were rounded to."""
-        return self.mean.scale
+        return self._mean.scale
 
     @property
     def respondents(self) -> int:
@@ -302,17 +264,23 @@ class NumberEstimate(Result):
         return self.shares.respondents
 
     @property
-    def warnings(self) -> tuple[Caution, ...]:
-        whole = tuple(map(float, (self.scale.range.low, self.scale.range.high)))
-        empty = [name for name, ends in self.conf_int().items() if tuple(ends) == whole]
-        return (
-            *self.mean.warnings,
-            *((_tells_nothing(self.respondents, empty),) if empty else ()),
-        )
+    def df(self) -> float:
+        return self.shares.df
 
-    @cached_property
+    @property
+    def warnings(self) -> tuple[Caution, ...]:
+        low, high = map(float, (self.scale.range.low, self.scale.range.high))
+        intervals = self.conf_int()
+        empty = [name for name, ends in intervals.items() if tuple(ends) == (low, high)]
+        text = (
+            f"{self.respondents:,} responses of this design are too few to tell anything about {', '.join(empty)}: "
+            'every value of the range would fit them. A design with goal="distribution" tells more about them.'
+        )
+        return (*self._mean.warnings, *((Caution(FEW, text),) if empty else ()))
+
+    @property
     def _levels(self) -> Vector:
-        return vector([float(level) for level in self.scale.values])
+        return self._mean.levels
 
     @property
     def _step(self) -> float:
@@ -325,40 +293,25 @@ class NumberEstimate(Result):
         Rounding adds the mean of (x − lower)(upper − x), which is a sixth of the squared step where numbers lie evenly
         between levels. It may be negative, as an unbiased estimate may.
         """
-        spread = (
-            float(self._levels**2 @ self.shares.value)
-            - self.mean.value**2
-            + self.mean.variance
-        )
-        return spread - self._step**2 / 6
+        squares, mean = float(self._levels**2 @ self.shares.value), self._mean
+        return squares - mean.value**2 + mean.variance - self._step**2 / 6
 
     @cached_property
     def _variance_error(self) -> float:
-        return math.sqrt(self.shares.variance(self._spread_weights))
+        return math.sqrt(self.shares.variance(self._variance_gradient))
 
     @property
-    def _spread_weights(self) -> Vector:
-        """How much the variance of the levels changes with each share."""
-        return vector(self._levels**2 - 2 * self.mean.value * self._levels)
+    def _variance_gradient(self) -> Vector:
+        """The derivative of the variance of the levels by each share."""
+        return vector(self._levels**2 - 2 * self._mean.value * self._levels)
 
     @property
     def params(self) -> dict[str, float]:
-        values = [
-            self.mean.value,
-            math.sqrt(max(self.variance, 0.0)),
-            *(self._quantile(q)[0] for q in self.quantiles),
-        ]
-        return dict(zip(self._names, values, strict=True))
-
-    @property
-    def bse(self) -> dict[str, float]:
-        return dict(
-            zip(
-                self._names,
-                np.sqrt(np.maximum(np.diagonal(self.cov_params()), 0.0)).tolist(),
-                strict=True,
-            )
-        )
+        deviation = math.sqrt(max(self.variance, 0.0))
+        quantiles = {
+            quantile_name(share): self._quantile(share)[0] for share in self.quantiles
+        }
+        return {"mean": self._mean.value, "sd": deviation, **quantiles}
 
     def cov_params(self) -> Matrix:
         """Return the covariance matrix, to first order; a quantile's is that between the levels around it."""
@@ -372,25 +325,11 @@ class NumberEstimate(Result):
     @property
     def slopes(self) -> Matrix:
         """The derivative of each number by each share of a level."""
-        return vector(
-            [
-                self._levels,
-                self._sd_weights,
-                *(self._quantile(q)[1] for q in self.quantiles),
-            ]
-        )
-
-    @property
-    def _names(self) -> list[str]:
-        return ["mean", "sd", *map(quantile_name, self.quantiles)]
-
-    @property
-    def _sd_weights(self) -> Vector:
         # Where the variance is small next to its error, the root of the error stands for the deviation.
-        return vector(
-            self._spread_weights
-            / (2 * math.sqrt(max(self.variance, self._variance_error, 1e-300)))
-        )
+        deviation = math.sqrt(max(self.variance, self._variance_error, 1e-300))
+        of_deviation = self._variance_gradient / (2 * deviation)
+        of_quantiles = [self._quantile(share)[1] for share in self.quantiles]
+        return vector([self._levels, of_deviation, *of_quantiles])
 
     @cached_property
     def _cumulated(self) -> Vector:
@@ -398,72 +337,46 @@ class NumberEstimate(Result):
         return np.concatenate([[0.0], np.cumsum(projection(vector(self.shares.value)))])
 
     def _quantile(self, share: float) -> tuple[float, Vector]:
-        """Return a quantile, between the levels on a straight line, and how it changes with each share.
+        """Return a quantile, between the levels on a straight line, and its derivative by each share.
 
         Why: whoever is rounded to the level l or below lies, on average, below the middle between l and the next one.
         """
-        middles = np.concatenate(
-            [
-                self._levels[:1],
-                (self._levels[1:] + self._levels[:-1]) / 2,
-                self._levels[-1:],
-            ]
-        )
-        below = self._cumulated
+        levels, below = self._levels, self._cumulated
+        middles = (levels[1:] + levels[:-1]) / 2
+        borders = np.concatenate([levels[:1], middles, levels[-1:]])
         after = max(int(np.searchsorted(below, share, side="left")), 1)
         gap = below[after] - below[after - 1]
-        part = (share - below[after - 1]) / gap
-        length = middles[after] - middles[after - 1]
-        at = np.arange(len(self._levels))
-        weights = (1 - part) * (at < after - 1) + part * (at < after)
-        return float(middles[after - 1] + part * length), vector(
-            -length / gap * weights
-        )
+        fraction = (share - below[after - 1]) / gap
+        length = borders[after] - borders[after - 1]
+        index = np.arange(len(levels))
+        weights = (1 - fraction) * (index < after - 1) + fraction * (index < after)
+        value = float(borders[after - 1] + fraction * length)
+        return value, vector(-length / gap * weights)
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> dict[str, Interval]:
-        """Return an interval for each number by name.
+    def _interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return "bracket", the mean's own interval and all values that some numbers have, and the usual ones.
 
-        Args:
-            level: how often such an interval holds the truth.
-            method: "bracket" (the default): the mean's own interval, and of spread and quantiles all values that some
-                numbers have whose rounded levels fit the responses; "normal" or "chebyshev" around the value.
-            simultaneous: let all intervals together hold with this level (Bonferroni).
-
-        Raises:
-            InvalidRequest: a level outside (0, 1), or another method.
+        A bracket of the deviation and of quantiles holds all values of numbers whose rounded levels fit the responses.
         """
-        events = len(self._names) if simultaneous else 1
-        if method not in (None, "bracket"):
-            return around(
-                self.params,
-                self.bse,
-                level=level,
-                method=method,
-                events=events,
-                degrees=self.shares.df,
-            )
-        each = one_of(events, level)
-        ends = [self.mean.interval("mean", level=each), self._sd_interval(each)]
-        ends += [self._bracket(share, each) for share in self.quantiles]
-        return dict(zip(self._names, ends, strict=True))
+        return {"bracket": self._bracket_bounds, **super()._interval_methods()}
 
-    def _sd_interval(self, confidence: float) -> Interval:
+    def _bracket_bounds(self, level: float) -> Bounds:
+        intervals = [self.mean.interval("mean", level=level), self._sd_interval(level)]
+        intervals += [self._bracket(share, level) for share in self.quantiles]
+        lows, highs = vector(intervals).T
+        return lows, highs
+
+    def _sd_interval(self, level: float) -> Interval:
         """Return all deviations that the variance of the levels allows: rounding adds from 0 to step²/4 to it."""
         of_levels = self.variance + self._step**2 / 6
-        margin = quantile(confidence, self.shares.df) * self._variance_error
-        most = float(self.scale.range.width) / 2  # half of all at each end
+        margin = quantile(level, self.df) * self._variance_error
+        largest = float(self.scale.range.width) / 2  # half of all at each end
         ends = (of_levels - margin - self._step**2 / 4, of_levels + margin)
-        low, high = (min(math.sqrt(max(end, 0.0)), most) for end in ends)
-        own = self.params["sd"]
-        return Interval(min(low, own), max(high, own))
+        low, high = (min(math.sqrt(max(end, 0.0)), largest) for end in ends)
+        deviation = self.params["sd"]
+        return Interval(min(low, deviation), max(high, deviation))
 
-    def _bracket(self, share: float, confidence: float) -> Interval:
+    def _bracket(self, share: float, level: float) -> Interval:
         """Return levels between which a quantile lies.
 
         Why: of those rounded to the level l or below, everybody at or below l is one, and nobody at or above the next
@@ -473,43 +386,24 @@ class NumberEstimate(Result):
         """
         last = len(self._levels) - 1
         cumulated = np.cumsum(self.shares.value)[:-1]
-        margins = quantile(confidence, self.shares.df) * np.array(
-            [_error(self.shares, np.arange(last + 1) <= at) for at in range(last)]
-        )
+        steps = np.tri(last, last + 1)  # who lies at or below each level
+        errors = np.sqrt([self.shares.variance(vector(step)) for step in steps])
+        margins = quantile(level, self.df) * errors
         below, above = cumulated + margins < share, cumulated - margins > share
-        low = int(
-            np.argmin(np.append(below, False))
-        )  # how many levels from below it is surely above
+        # How many levels from below it is surely above.
+        low = int(np.argmin(np.append(below, False)))
         high = last - int(np.argmin(np.append(above[::-1], False)))
-        own = self._quantile(share)[0]
+        value = self._quantile(share)[0]
         lower = self._levels[max(low - 1, 0)]
         upper = self._levels[min(high + 1, last)]
-        return Interval(min(float(lower), own), max(float(upper), own))
+        return Interval(min(float(lower), value), max(float(upper), value))
 
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[Row]:
-        """Return a table of mean, deviation and quantiles."""
-        about, own = self.shares.summary(level=level), self.mean.summary(level=level)
-        ends = self.conf_int(level=level, method=method, simultaneous=simultaneous)
-        errors = self.bse
-        rows = tuple(
-            Row(name, value, errors[name], *ends[name])
-            for name, value in self.params.items()
-        )
-        return replace(
-            own,
-            title=f"numbers, {about.title}",
-            quantity="value",
-            rows=rows,
-            notes=(*own.notes, *about.notes[1:]),
-            warnings=self.warnings,
-            interval=method or "bracket",
-            simultaneous=simultaneous,
+    def _describe(self, request: IntervalRequest) -> Description:
+        of_shares = self.shares._describe(IntervalRequest(request.level))
+        title = f"numbers, {of_shares.title}"
+        notes = (*self._mean.describe().notes, *of_shares.notes[1:])
+        return dataclasses.replace(
+            of_shares, title=title, quantity="value", notes=notes, interval=""
         )
 
     @property
@@ -524,24 +418,19 @@ class NumberEstimate(Result):
         }
 
     @classmethod
-    def _remade(cls, source: Mapping[str, Any], design: NumberDesign) -> NumberEstimate:
-        shares = cast("Estimate | SampledEstimate", _remade_shares(source, design))
+    def _remade(cls, source: Mapping[str, Any], design: NumberDesign) -> Self:
         quantiles = tuple(documents.field(source, "quantiles", list))
-        return cls(
-            shares, quantiles, float(documents.field(source, "rounding", float, int))
-        )
+        rounding = float(documents.field(source, "rounding", float, int))
+        return cls(_read_shares(source, design), quantiles, rounding)
 
 
-def _remade_shares(source: Mapping[str, Any], design: NumberDesign | Ladder) -> Shares:
-    """Make the shares of the levels again."""
-    held = documents.field(source, "shares", dict)
-    if isinstance(design, Ladder):
-        return StageEvidence.read(held, design)
-    return (
-        TallyEvidence.read(held, design)
-        if "tally" in held
-        else SampledEstimate._remade(held, design)
-    )
+def _read_shares(source: Mapping[str, Any], design: NumberDesign | Ladder) -> Any:
+    """Construct the shares of the levels."""
+    shares = documents.field(source, "shares", dict)
+    kind = TallyEvidence.type if "tally" in shares else SampledEstimate.type
+    if hasattr(design, "designs"):
+        kind = StageEvidence.type
+    return construct_result(kind, shares, design)
 
 
 def quantile_name(share: float) -> str:
@@ -586,7 +475,7 @@ def estimate(
     shares = estimate_shares(
         tally, method=method, population=population, guess=guess, inverse=inverse
     )
-    return NumberEstimate(shares, tuple(quantiles), mean(shares).rounding)
+    return NumberEstimate(shares, tuple(quantiles), Mean.from_shares(shares).rounding)
 
 
 def estimate_sampled(
@@ -630,45 +519,34 @@ def estimate_sampled(
     check_same_people(responses=responses, sampling=sampling, domain=domain, groups=by)
     rows, asked = category_values(responses, inverse), Asked.of(design)
 
-    def count(part: Any, population: int | None) -> Estimate:
-        return fitted(
-            count_categories(design, responses[part]),
-            population=population,
-            inverse=inverse,
-        )
+    def count(chosen: Any, population: int | None) -> Estimate:
+        tally = count_categories(design, responses[chosen])
+        return fitted(tally, population=population, inverse=inverse)
 
     levels = estimate_values([rows], sampling, asked, domain=domain, by=by, count=count)
-    numbers: list[NumberEstimate] = []
+    groups: list[NumberEstimate] = []
 
-    def linearize(parts: Sequence[Any]) -> list[RowValues]:
+    def linearize(masks: Sequence[Any]) -> list[RowValues]:
         factors = vector(sampling.weights**2 * sampling.finite)
-        for at, part in enumerate(parts):
-            here = part & rows.present
-            left = float(factors[here].sum() / sampling.weights[here].sum() ** 2)
-            numbers.append(
-                NumberEstimate(
-                    levels.of_group(at),
-                    tuple(quantiles),
-                    left * _most_rounding(design.scale),
-                )
-            )
-        groups = [
-            (
-                part,
-                vector(list(each.params.values())) - each.slopes @ each.shares.value,
-                each.slopes,
-            )
-            for part, each in zip(parts, numbers, strict=True)
+        for number, mask in enumerate(masks):
+            present = mask & rows.present
+            total = sampling.weights[present].sum()
+            rounding = factors[present].sum() / total**2 * _max_rounding(design.scale)
+            shares = levels.of_group(number)
+            groups.append(NumberEstimate(shares, tuple(quantiles), float(rounding)))
+        terms = [
+            (mask, group._values() - group.slopes @ group.shares.value, group.slopes)
+            for mask, group in zip(masks, groups, strict=True)
         ]
-        return [linear_values(rows, tuple(numbers[0].params), groups, design)]
+        return [linear_values(rows, tuple(groups[0].params), terms, design)]
 
-    found = estimate_values(linearize, sampling, asked, domain=domain, by=by)
+    estimates = estimate_values(linearize, sampling, asked, domain=domain, by=by)
     # Linearized values have this mean but for rounding, by which a deviation of 0 would be negative.
-    value = vector([number for each in numbers for number in each.params.values()])
-    return replace(found, value=value, evidence=tuple(numbers))
+    value = np.concatenate([group._values() for group in groups])
+    return dataclasses.replace(estimates, value=value, evidence=tuple(groups))
 
 
-def mean(shares: Shares) -> Mean:
+def mean(shares: Shares) -> Statistic[Mean]:
     """Carry an estimate of the levels over to the values; one stage's, or that of `combine`.
 
     Implements: [Pan24], §5.2, eq. (70), corrected, and for any number of levels: the sum of levels times shares.
@@ -682,100 +560,19 @@ def mean(shares: Shares) -> Mean:
         >>> round(found.value, 3), round(found.error, 3)
         (7.164, 0.335)
     """
-    scale, population = (
-        _scale(shares),
-        getattr(shares, "population", None)
-        if shares.type == TallyEvidence.type
-        else None,
-    )
-    return Mean(shares, _most_rounding(scale) / population if population else 0.0)
+    return Statistic(Mean.from_shares(shares))
 
 
-def _most_rounding(scale: Scale) -> float:
+def _max_rounding(scale: Scale) -> float:
     """Return the variance that rounding adds to one number at most: in the middle between two levels."""
     return float(scale.step) ** 2 / 4
 
 
-@dataclass(frozen=True)
-class Moments:
-    """What the estimated mean of known people does, exactly: all of them are asked, and only the devices are random.
-
-    Attributes:
-        mean: its expectation.
-        rounding: the part of its variance that rounding adds.
-        device: the part of its variance that the device adds.
-    """
-
-    mean: Fraction
-    rounding: Fraction
-    device: Fraction
-
-    @property
-    def variance(self) -> Fraction:
-        """The whole variance."""
-        return self.rounding + self.device
-
-
-def moments(range_: Range, values: Iterable[exact.Rational], design: Design) -> Moments:
-    """Return expectation and variance of the estimated mean of these values.
-
-    Implements: F14, for every two-answer design.
-
-    Raises:
-        InvalidRequest: no values, or one outside the range.
-        NotEstimable: the design does not tell the ends apart.
-
-    Example:
-        >>> from deniable.designs import warner
-        >>> moments(Range.of(0, 1), [0, "1/2", 1], warner(p="3/4"))
-        Moments(mean=Fraction(1, 2), rounding=Fraction(1, 36), device=Fraction(1, 4))
-    """
-    shares = [range_.share(exact.rational(value)) for value in values]
-    if not shares or not 0 <= min(shares) <= max(shares) <= 1:
-        raise InvalidRequest(
-            "there are no values, or some lie outside the range; expected values inside."
-        )
-    n = len(shares)
-    zero, gap = _ends(design)
-    at = [share * gap + zero for share in shares]
-    # The device's part: the variance of a response, given the end.
-    ends = (zero * (1 - zero), (zero + gap) * (1 - zero - gap))
-    device = sum(
-        (ends[0] * (1 - share) + ends[1] * share for share in shares), Fraction(0)
-    ) / (n * n * gap * gap)
-    expected = (sum(at, Fraction(0)) / n - zero) / gap
-    rounding = sum((share * (1 - share) for share in shares), Fraction(0)) / (n * n)
-    scale = range_.width**2
-    return Moments(
-        range_.low + range_.width * expected, scale * rounding, scale * device
-    )
-
-
-def from_share(range_: Range, design: Design, share: exact.Rational) -> Fraction:
-    """Return the estimated mean if this share of the responses is "high", exactly.
-
-    Raises:
-        NotEstimable: the design does not tell the ends apart.
-
-    Example:
-        >>> from deniable.designs import warner
-        >>> from_share(Range.of(0, 10), warner(p="3/4"), "1/2")
-        Fraction(5, 1)
-    """
-    zero, gap = _ends(design)
-    return (
-        range_.low
-        + range_.width * (exact.probability(share, name="share") - zero) / gap
-    )
-
-
 @dataclass(frozen=True, eq=False)
-class Spread(_OneNumber):
+class Spread(Model):
     """The variance of the values themselves, estimated from their first two moments.
 
     Attributes:
-        value: E[X²] − E[X]², corrected for what the error of the mean adds.
-        error: its standard error; an upper bound where both moments come from the same people.
         first: the mean of the values.
         second: the mean of their squares.
         same_people: whether both were asked of the same people.
@@ -783,110 +580,105 @@ class Spread(_OneNumber):
 
     type: ClassVar = "variance"
 
-    value: float
-    error: float
-    first: Mean = field(repr=False)
-    second: Mean = field(repr=False)
+    first: Mean
+    second: Mean
     same_people: bool = False
 
+    def __post_init__(self) -> None:
+        _check_squares(self.first, self.second)
+
     @property
-    def _numbers(self) -> tuple[float, float]:
-        return self.value, self.error
+    def value(self) -> float:
+        """E[X²] − E[X]², corrected for what the error of the mean adds."""
+        return self.second.value - self.first.value**2 + self.first.variance
 
-    def conf_int(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,  # noqa: ARG002 - one number
-    ) -> dict[str, Interval]:
-        """Return an interval for the variance.
+    @property
+    def error(self) -> float:
+        """Its standard error; an upper bound where both moments come from the same people."""
+        of_first = 2 * abs(self.first.value) * self.first.error
+        if self.same_people:
+            return self.second.error + of_first
+        return math.hypot(self.second.error, of_first)
 
-        Args:
-            level: how often it holds the truth.
-            method: "together" (the default): all variances of values in the range whose two means lie in intervals that
-                hold together with this level, so that it keeps the level wherever those of the means do; "normal" or
-                "chebyshev", cut at 0.
-            simultaneous: nothing else is told.
+    @property
+    def params(self) -> dict[str, float]:
+        return {"variance": self.value}
 
-        Raises:
-            InvalidRequest: a level outside (0, 1), or another method.
+    def covariance_matrix(self) -> Matrix:
+        return vector([[self.error**2]])
+
+    def interval_methods(self) -> Mapping[str, IntervalMethod]:
+        """Return "together", and the usual ones, cut at 0.
+
+        Together are all variances of values in the range whose two means lie in intervals that hold together with this
+        level, so that it keeps the level wherever those of the means do.
         """
-        if method in (None, "together"):
-            return {self.type: self._together(level)}
-        low, high = around(self.params, self.bse, level=level, method=method)[self.type]
-        return {self.type: Interval(max(low, 0.0), max(high, 0.0))}
+        around = {name: partial(self._bounds_around, name) for name in AROUND}
+        return {"together": self._joint_bounds, **around}
 
-    def _together(self, level: float) -> Interval:
-        each = one_of(2, level) if self.same_people else math.sqrt(one_of(1, level))
-        (low, high), (least, most) = (
-            mean._inside(level=each) for mean in (self.first, self.second)
+    def _bounds_around(self, method: str, level: float) -> Bounds:
+        value, error = vector([self.value]), vector([self.error])
+        low, high = bounds_around(value, error, method, level)
+        return np.maximum(low, 0.0), np.maximum(high, 0.0)
+
+    def _joint_bounds(self, level: float) -> Bounds:
+        each = one_of(2, level) if self.same_people else math.sqrt(level)
+        (low, high), (square_low, square_high) = (
+            np.clip(
+                Statistic(mean).interval("mean", level=each),
+                float(mean.range.low),
+                float(mean.range.high),
+            )
+            for mean in (self.first, self.second)
         )
         bottom, top = float(self.first.range.low), float(self.first.range.high)
         nearest = min(max(0.0, low), high)  # to 0, of the means
         middle = min(max((bottom + top) / 2, low), high)
-        largest = min(
-            most - nearest**2, (top - middle) * (middle - bottom)
-        )  # with all values at the ends of the range
-        smallest = least - max(low**2, high**2)
-        return Interval(max(min(smallest, largest), 0.0), max(largest, 0.0))
+        # With all values at the ends of the range.
+        at_ends = (top - middle) * (middle - bottom)
+        largest = min(square_high - nearest**2, at_ends)
+        smallest = square_low - max(low**2, high**2)
+        bounds = vector([[min(smallest, largest)], [largest]])
+        return np.maximum(bounds[0], 0.0), np.maximum(bounds[1], 0.0)
 
     @property
     def warnings(self) -> tuple[Caution, ...]:
         return (*self.first.warnings, *self.second.warnings)
 
-    def summary(
-        self,
-        *,
-        level: float = 0.95,
-        method: str | None = None,
-        simultaneous: bool = False,
-    ) -> Summary[Row]:
-        """Return the variance with its interval."""
-        about = self.first.summary(level=level)
-        row = self._row(self.conf_int(level=level, method=method)[self.type])
-        notes = (
-            (
-                "The error is the largest there can be: both means are of the same people.",
-            )
-            if self.same_people
-            else ()
+    def describe(self) -> Description:
+        note = (
+            "The error is the largest there can be: both means are of the same people."
         )
-        return replace(
-            about,
-            title=f"variance of the values, from two means: {about.title}",
+        of_mean = self.first.describe()
+        return dataclasses.replace(
+            of_mean,
+            title=f"variance of the values, from two means: {of_mean.title}",
             quantity="variance",
-            rows=(row,),
-            notes=notes,
-            warnings=self.warnings,
-            interval=method or "together",
-            simultaneous=simultaneous,
+            notes=(note,) if self.same_people else (),
         )
 
     @property
-    def _design_hash(self) -> str:
-        return self.first._design_hash
+    def design_hash(self) -> str:
+        return self.first.design_hash
 
-    def _source(self) -> dict[str, Any]:
+    def to_source(self) -> dict[str, Any]:
         return {
-            "first": self.first._source(),
-            "second": self.second._source(),
+            "first": self.first.to_source(),
+            "second": self.second.to_source(),
             "same_people": self.same_people,
         }
 
     @classmethod
-    def _remade(
-        cls, source: Mapping[str, Any], design: NumberDesign | Ladder
-    ) -> Spread:
-        squared = (
-            _squared_stages(design) if isinstance(design, Ladder) else design.squared
-        )
-        first = Mean._remade(documents.field(source, "first", dict), design)
-        second = Mean._remade(documents.field(source, "second", dict), squared)
-        return spread(first, second, same_people=source.get("same_people") is True)
+    def from_source(cls, source: Mapping[str, Any], design: Any) -> Self:
+        squared = getattr(design, "squared", None) or _square_stages(design)
+        first = Mean.from_source(documents.field(source, "first", dict), design)
+        second = Mean.from_source(documents.field(source, "second", dict), squared)
+        return cls(first, second, source.get("same_people") is True)
 
 
-def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
+def spread(
+    first: Statistic[Mean], second: Statistic[Mean], *, same_people: bool = False
+) -> Statistic[Spread]:
     """Estimate the variance of the values from the mean of x and the mean of x².
 
     Args:
@@ -905,15 +697,7 @@ def spread(first: Mean, second: Mean, *, same_people: bool = False) -> Spread:
         >>> round(found.value, 2), round(found.error, 2)
         (7.24, 2.72)
     """
-    _check_squares(first, second)
-    value = second.value - first.value**2 + first.variance
-    slope = 2 * abs(first.value)
-    together = (
-        second.error + slope * first.error
-        if same_people
-        else math.hypot(second.error, slope * first.error)
-    )
-    return Spread(value, together, first, second, same_people)
+    return Statistic(Spread(first.model, second.model, same_people))
 
 
 def _check_squares(first: Mean, second: Mean) -> None:
@@ -925,61 +709,23 @@ def _check_squares(first: Mean, second: Mean) -> None:
 
 
 def _scale(shares: Shares) -> Scale:
-    """Return the levels that an estimate is about."""
+    """Return the levels that an estimate is about; of a ladder, those of its stages."""
     require(
-        isinstance(shares, Estimate | SampledEstimate),
+        isinstance(shares, Result) and hasattr(shares, "design"),
         shares,
         "what the mean is of",
         "an estimate, as estimate() returns",
     )
-    design = shares.design
-    if isinstance(design, Ladder):
-        design = design.designs[0]
-    if isinstance(design, NumberDesign):
-        return design.scale
+    design = getattr(shares.design, "designs", (shares.design,))[0]
+    scale = getattr(design, "scale", None)
+    if isinstance(scale, Scale):
+        return scale
     raise Incompatible(
         "this estimate is not about the levels of a range; expected one of a design for numbers.",
         "Build the design with number_design(low, high, epsilon).",
     )
 
 
-def _tells_nothing(respondents: int, names: Sequence[str]) -> Caution:
-    text = (
-        f"{respondents:,} responses of this design are too few to tell anything about {', '.join(names)}: every value "
-        'of the range would fit them. A design with goal="distribution" tells more about them.'
-    )
-    return Caution(FEW, text)
-
-
-def _squared_stages(ladder: Ladder) -> Ladder:
-    return Ladder(
-        tuple(
-            each.squared for each in ladder.designs if isinstance(each, NumberDesign)
-        ),
-        ladder.steps,
-    )
-
-
-def _error(shares: Shares, chosen: Any) -> float:
-    return math.sqrt(shares.variance(vector(chosen)))
-
-
-def _where(scale: Scale) -> str:
-    ends = f"{float(scale.range.low):g} to {float(scale.range.high):g}"
-    return f"Values lie from {ends} and are rounded to {scale.levels} levels, {float(scale.step):g} apart."
-
-
-def _ends(design: Design) -> tuple[Fraction, Fraction]:
-    """Return how often "high" is sent by the low end, and how much more often by the high end."""
-    channel = design.channel
-    if channel.answers != 2 or channel.responses != 2:
-        raise InvalidRequest(
-            "the design has more than two answers or responses; expected one about two ends."
-        )
-    zero = channel.probability(1, given=0)
-    gap = channel.probability(1, given=1) - zero
-    if not gap:
-        raise NotEstimable(
-            "the design sends the same for both ends; expected one that tells them apart."
-        )
-    return zero, gap
+def _square_stages(ladder: Ladder) -> Ladder:
+    designs: Any = ladder.designs
+    return Ladder(tuple(design.squared for design in designs), ladder.steps)

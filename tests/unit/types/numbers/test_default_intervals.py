@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from deniable.designs import NumberDesign, number_design
+from deniable.estimates.statistics import Statistic
 from deniable.types.numbers.count import NumberTally
 from deniable.types.numbers.estimate import Mean, estimate, spread
 
@@ -25,7 +26,7 @@ PEOPLE = {
 
 
 @cache
-def means(design: NumberDesign) -> list[Mean]:
+def means(design: NumberDesign) -> list[Statistic[Mean]]:
     return [
         estimate(NumberTally(design, [N - hits, hits])).mean for hits in range(N + 1)
     ]  # type: ignore[arg-type]

@@ -24,8 +24,9 @@ from deniable.release.ledger import Ledger
 from deniable.tallies.stages import count_stages
 from deniable.types.numbers.count import NumberTally, tally
 from deniable.types.numbers.draw import round_values
-from deniable.types.numbers.estimate import estimate, from_share, mean, moments, spread
+from deniable.types.numbers.estimate import estimate, mean, spread
 from deniable.types.numbers.respond import level_of, place_of, respond, rounded
+from deniable_papers.means import from_share, moments
 from tests.support.seeded import seeded as source_named
 
 UNIT = number_design(0, 1, 1, levels=2)
@@ -102,7 +103,11 @@ def test_mean_and_spread_come_out(levels: int) -> None:
     assert spread(first, second, same_people=True).error > found.error
     low, high = found.interval("variance")
     assert 0 <= low < found.value < high
-    assert first.device_variance < first.census_variance(second) <= first.variance
+    assert (
+        first.model.device_variance
+        < first.model.census_variance(second.model)
+        <= first.model.variance
+    )
 
 
 def test_the_variance_of_a_census_is_that_of_the_moments() -> None:
@@ -112,7 +117,7 @@ def test_the_variance_of_a_census_is_that_of_the_moments() -> None:
         for power, each in ((1, two(0, 40, 4)), (2, two(0, 1600, 4)))
     )
     theory = moments(Range.of(0, 40), values.tolist(), warner(4))
-    assert first.mean.census_variance(second.mean) == pytest.approx(
+    assert first.mean.model.census_variance(second.mean.model) == pytest.approx(
         float(theory.variance), rel=0.1
     )
 
@@ -184,7 +189,7 @@ def test_people_at_different_stages_are_combined() -> None:
     stages = dn.ladder(two(0, 10, each) for each in (0.5, 2))
     columns = [["0"] * 400 + ["10"] * 600, ["0"] * 150 + ["10"] * 350 + [None] * 500]
     found = mean(combine(count_stages(stages, columns, reached=[2] * 500 + [1] * 500)))
-    assert found.respondents == 1000
+    assert found.model.respondents == 1000
     alone = mean(dn.estimate(dn.Tally(stages.designs[1], [150, 350])).shares)  # type: ignore[attr-defined]
     assert found.error < alone.error
     assert (
@@ -197,12 +202,12 @@ def test_people_at_different_stages_are_combined() -> None:
 def test_an_interval_is_that_of_the_share_carried_over() -> None:
     found = dn.estimate(tally(two(-10, 30), {"-10": 400, "30": 600})).mean
     for method in (None, "normal", "exact", "chebyshev"):
-        low, high = found.shares.interval("30", method=method, level=0.9)
+        low, high = found.model.shares.interval("30", method=method, level=0.9)
         assert found.interval("mean", method=method, level=0.9) == pytest.approx(
             (-10 + 40 * low, -10 + 40 * high)
         )
-    assert found.variance == pytest.approx(
-        found.rounding_variance + found.device_variance
+    assert found.model.variance == pytest.approx(
+        found.model.rounding_variance + found.model.device_variance
     )
     assert found.value == pytest.approx(
         float(from_share(Range.of(-10, 30), warner(1), "3/5"))
