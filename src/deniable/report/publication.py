@@ -492,7 +492,7 @@ def _sample_of(target: Any) -> str:
     words = getattr(sample, "sample", sample)
     if isinstance(words, str) and words:
         return words
-    if any(getattr(part, "weighted", False) for part in _fields(target)):
+    if any(getattr(part, "weighted", None) is True for part in _fields(target)):
         return f"{target.respondents:,} people with weights"
     samples = (_sample_of(part) for part in _fields(target) if _has_sample(part))
     return next(filter(None, samples), "")
