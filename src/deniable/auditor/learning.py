@@ -47,7 +47,7 @@ class Coder:
     stretches: bool = False
 
     @classmethod
-    def of(cls, values: NDArray[Any]) -> Coder:
+    def learn(cls, values: NDArray[Any]) -> Coder:
         """Learn which values there are."""
         distinct, counts = np.unique(values, return_counts=True)
         if len(distinct) > _MAX_VALUES // 4 and distinct.dtype.kind in "iuf":
@@ -115,7 +115,7 @@ class Score(Protocol):
         """The facts that it looks at."""
         ...
 
-    def of(self, table: Table) -> Vector:
+    def evaluate(self, table: Table) -> Vector:
         """Return the scores of a batch."""
         ...
 
@@ -141,7 +141,7 @@ class Joined:
         """The facts that it looks at."""
         return tuple(fact.column for fact in self.facts)
 
-    def of(self, table: Table) -> Vector:
+    def evaluate(self, table: Table) -> Vector:
         """Return the scores of a batch."""
         return np.asarray(self.weights[_combine_facts(self.facts, table)])
 
@@ -172,7 +172,7 @@ class Added:
         """The facts that it looks at."""
         return tuple(self.weights)
 
-    def of(self, table: Table) -> Vector:
+    def evaluate(self, table: Table) -> Vector:
         """Return the scores of a batch."""
         parts = (weights[table[name]] for name, weights in self.weights.items())
         return np.asarray(sum(parts), np.float64)

@@ -75,7 +75,7 @@ class Event:
 
     def holds(self, table: Table) -> NDArray[np.bool_]:
         """Return for which responses it comes true."""
-        scores = self.score.of(table)
+        scores = self.score.evaluate(table)
         return (scores >= self.least) & (scores <= self.most)
 
     @property
@@ -163,7 +163,7 @@ def _learn(explored: Explored, which: Which, context: CheckContext) -> None:
         if not explored.book:
             explored.seen |= seen
             explored.book |= {
-                name: Coder.of(column.values()) for name, column in seen.items()
+                name: Coder.learn(column.values()) for name, column in seen.items()
             }
         table = tables(explored.book, seen)
         for answer in np.unique(batch).tolist():
@@ -275,7 +275,7 @@ def _score_draws(
         table = tables(explored.book, seen, names)
         for pair, pair_scores in learned.items():
             for at, score in enumerate(pair_scores):
-                values = score.of(table)
+                values = score.evaluate(table)
                 sides = parts.setdefault((pair, at), ([], []))
                 for values_side, answer in zip(sides, pair, strict=True):
                     values_side.append(values[batch == answer])

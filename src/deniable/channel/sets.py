@@ -11,7 +11,7 @@ import math
 from abc import abstractmethod
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import accumulate
@@ -414,6 +414,8 @@ class Bits(Sets):
     """
 
     KIND: ClassVar[str] = "bits"
+    SIZES: ClassVar[tuple[str, ...]] = ("size",)
+    WEIGHTS: ClassVar[tuple[str, ...]] = ("hit", "stray", "total")
     size: int
     hit: int
     stray: int
@@ -428,7 +430,7 @@ class Bits(Sets):
                 raise InvalidDesign(
                     f"the weight {name} is {getattr(self, name)}; expected 0 to {self.total}."
                 )
-        lowest_terms(self, "hit", "stray", "total")
+        lowest_terms(self, *self.WEIGHTS)
         if self.sized:
             self._check_cells()
 
@@ -566,14 +568,8 @@ class Bits(Sets):
         return bits
 
     def to_body(self) -> dict[str, Any]:
-        return {
-            "kind": self.KIND,
-            "size": self.size,
-            "hit": str(self.hit),
-            "stray": str(self.stray),
-            "total": str(self.total),
-            "tally": "by size" if self.sized else "by category",
-        }
+        tally = "by size" if self.sized else "by category"
+        return {**super().to_body(), "tally": tally}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Bits:
@@ -582,11 +578,7 @@ class Bits(Sets):
             raise UnreadableFile(
                 f"the tally is {quoted(tally)}; expected 'by size' or 'by category'."
             )
-        size, hit, stray, total = (
-            documents.integer_field(body, name)
-            for name in ("size", "hit", "stray", "total")
-        )
-        return cls(size, hit, stray, total, tally == "by size")
+        return replace(super().from_body(body), sized=tally == "by size")
 
 
 class Part(NamedTuple):
@@ -625,10 +617,8 @@ class Mixture(Sets):
             raise InvalidDesign(
                 f"the sizes of sets are not all different, rising, and from 0 to {self.size}."
             )
-        if (
-            min(component.weight for component in self.parts) < 1
-            or sum(component.weight for component in self.parts) != self.total
-        ):
+        weights = [component.weight for component in self.parts]
+        if min(weights) < 1 or sum(weights) != self.total:
             raise InvalidDesign(
                 "the weights of the sizes do not add up; expected positive ones with sum 1."
             )
@@ -636,17 +626,11 @@ class Mixture(Sets):
             raise InvalidDesign(
                 "an answer is in a set more or less often than there is room for."
             )
-        common = math.gcd(
-            self.total,
-            *(
-                weight
-                for component in self.parts
-                for weight in (component.weight, component.inside)
-            ),
-        )
+        insides = (component.inside for component in self.parts)
+        common = math.gcd(self.total, *weights, *insides)
         lowest = tuple(
-            Part(component.ones, component.weight // common, component.inside // common)
-            for component in self.parts
+            Part(ones, weight // common, inside // common)
+            for ones, weight, inside in self.parts
         )
         object.__setattr__(self, "parts", lowest)
         object.__setattr__(self, "total", self.total // common)

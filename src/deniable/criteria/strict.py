@@ -153,10 +153,7 @@ def delta_curve(subject: Subject, epsilons: Iterable[Rational]) -> tuple[float, 
 
 def _worst(channel: Channel, ratio: Fraction) -> tuple[int, int, tuple[int, ...]]:
     """Return the pair of answers with the largest excess, and the responses that make it up."""
-    rows = [
-        [channel.probability(i, given=j) for j in range(channel.answers)]
-        for i in range(channel.responses)
-    ]
+    rows = channel.dense().rows
 
     def excess(pair: tuple[int, int]) -> Fraction:
         return exact.total(

@@ -294,7 +294,7 @@ class Combinations(Computed):
     def label(self, number: int) -> str:
         digits = split(number, self.sizes)
         return SEPARATOR.join(
-            part[digit] for part, digit in zip(self.parts, digits, strict=True)
+            names[digit] for names, digit in zip(self.parts, digits, strict=True)
         )
 
     def find(self, text: str) -> int | None:
@@ -303,8 +303,8 @@ class Combinations(Computed):
             return None
         pairs = zip(self._indices, names, strict=True)
         digits = [index.find(name) for index, name in pairs]
-        known = [digit for digit in digits if digit is not None]
-        return join(known, self.sizes) if len(known) == len(digits) else None
+        numbers = [digit for digit in digits if digit is not None]
+        return join(numbers, self.sizes) if len(numbers) == len(digits) else None
 
 
 def _check(labels_of_factor: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from deniable import exact
 from deniable.chance import TOTAL
-from deniable.channel import Bits, Mixture, Subset
+from deniable.channel import Bits, Mixture, Sets, Subset
 from deniable.channel.sets import MAX_COUNTED_APART, Part
 from deniable.designs import labels
 from deniable.designs.design import Design
@@ -87,7 +87,15 @@ def subset(
         share = exact.probability(p, name="p")
         channel = Subset(k, _check_t(k, t), share.numerator, share.denominator)
         _check_share(k, t, share)
-    return Design("subset", category_labels, Bitstrings(k), channel).within(epsilon)
+    return _send_sets("subset", category_labels, channel, epsilon)
+
+
+def _send_sets(
+    family: str, categories: Sequence[str], channel: Sets, epsilon: Rational | None
+) -> Design:
+    return Design(family, categories, Bitstrings(len(categories)), channel).within(
+        epsilon
+    )
 
 
 def max_weight_inside(k: int, t: int, gamma: Fraction) -> int:
@@ -299,9 +307,7 @@ def unary(
             *exact.probabilities(p=p, q=q),
             by_size=by_size,
         )
-    return Design(
-        "unary", category_labels, Bitstrings(len(category_labels)), channel
-    ).within(epsilon)
+    return _send_sets("unary", category_labels, channel, epsilon)
 
 
 @register(
@@ -359,9 +365,7 @@ def rappor(
         channel = _from_probabilities(
             len(category_labels), 1 - flip, flip, by_size=by_size
         )
-    return Design(
-        "rappor", category_labels, Bitstrings(len(category_labels)), channel
-    ).within(epsilon)
+    return _send_sets("rappor", category_labels, channel, epsilon)
 
 
 def _from_epsilon(
@@ -438,9 +442,7 @@ def mixture(categories: Labels, weights: Weights, epsilon: Rational) -> Design:
     channel = round_mixture(
         len(category_labels), _read(len(category_labels), weights), gamma
     )
-    return Design(
-        "mixture", category_labels, Bitstrings(len(category_labels)), channel
-    ).within(epsilon)
+    return _send_sets("mixture", category_labels, channel, epsilon)
 
 
 @register(
@@ -504,12 +506,8 @@ def truncated_rappor(
     weights = rappor_weights(k, flip)[1:-1]
     total_weight = sum(weights)
     sizes = {t: weight / total_weight for t, weight in enumerate(weights, start=1)}
-    return Design(
-        "truncated_rappor",
-        category_labels,
-        Bitstrings(k),
-        round_mixture(k, sizes, gamma),
-    ).within(epsilon)
+    channel = round_mixture(k, sizes, gamma)
+    return _send_sets("truncated_rappor", category_labels, channel, epsilon)
 
 
 def rappor_weights(k: int, f: Rational) -> list[Fraction]:

@@ -135,7 +135,7 @@ def factor_pairs(old: Channel, new: Channel) -> list[tuple[Channel, Channel]] | 
     if old.product is None or new.product is None:
         return None
     factors = old.product.factors, new.product.factors
-    coarse, fine = ([factor.answers for factor in side] for side in factors)
+    coarse, fine = ([factor.answers for factor in row] for row in factors)
     return list(zip(*factors, strict=True)) if coarse == fine else None
 
 

@@ -113,16 +113,13 @@ class Nested(Step):
         )
         if share is None:
             return Fraction(0)
-        common = (old & new).bit_count()
-        probability = share.free / math.comb(k, s)
-        for mass, shared in (
-            (share.near, max_overlap(s, t)),
-            (share.apart, min_overlap(s, t, k)),
-        ):
-            if common == shared:
-                probability += mass / (
-                    math.comb(t, shared) * math.comb(k - t, s - shared)
-                )
+        probability, common = Fraction(0), (old & new).bit_count()
+        for mass, shared in self._masses(share):
+            if shared is None:
+                probability += mass / math.comb(k, s)
+            elif shared == common:
+                n_sets = math.comb(t, shared) * math.comb(k - t, s - shared)
+                probability += mass / n_sets
         return probability
 
     def degrade(self, new: int, source: Source = chance.SYSTEM) -> int:

@@ -470,22 +470,22 @@ class Recoded(Step):
     def _singles(self) -> tuple[bool, bool]:
         return self.old.as_sets() is not self.old, self.new.as_sets() is not self.new
 
-    def garbling(self, old: int, new: int) -> Fraction:
+    def _as_sets(self, old: int, new: int) -> tuple[int, int]:
+        """Return a coarser and a finer response as sets, where they are numbers of single categories."""
         is_old_single, is_new_single = self._singles
-        return self.step.garbling(
-            1 << old if is_old_single else old, 1 << new if is_new_single else new
-        )
+        return 1 << old if is_old_single else old, 1 << new if is_new_single else new
+
+    def garbling(self, old: int, new: int) -> Fraction:
+        return self.step.garbling(*self._as_sets(old, new))
 
     def degrade(self, new: int, source: Source = SYSTEM) -> int:
-        is_old_single, is_new_single = self._singles
-        response = self.step.degrade(1 << new if is_new_single else new, source)
-        return response.bit_length() - 1 if is_old_single else response
+        response = self.step.degrade(self._as_sets(0, new)[1], source)
+        return response.bit_length() - 1 if self._singles[0] else response
 
     def upgrade(self, old: int, given: int, source: Source = SYSTEM) -> int:
-        is_old_single, is_new_single = self._singles
         self.chance_of(old, given)
-        response = self.step.upgrade(1 << old if is_old_single else old, given, source)
-        return response.bit_length() - 1 if is_new_single else response
+        response = self.step.upgrade(self._as_sets(old, 0)[0], given, source)
+        return response.bit_length() - 1 if self._singles[1] else response
 
     def verify(self) -> bool:
         return (self.step.old, self.step.new) == (

@@ -30,7 +30,7 @@ _MAX_HISTORIES = (
     100_000  # of responses, times answers, that are gone through: a second or two
 )
 
-Law = dict[tuple[int, ...], list[Fraction]]
+Law = dict[tuple[int, ...], Sequence[Fraction]]
 """P(responses | answer), a row for each combination of responses, the coarsest first."""
 
 
@@ -91,16 +91,16 @@ def coalition_loss(ladder: Ladder, stages: Iterable[int]) -> CoalitionLoss:
         "stages",
         "numbers of stages, counted from 0",
     )
-    held = sorted(set(stage_numbers))
-    if not held or not 0 <= held[0] <= held[-1] < len(ladder):
+    stages_held = sorted(set(stage_numbers))
+    if not stages_held or not 0 <= stages_held[0] <= stages_held[-1] < len(ladder):
         raise InvalidRequest(
-            f"the stages held are {held}; expected some of 0 to {len(ladder) - 1}."
+            f"the stages held are {stages_held}; expected some of 0 to {len(ladder) - 1}."
         )
-    best = held[-1]
+    best = stages_held[-1]
     alone = ladder.designs[best].parity
-    law = _joint_distribution(ladder, held)
+    law = _joint_distribution(ladder, stages_held)
     if law is None:
-        proved = all(step.verify() for step in ladder.steps[held[0] : best])
+        proved = all(step.verify() for step in ladder.steps[stages_held[0] : best])
         return CoalitionLoss(
             best, alone if proved else float("inf"), alone, proved, gone_through=False
         )
@@ -151,15 +151,11 @@ def _degrade_distribution(law: Law, step: Step, *, keep: bool) -> Law:
     return law_below
 
 
-def _rows(channel: Channel) -> dict[int, list[Fraction]]:
-    rows = {
-        r: [channel.probability(r, given=x) for x in range(channel.answers)]
-        for r in possible_responses(channel)
-    }
-    return {r: row for r, row in rows.items() if any(row)}
+def _rows(channel: Channel) -> dict[int, Sequence[Fraction]]:
+    return {r: row for r, row in enumerate(channel.dense().rows) if any(row)}
 
 
-def _proportional(left: list[Fraction], right: list[Fraction]) -> bool:
+def _proportional(left: Sequence[Fraction], right: Sequence[Fraction]) -> bool:
     index = next(number for number, value in enumerate(right) if value)
     return bool(left[index]) and all(
         a * right[index] == b * left[index] for a, b in zip(left, right, strict=True)

@@ -87,16 +87,16 @@ def find_place(
     find = find or find_relaxation
     for stage in stages[-1:]:
         check_same(stage, design)
-    place = _neighbours(design, stages, find)
-    if place.below is not None and place.above is not None:
-        across = find(stages[place.at - 1], stages[place.at])
-        if across is None or not place.below.composes(place.above, across):
+    position = _neighbours(design, stages, find)
+    if position.below is not None and position.above is not None:
+        across = find(stages[position.at - 1], stages[position.at])
+        if across is None or not position.below.composes(position.above, across):
             raise InvalidRequest(
                 f"{design!r} lies between two stages that are out, but they were not drawn through it; expected a "
                 "design of their own family.",
                 "Plan the whole ladder beforehand, or release stages in rising order.",
             )
-    return place
+    return position
 
 
 def _neighbours(design: Staged, stages: Sequence[Staged], find: Find) -> Place:
