@@ -86,7 +86,10 @@ def picture_of(target: Any, *, title: str = "") -> Picture:
 
 def _display(target: object, name: str, kind: str) -> Callable[..., Any]:
     """Return how the type of question displays a design or a tally."""
-    show = find_operation(getattr(target, "design", target), name)
+    design = getattr(
+        target, "design", None
+    )  # None of repeated samples, which name their type themselves
+    show = find_operation(target if design is None else design, name)
     if show is None:
         raise InvalidRequest(
             f"there is no {kind} of a {type(target).__name__}; expected a design, a tally or a result."
