@@ -226,10 +226,6 @@ NEWEST = re.compile(
 )
 
 
-@pytest.mark.xfail(
-    reason="5 name it: stub, list, and three that build or read it by name",
-    strict=True,
-)
 def test_the_newest_type_is_named_in_few_files_outside_its_folder() -> None:
     sources = [*SOURCE.rglob("*.py"), *SOURCE.rglob("*.pyi")]
     naming = [
