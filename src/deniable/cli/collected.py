@@ -8,10 +8,10 @@ import json
 import shlex
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from deniable.cli.common import console, say, tell
 from deniable.cli.reading import read_any_design
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from deniable.designs import AnyDesign
+    from deniable.documents import Sealed
     from deniable.groups.collected import CollectedColumn
     from deniable.groups.separate import SeparateTallies
     from deniable.tallies.base import AdditiveTally
@@ -67,7 +68,7 @@ class ColumnOptions:
             return {
                 column: CollectedColumn(
                     known,  # type: ignore[arg-type]
-                    self._meant(),
+                    self._symbols_of_values(),
                     tuple(self.missing),
                     self.codes,
                 )
@@ -85,7 +86,31 @@ class ColumnOptions:
             )
         return {name: columns[name] for name in self.columns or columns}
 
-    def _meant(self) -> dict[str, str]:
+    def named_question(
+        self, source: str | IO[bytes], column: str, design: AnyDesign
+    ) -> str | None:
+        """Return which question of a file is meant that names the design of its responses; None where it does not."""
+        from deniable.files.columns import DESIGN, RESPONSE, open_columns
+        from deniable.files.inputs import find_inputs
+        from deniable.tallies.files import metadata_key
+
+        first = find_inputs(source)[0].path if isinstance(source, str) else source
+        with open_columns(first, sheet=self.sheet) as opened:
+            question: str | None = None
+            if (
+                opened.has(f"{column}.{design.columns[0]}")
+                or opened.named_design(metadata_key(column)) is not None
+            ):
+                question = column
+            elif column == RESPONSE and (
+                opened.has(DESIGN) or opened.named_design(metadata_key()) is not None
+            ):
+                question = ""
+        if not isinstance(source, str):
+            source.seek(0)
+        return question
+
+    def _symbols_of_values(self) -> dict[str, str]:
         symbols: dict[str, str] = {}
         for pair in self.values:
             value, equals, symbol = pair.partition("=")
@@ -97,32 +122,7 @@ class ColumnOptions:
         return symbols
 
 
-def named_question(
-    given: Any, column: str, design: AnyDesign, sheet: str | None
-) -> str | None:
-    """Return which question of a file is meant that names the design of its responses; None where it does not."""
-    from deniable.files.columns import DESIGN, RESPONSE, open_columns
-    from deniable.files.inputs import find_inputs
-    from deniable.tallies.files import metadata_key
-
-    first = find_inputs(given)[0].path if isinstance(given, str) else given
-    with open_columns(first, sheet=sheet) as opened:
-        question: str | None = None
-        if (
-            opened.has(f"{column}.{design.columns[0]}")
-            or opened.named_design(metadata_key(column)) is not None
-        ):
-            question = column
-        elif column == RESPONSE and (
-            opened.has(DESIGN) or opened.named_design(metadata_key()) is not None
-        ):
-            question = ""
-    if not isinstance(given, str):
-        given.seek(0)
-    return question
-
-
-def read_designs(path: Path) -> list[Any]:
+def read_designs(path: Path) -> list[AnyDesign]:
     """Read the design of a file, or all that a mapping file names."""
     if path.suffix.lower() != ".toml":
         return [read_any_design(path)]
@@ -140,7 +140,7 @@ def read_stream(*, whole: bool) -> IO[bytes]:
     return io.BytesIO(sys.stdin.buffer.read()) if whole else sys.stdin.buffer
 
 
-def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> Any:
+def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> AnyTally:
     """Read a tally of one of these designs, whatever it is: of everybody, by groups, or of several columns."""
     from deniable.engines.response_files import read_tally as read_whole
     from deniable.groups.separate import SeparateTallies
@@ -159,30 +159,29 @@ def read_tally(text: bytes, designs: Sequence[AnyDesign]) -> Any:
     )
 
 
-def _has_schema(text: bytes, kind: Any) -> bool:
+def _has_schema(text: bytes, kind: type[Sealed]) -> bool:
     return f"/{kind.SCHEMA}/".encode() in text[:200]
 
 
-def plainest(tallies: SeparateTallies) -> Any:
+def plainest(tallies: SeparateTallies) -> AnyTally:
     """Return the tally of one column that was asked with one design as it is; others as they are."""
     if len(tallies.tallies) > 1 or next(iter(tallies.tallies)).device is not None:
         return tallies
-    return tallies[tallies.columns[0]]
+    return cast("AnyTally", tallies[tallies.columns[0]])
 
 
-def added(tallies: Iterable[Any]) -> Any:
+def added(tallies: Sequence[Any]) -> Any:
     """Return the sum of tallies.
 
     Raises:
         IncompatibleTallies: some are by group or column, or with weights, and others are not.
     """
-    terms = list(tallies)
-    if len({type(term) for term in terms}) > 1:
+    if len(set(map(type, tallies))) > 1:
         raise IncompatibleTallies(
             "some tallies are by group or column, or with weights, and others are not; expected all in one way.",
             "Count all files with the same --by, --column and --weights, or none.",
         )
-    return sum(terms[1:], start=terms[0])
+    return sum(tallies[1:], start=tallies[0])
 
 
 def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> None:
@@ -213,7 +212,7 @@ def tell_unknown(unknown: dict[str, Counter[str]], designs: Sequence[Any]) -> No
             say(f"If they are meant so, say it, with all other values: {words:.400}")
 
 
-def tell_declared(tally: Any) -> None:
+def tell_declared(tally: AnyTally) -> None:
     """Tell that the design was declared, where it was."""
     declared = [getattr(count, "declared", None) for _, count in _titled(tally)]
     rows = sum(count.rows for count in declared if count is not None)
@@ -298,16 +297,14 @@ class SeparateResults:
     def print(self, show: Callable[[Any], None]) -> None:
         """Print every estimate under what it is of."""
         for column, group, result in self.rows:
-            console().print(
-                ", ".join([column, *_words(group)]), markup=False, style="bold"
-            )
+            tell(", ".join([column, *_words(group)]), style="bold")
             if isinstance(result, NotEstimable):
-                console().print(f"No estimate: {result.problem}", markup=False)
+                tell(f"No estimate: {result.problem}")
             else:
                 show(result)
             console().print()
 
-    def to_json(self, told: dict[str, Any]) -> str:
+    def to_json(self, options: dict[str, Any]) -> str:
         """Return all of them as JSON."""
         rows = [
             {
@@ -316,14 +313,14 @@ class SeparateResults:
                 **(
                     {"problem": result.problem}
                     if isinstance(result, NotEstimable)
-                    else {"result": json.loads(result.to_json(**told))}
+                    else {"result": json.loads(result.to_json(**options))}
                 ),
             }
             for column, group, result in self.rows
         ]
         return json.dumps({"estimates": rows}, ensure_ascii=False, indent=2)
 
-    def written(self, path: Path, told: dict[str, Any]) -> str:
+    def written(self, path: Path, options: dict[str, Any]) -> str:
         """Return what a file of this name holds: JSON, or CSV with a line for each number of each column.
 
         Raises:
@@ -331,14 +328,14 @@ class SeparateResults:
         """
         ending = path.suffix.lower()
         if ending == ".json":
-            return self.to_json(told)
+            return self.to_json(options)
         if ending != ".csv":
             raise InvalidRequest(
                 f"cannot write several estimates to {path.name}; expected .json or .csv."
             )
-        return self._csv(told)
+        return self._csv(options)
 
-    def _csv(self, told: dict[str, Any]) -> str:
+    def _csv(self, options: dict[str, Any]) -> str:
         from deniable.files.cells import safe_cell
 
         lines: list[dict[str, Any]] = []
@@ -351,7 +348,7 @@ class SeparateResults:
                 lines += [
                     labels | line
                     for line in csv.DictReader(
-                        io.StringIO(result.summary(**told).to_csv())
+                        io.StringIO(result.summary(**options).to_csv())
                     )
                 ]
         out = io.StringIO()
@@ -366,9 +363,9 @@ def _fitted(
     tallies: SeparateTallies, fit: Callable[[Any], Any]
 ) -> Iterator[tuple[str, dict[str, Any], Any]]:
     for column in tallies.columns:
-        for group, counted in _groups(tallies, column):
+        for group, counts in _groups(tallies, column):
             try:
-                yield column, group, fit(counted)
+                yield column, group, fit(counts)
             except NotEstimable as error:
                 yield column, group, error
 

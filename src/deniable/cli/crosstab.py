@@ -87,7 +87,9 @@ def _responses(
         "codes": asked.codes,
         "sheet": sheet,
     }
-    question = collected.named_question(str(file), column, design, sheet)
+    question = collected.ColumnOptions(file, sheet=sheet).named_question(
+        str(file), column, design
+    )
     if question is not None:
         tally_file(
             design, file, question=question

@@ -107,24 +107,6 @@ class ParameterHelp(NamedTuple):
 
 
 _NO_HELP = ParameterHelp("", "")
-_SHARED = {  # what parameters of these names mean in every command
-    "address": ParameterHelp(
-        "", "public base URL of the collector, such as https://survey.example."
-    ),
-    "as_json": ParameterHelp("", "print JSON for programs on stdout."),
-    "buyer": ParameterHelp("", "who buys; '*' in a consent is anybody."),
-    "database": ParameterHelp(
-        "", "a file for SQLite, or postgresql://…; by default deniable.db."
-    ),
-    "design": ParameterHelp("", "a design, as written by `deniable design`."),
-    "force": ParameterHelp("", "overwrite files that exist."),
-    "level": ParameterHelp("", "confidence level of the intervals."),
-    "name": ParameterHelp("", "the name of a survey."),
-    "path": ParameterHelp("LEDGER", "a ledger, as made by `deniable release open`."),
-    "question": ParameterHelp("", "the name of a question."),
-    "settings": ParameterHelp("", "a TOML file with any of these settings, and more."),
-    "sheet": ParameterHelp("NAME", "of a workbook: which sheet."),
-}
 
 
 def parameter_help(function: Callable[..., object]) -> dict[str, ParameterHelp]:
@@ -143,6 +125,28 @@ def parameter_help(function: Callable[..., object]) -> dict[str, ParameterHelp]:
         name: ParameterHelp(metavar, " ".join(text.split()))
         for name, metavar, text in lines
     }
+
+
+def _shared() -> None:
+    """State what parameters of these names mean in every command.
+
+    Args:
+        address: public base URL of the collector, such as https://survey.example.
+        as_json: print JSON for programs on stdout.
+        buyer: who buys; '*' in a consent is anybody.
+        database: a file for SQLite, or postgresql://…; by default deniable.db.
+        design: a design, as written by `deniable design`.
+        force: overwrite files that exist.
+        level: confidence level of the intervals.
+        name: the name of a survey.
+        path (LEDGER): a ledger, as made by `deniable release open`.
+        question: the name of a question.
+        settings: a TOML file with any of these settings, and more.
+        sheet (NAME): of a workbook: which sheet.
+    """
+
+
+_SHARED = parameter_help(_shared)
 
 
 def command_help(function: Callable[..., object]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +31,10 @@ from deniable.rendering.terminal import to_rich
 from deniable.types.strings.design import CohortDesign
 
 if TYPE_CHECKING:
-    from deniable.documents import HashedDocument
+    from deniable.documents import HashedDocument, Response
     from deniable.release.book import Staged
-    from deniable.release.ledger import Released, Standing
+    from deniable.release.ledger import Standing
+
 
 app = command_list(
     "Give out an answer in stages, and never pay twice: a ledger keeps what is out and what it cost."
@@ -123,7 +125,16 @@ def stage(
         else number - 1
     )
     with Ledger.open(path) as ledger:
-        _tell(ledger.release(question, requested, to=to), as_json=as_json)
+        released = ledger.release(question, requested, to=to)
+    receipt, fresh = released.receipt, {"fresh": released.fresh}
+    spent, total = (
+        formats.epsilon(epsilon, 6)
+        for epsilon in (receipt.epsilon_after, receipt.total_after)
+    )
+    message = f"ε = {spent} is spent on {receipt.question!r}, {total} in all"
+    if not released.fresh:
+        message = f"released before; {message}"
+    _print_release(released.response, receipt, fresh, message, as_json=as_json)
 
 
 @app.add
@@ -304,22 +315,10 @@ def sell(
     """
     with Ledger.open(path) as ledger:
         sale = Market(ledger).sell(question, buyer, number - 1)
-    if as_json:
-        documents = {
-            "response": sale.response.to_json(),
-            "receipt": sale.receipt.to_json(),
-        }
-        print_json(
-            {
-                **{name: json.loads(text) for name, text in documents.items()},
-                "price": str(sale.price),
-            }
-        )
-        return
-    typer.echo(sale.response.to_json())
-    say(
-        f"{buyer!r} owes {sale.price} {sale.receipt.details.get('currency', '')}".rstrip()
-    )
+    owed = f"{sale.price} {sale.receipt.details.get('currency', '')}".rstrip()
+    price = {"price": str(sale.price)}
+    message = f"{buyer!r} owes {owed}"
+    _print_release(sale.response, sale.receipt, price, message, as_json=as_json)
 
 
 def _read_about(paths: list[Path]) -> Staged | Ladder:
@@ -345,27 +344,22 @@ def _has_schema(text: bytes, kind: type[HashedDocument]) -> bool:
     return f'"deniable/{kind.SCHEMA}/'.encode() in text[:200]
 
 
-def _tell(released: Released, *, as_json: bool) -> None:
-    receipt = released.receipt
+def _print_release(
+    response: Response,
+    receipt: Receipt,
+    facts: Mapping[str, object],
+    message: str,
+    *,
+    as_json: bool,
+) -> None:
+    """Print the response that may leave; as JSON with its receipt and further facts."""
     if as_json:
-        documents = {
-            "response": released.response.to_json(),
-            "receipt": receipt.to_json(),
-        }
-        print_json(
-            {
-                **{name: json.loads(text) for name, text in documents.items()},
-                "fresh": released.fresh,
-            }
-        )
+        documents = {"response": response.to_json(), "receipt": receipt.to_json()}
+        bodies = {name: json.loads(text) for name, text in documents.items()}
+        print_json({**bodies, **facts})
         return
-    typer.echo(released.response.to_json())
-    spent, total = (
-        formats.epsilon(epsilon, 6)
-        for epsilon in (receipt.epsilon_after, receipt.total_after)
-    )
-    cost = f"ε = {spent} is spent on {receipt.question!r}, {total} in all"
-    say(cost if released.fresh else f"released before; {cost}")
+    typer.echo(response.to_json())
+    say(message)
 
 
 def _compare(ledger: Path, history: Path) -> None:

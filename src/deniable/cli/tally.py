@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, cast
 
 from deniable.cli import collected
 from deniable.cli.common import CommandOutput, guarded, progress, say
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from deniable.designs import AnyDesign
     from deniable.groups.collected import CollectedColumn
     from deniable.groups.separate import SeparateTallies
+    from deniable.tallies.base import AdditiveTally
 
 
 @guarded
@@ -55,13 +58,13 @@ def tally(
         threads (1…): how many threads count; by default one for each core.
         out: write the tally to this file.
     """
-    words = collected.ColumnOptions(
+    options = collected.ColumnOptions(
         design, column or (), value or (), missing or (), codes is True, sheet
     )
-    single = None if words.mapped else read_any_design(design)
-    if single is not None and column and len(column) > 1:
+    single = None if options.mapped else read_any_design(design)
+    if single is not None and len(options.columns) > 1:
         raise InvalidRequest(
-            f"there are {len(column)} of --column and one design; expected one.",
+            f"there are {len(options.columns)} of --column and one design; expected one.",
             "For several columns write a mapping file, which names the design of each, and hand it over as DESIGN.",
         )
     if len({Path(path).resolve() for path in responses}) < len(responses):
@@ -70,137 +73,132 @@ def tally(
         raise InvalidRequest(
             "--weights goes with one design; expected no mapping file."
         )
-    counting = _Counting(words, single, by or [], codes, threads, weights)
-    total = collected.added([counting.count(path) for path in responses])
-    collected.tell_unknown(counting.unknown, counting.designs)
+    counter = _FileCounter(options, single, by or [], codes, threads, weights)
+    total = collected.added([counter.count(path) for path in responses])
+    collected.tell_unknown(counter.unknown, counter.designs)
     output.deliver(total.to_json(indent=2), lambda: collected.print_tallies(total))
     collected.tell_declared(total)
 
 
-class _Counting:
+@dataclass
+class _FileCounter:
     """Counts one file after another, and keeps which values were no symbols."""
 
-    def __init__(
-        self,
-        words: collected.ColumnOptions,
-        known: AnyDesign | None,
-        by: list[str],
-        codes: bool | None,
-        threads: int | None,
-        weights: str | None,
-    ) -> None:
-        self.unknown: dict[str, Counter[str]] = {}
-        self.designs: list[Any] = (
-            collected.read_designs(words.design) if known is None else [known]
-        )
-        self._words = words
-        self._known = known
-        self._by = by
-        self._codes = codes
-        self._threads = threads or os.cpu_count() or 1
-        self._weights = weights
+    options: collected.ColumnOptions
+    design: AnyDesign | None
+    by: list[str]
+    codes: bool | None
+    threads: int | None
+    weights: str | None
+    unknown: dict[str, Counter[str]] = field(default_factory=dict)
 
-    def count(self, path: str) -> Any:
+    @cached_property
+    def designs(self) -> list[AnyDesign]:
+        """All designs that columns may be of."""
+        if self.design is not None:
+            return [self.design]
+        return collected.read_designs(self.options.design)
+
+    def count(self, path: str) -> collected.AnyTally:
+        """Count a file, or read a tally."""
         if path.lower().endswith(".json"):
             return collected.read_tally(Path(path).read_bytes(), self.designs)
-        source: Any = path
+        options, source = self.options, cast("str | IO[bytes]", path)
         if path == "-":
-            source = collected.read_stream(
-                whole=self._known is None or bool(self._words.columns)
-            )
-        if self._known is None:
-            return self._mapped(source, path)
-        words = self._words
+            whole = self.design is None or bool(options.columns)
+            source = collected.read_stream(whole=whole)
+        if self.design is None:
+            return self._count_mapped(source, path)
         question = (
-            ""
-            if not words.columns
-            else collected.named_question(
-                source, words.columns[0], self._known, words.sheet
-            )
+            options.named_question(source, options.columns[0], self.design)
+            if options.columns
+            else ""
         )
         if question is not None:
-            return self._ours(self._known, source, path, question)
-        tally = collected.plainest(
-            self._elsewhere(words.questions(self._known), source, path)
-        )
-        return tally if self._weights is None else self._weighed(tally, source)
+            return self._count_named(self.design, source, path, question)
+        columns = options.questions(self.design)
+        tally = collected.plainest(self._count_declared(columns, source, path))
+        return tally if self.weights is None else self._weigh(tally, columns, source)
 
-    def _mapped(self, given: Any, path: str) -> Any:
+    def _count_mapped(self, source: str | IO[bytes], path: str) -> collected.AnyTally:
         """Count columns with a design each; where a file names that of a column, under it alone."""
         from deniable.groups.separate import SeparateTallies, TallyKey
 
-        elsewhere, ours = {}, {}
-        for column, column_options in self._words.questions(None).items():
+        declared, named = {}, {}
+        for column, column_options in self.options.questions(None).items():
             design = column_options.designs.get(None)
-            sheet = self._words.sheet
-            question = (
-                None
-                if design is None
-                else collected.named_question(given, column, design, sheet)
-            )
+            question = None
+            if design is not None:
+                question = self.options.named_question(source, column, design)
             if design is None or question is None:
-                elsewhere[column] = column_options
+                declared[column] = column_options
                 continue
-            ours[TallyKey(column)] = self._ours(design, given, path, question)
-        tallies = SeparateTallies(ours)
-        return collected.plainest(
-            tallies + self._elsewhere(elsewhere, given, path) if elsewhere else tallies
-        )
+            named[TallyKey(column)] = self._count_named(design, source, path, question)
+        tallies = SeparateTallies(named)
+        if declared:
+            tallies += self._count_declared(declared, source, path)
+        return collected.plainest(tallies)
 
-    def _ours(self, design: AnyDesign, given: Any, path: str, question: str) -> Any:
+    def _count_named(
+        self, design: AnyDesign, source: str | IO[bytes], path: str, question: str
+    ) -> AdditiveTally[Any]:
         """Count a file that names the design of its responses."""
         from deniable.engines import Local
         from deniable.engines.files import tally_file
 
-        words = self._words
-        if words.values or words.missing or words.sheet:
+        options = self.options
+        if options.values or options.missing or options.sheet:
             why = (
                 "this one names its design; expected none of them"
-                if words.columns
+                if options.columns
                 else "expected --column with them"
             )
             raise InvalidRequest(
                 f"--value, --missing and --sheet are for files that were collected elsewhere; {why}."
             )
-        options: dict[str, Any] = {
-            "question": question,
-            "codes": self._codes,
-            "weights": self._weights,
-        }
         with progress(f"counting {Path(path).name}") as report:
-            return tally_file(
+            tally: AdditiveTally[Any] = tally_file(
                 design,
-                given,
-                by=self._by,
-                engine=Local(threads=self._threads),
+                source,
+                by=self.by,
+                engine=Local(threads=self.threads or os.cpu_count() or 1),
                 progress=report,
-                **options,
+                question=question,
+                codes=self.codes,
+                weights=self.weights,
             )
+        return tally
 
-    def _elsewhere(
-        self, questions: Mapping[str, CollectedColumn], given: Any, path: str
+    def _count_declared(
+        self,
+        columns: Mapping[str, CollectedColumn],
+        source: str | IO[bytes],
+        path: str,
     ) -> SeparateTallies:
-        """Count a file that does not."""
+        """Count a file that names no design."""
         from deniable.groups.collected import count_columns
 
         with progress(f"counting {Path(path).name}") as report:
             count = count_columns(
-                questions, given, by=self._by, sheet=self._words.sheet, progress=report
+                columns,
+                source,
+                by=self.by,
+                sheet=self.options.sheet,
+                progress=report,
             )
-        for column, counted in count.unknown.items():
-            self.unknown.setdefault(column, Counter()).update(counted)
+        for column, values in count.unknown.items():
+            self.unknown.setdefault(column, Counter()).update(values)
         return count.tallies
 
-    def _weighed(self, tally: Any, given: Any) -> Any:
+    def _weigh(
+        self,
+        tally: Any,
+        columns: Mapping[str, CollectedColumn],
+        source: str | IO[bytes],
+    ) -> collected.AnyTally:
         """Count the same rows with the weights that stand beside them."""
         from deniable.groups.collected import weigh
 
-        ((column, column_options),) = self._words.questions(self._known).items()
-        return weigh(
-            tally,
-            column_options,
-            given,
-            column,
-            str(self._weights),
-            sheet=self._words.sheet,
-        )
+        ((column, column_options),) = columns.items()
+        weights, sheet = str(self.weights), self.options.sheet
+        return weigh(tally, column_options, source, column, weights, sheet=sheet)

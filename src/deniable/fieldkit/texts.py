@@ -13,7 +13,7 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from functools import cache
 from importlib.resources import files
-from itertools import accumulate
+from itertools import accumulate, islice, product
 from string import ascii_uppercase
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from deniable.survey.disclosure import Disclosure, epsilon_words
 LANGUAGES = ("en", "de", "es", "fr")
 """The languages that kits are written in."""
 
-_MOST_ITEMS = 4  # of one kind in the quiz: people are to be asked, not examined
+_MAX_ITEMS = 4  # of one kind in the quiz: people are to be asked, not examined
 
 
 class QuizItem(NamedTuple):
@@ -89,6 +89,10 @@ class PaperTexts:
         """The sentences of the kit."""
         return _catalogue(self.language)
 
+    def fill(self, section: str, name: str, **values: object) -> str:
+        """Return a sentence of the kit, with values in its places."""
+        return fill(self.words[section][name], **values)
+
     def _labels(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return what names are called: as in the language where it has a word for each, else as they are."""
         symbol_words = self.spoken.words["symbols"]
@@ -122,34 +126,37 @@ class PaperTexts:
 
     def _revealed(self) -> tuple[str, ...]:
         """Tell what a response reveals at most, and what it proves."""
-        proves = self.words["consent"]["proves"]
         return (
             *Disclosure.of_response(self.device.design).response_words(self.spoken),
             *(
-                fill(proves, symbol=symbol, answer=self.categories[x])
+                self.fill("consent", "proves", symbol=symbol, answer=self.categories[x])
                 for y, symbol in enumerate(self.symbols)
                 for x in self.excluded(y)
             ),
         )
 
     def _proof_items(self) -> Iterator[QuizItem]:
-        words = self.words["quiz"]
         for y, symbol in enumerate(self.symbols):
             out = " / ".join(self.categories[x] for x in self.excluded(y))
-            right = fill(words["yes_answer"], answer=out) if out else words["no_answer"]
-            yield QuizItem(fill(words["proof"], symbol=symbol), right)
+            right = self.fill("quiz", "yes_answer" if out else "no_answer", answer=out)
+            yield QuizItem(self.fill("quiz", "proof", symbol=symbol), right)
+
+    def _seen_item(self) -> QuizItem:
+        words = self.words["quiz"]
+        return QuizItem(words["seen"], words["seen_answer"])
+
+    def _pairs(self) -> Iterator[tuple[int, int, dict[str, str]]]:
+        """Yield each answer with each symbol, by number and by what they are called."""
+        for x, answer in enumerate(self.categories):
+            for y, symbol in enumerate(self.symbols):
+                yield x, y, {"answer": answer, "symbol": symbol}
 
     def _chances(self) -> Iterator[str]:
         """Tell every probability of the design."""
-        design, cell = self.device.design, self.words["facts"]["chance"]
-        for x, answer in enumerate(self.categories):
-            for y, symbol in enumerate(self.symbols):
-                yield fill(
-                    cell,
-                    answer=answer,
-                    symbol=symbol,
-                    chance=str(design.channel.probability(y, given=x)),
-                )
+        channel = self.device.design.channel
+        for x, y, names in self._pairs():
+            chance = channel.probability(y, given=x)
+            yield self.fill("facts", "chance", chance=chance, **names)
 
 
 @dataclass(frozen=True)
@@ -174,8 +181,8 @@ class DeviceTexts(PaperTexts):
 
     def count(self, number: int) -> str:
         """Write a number of outcomes, out of all."""
-        count_text = fill(
-            self.words["sheet"]["count"], count=number, total=self.device.outcomes
+        count_text = self.fill(
+            "sheet", "count", count=number, total=self.device.outcomes
         )
         return count_text.replace(" ", "\u00a0")  # which is not broken over two lines
 
@@ -190,15 +197,13 @@ class DeviceTexts(PaperTexts):
 
     def rule(self, instruction: Instruction) -> str:
         """Return what an instruction tells people to say."""
-        words = self.words["rule"]
         if instruction.forced:
-            return fill(words["say"], symbol=self.symbols[instruction.says[0]])
+            return self.fill("rule", "say", symbol=self.symbols[instruction.says[0]])
         if self.truthful(instruction):
-            return str(words["truth"])
-        pairs = zip(self.categories, instruction.says, strict=True)
+            return self.fill("rule", "truth")
         return " ".join(
-            fill(words["each"], answer=answer, symbol=self.symbols[y])
-            for answer, y in pairs
+            self.fill("rule", "each", answer=answer, symbol=self.symbols[y])
+            for answer, y in zip(self.categories, instruction.says, strict=True)
         )
 
     @property
@@ -212,15 +217,16 @@ class DeviceTexts(PaperTexts):
 
     def handling(self) -> str:
         """Return how the device is put together and used, for its sheet."""
-        return fill(
-            self.words["sheet"][self.how],
+        return self.fill(
+            "sheet",
+            self.how,
             total=self.device.outcomes,
             tosses=self.tosses,
         )
 
     def request(self) -> str:
         """Return how the interviewer asks for the device to be used."""
-        return fill(self.words["script"][self.how], tosses=self.tosses)
+        return self.fill("script", self.how, tosses=self.tosses)
 
     def shown(self, outcome: int) -> str:
         """Tell how one of the outcomes, counted from 0, looks to whoever holds the device."""
@@ -237,36 +243,25 @@ class DeviceTexts(PaperTexts):
 
     def facts(self) -> tuple[str, ...]:
         """Tell what the device is in numbers, how far it is from what was asked for, and what to tally with."""
-        words, device = self.words["facts"], self.device
-        far = (
-            words["exact"]
-            if device.exact
-            else fill(words["distance"], points=self.points())
-        )
-        requested_text, attained_text = (
+        device = self.device
+        requested, attained = (
             epsilon_words(design.epsilon, self.spoken)
             for design in (device.asked, device.design)
         )
-        epsilon = fill(words["epsilon"], epsilon=attained_text, asked=requested_text)
+        difference = "exact" if device.exact else "distance"
         return (
-            fill(words["outcomes"], total=device.outcomes),
+            self.fill("facts", "outcomes", total=device.outcomes),
             *self._cells(),
-            far,
-            epsilon,
-            words["tally"],
+            self.fill("facts", difference, points=self.points()),
+            self.fill("facts", "epsilon", epsilon=attained, asked=requested),
+            self.fill("facts", "tally"),
         )
 
     def _cells(self) -> Iterator[str]:
-        for x, answer in enumerate(self.categories):
-            for y, symbol in enumerate(self.symbols):
-                count, total = self.said(y, x), self.device.outcomes
-                yield fill(
-                    self.words["facts"]["cell"],
-                    answer=answer,
-                    symbol=symbol,
-                    count=count,
-                    total=total,
-                )
+        total = self.device.outcomes
+        for x, y, names in self._pairs():
+            count = self.said(y, x)
+            yield self.fill("facts", "cell", count=count, total=total, **names)
 
     def points(self) -> str:
         """Return the largest difference from what was asked for in percentage points, rounded up."""
@@ -297,36 +292,26 @@ class DeviceTexts(PaperTexts):
         )
 
     def _odds(self) -> Iterator[str]:
-        words, total = self.words["consent"], self.device.outcomes
+        total, n_lies = self.device.outcomes, 0
         for instruction in self.device.instructions:
-            if instruction.forced or self.truthful(instruction):
-                kind = "forced" if instruction.forced else "truth"
-                yield fill(
-                    words[kind],
-                    count=instruction.count,
-                    total=total,
-                    symbol=self.symbols[instruction.says[0]],
-                )
-        n_lies = sum(
-            instruction.count
-            for instruction in self.device.instructions
-            if not instruction.forced and not self.truthful(instruction)
-        )
+            if not instruction.forced and not self.truthful(instruction):
+                n_lies += instruction.count
+                continue
+            yield self.fill(
+                "consent",
+                "forced" if instruction.forced else "truth",
+                count=instruction.count,
+                total=total,
+                symbol=self.symbols[instruction.says[0]],
+            )
         if n_lies:
-            yield fill(words["depends"], count=n_lies, total=total)
+            yield self.fill("consent", "depends", count=n_lies, total=total)
 
     def quiz(self) -> tuple[QuizItem, ...]:
         """Return the questions of the quiz with their right answers."""
-        words = self.words["quiz"]
         kinds = (self._outcome_items(), self._count_items(), self._proof_items())
-        return (
-            *(
-                item
-                for kind in kinds
-                for item, _ in zip(kind, range(_MOST_ITEMS), strict=False)
-            ),
-            QuizItem(words["seen"], words["seen_answer"]),
-        )
+        items = [item for kind in kinds for item in islice(kind, _MAX_ITEMS)]
+        return (*items, self._seen_item())
 
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said on an outcome; where it is forced, of somebody for whom something else is true."""
@@ -343,8 +328,9 @@ class DeviceTexts(PaperTexts):
                     x,
                 ),
             )
-            question = fill(
-                self.words["quiz"]["outcome"],
+            question = self.fill(
+                "quiz",
+                "outcome",
                 shown=self.shown(first),
                 answer=self.categories[answer],
             )
@@ -354,8 +340,7 @@ class DeviceTexts(PaperTexts):
         """Ask on how many outcomes a symbol is said where the first and where the last answer is true."""
         for answer in (0, len(self.categories) - 1):
             symbol = len(self.symbols) - 1
-            question = fill(
-                self.words["quiz"]["count"],
+            question = self.fill("quiz", "count",
                 total=self.device.outcomes, answer=self.categories[answer], symbol=self.symbols[symbol],
             )  # fmt: skip
             yield QuizItem(question, str(self.said(symbol, answer)))
@@ -399,43 +384,35 @@ class PairTexts(PaperTexts):
 
     def facts(self) -> tuple[str, ...]:
         """Tell the share of the harmless question, the probabilities, and what they rest on."""
-        words, share = self.words["facts"], self.device.harmless.share
         epsilon = epsilon_words(self.device.design.epsilon, self.spoken)
         return (
-            _format_share(self, share),
+            _format_share(self, self.device.harmless.share),
             *self._chances(),
-            words["holds"],
-            words["secret"],
-            fill(words["epsilon"], epsilon=epsilon),
-            words["tally"],
+            self.fill("facts", "holds"),
+            self.fill("facts", "secret"),
+            self.fill("facts", "epsilon", epsilon=epsilon),
+            self.fill("facts", "tally"),
         )
 
     def consent(self) -> tuple[str, ...]:
         """Return the consent text: what is said, against whom it holds, and what it reveals at most."""
         words, (first, second) = self.words["consent"], self.symbols
-        device = fill(words["device"], first=first, second=second)
+        device = self.fill("consent", "device", first=first, second=second)
         return (words["free"], device, words["seen"], *self._revealed(), words["apart"])
 
     def quiz(self) -> tuple[QuizItem, ...]:
         """Return the questions of the quiz with their right answers: all four pairs of answers, and what is proved."""
-        words = self.words["quiz"]
-        pairs = (
-            QuizItem(
-                fill(
-                    words["outcome"],
-                    answer=self.categories[answer],
-                    harmless=self.categories[harmless],
-                ),
-                self.symbols[self.device.says(answer, harmless)],
+        items = []
+        for answer, harmless in product((1, 0), repeat=2):
+            question = self.fill(
+                "quiz",
+                "outcome",
+                answer=self.categories[answer],
+                harmless=self.categories[harmless],
             )
-            for answer in (1, 0)
-            for harmless in (1, 0)
-        )
-        return (
-            *pairs,
-            *self._proof_items(),
-            QuizItem(words["seen"], words["seen_answer"]),
-        )
+            right = self.symbols[self.device.says(answer, harmless)]
+            items.append(QuizItem(question, right))
+        return (*items, *self._proof_items(), self._seen_item())
 
 
 @dataclass(frozen=True)
@@ -462,26 +439,22 @@ class ChoosingTexts(DeviceTexts):
         for name, instruction in zip(
             ("first", "second"), self.device.instructions, strict=True
         ):
-            yield fill(
-                self.words["consent"][name],
-                count=instruction.count,
-                total=self.device.outcomes,
-            )
+            count, total = instruction.count, self.device.outcomes
+            yield self.fill("consent", name, count=count, total=total)
 
     def _outcome_items(self) -> Iterator[QuizItem]:
         """Ask what is said where the device chooses a question, of somebody to whom the other one is otherwise."""
         starts = (0, self.device.instructions[0].count)
         for start, chosen in zip(starts, (0, 1), strict=True):
             for answer in (1, 0):
-                question = fill(
-                    self.words["quiz"]["outcome"],
+                question = self.fill("quiz", "outcome",
                     shown=self.shown(start), answer=self.categories[answer], harmless=self.categories[1 - answer],
                 )  # fmt: skip
                 yield QuizItem(question, self.categories[(answer, 1 - answer)[chosen]])
 
     def _count_items(self) -> Iterator[QuizItem]:
         """Ask on how many outcomes the harmless question is answered."""
-        question = fill(self.words["quiz"]["count"], total=self.device.outcomes)
+        question = self.fill("quiz", "count", total=self.device.outcomes)
         yield QuizItem(question, str(self.device.instructions[1].count))
 
 
