@@ -30,11 +30,11 @@ COMMANDS = {
     "respond": ("respond", "Draw a response for each answer, with secure randomness."),
     "tally": ("tally", "Count the responses of one file or of several, which add up."),
     "tally-query": (
-        "warehouses",
+        "tally",
         "Print the SQL query that counts the responses in a table of a database.",
     ),
     "tally-result": (
-        "warehouses",
+        "tally",
         "Read the counts that the query of `deniable tally-query` returned.",
     ),
     "estimate": (

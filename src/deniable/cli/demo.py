@@ -35,9 +35,6 @@ from deniable.cli.serve import installed
 from deniable.errors import DeniableError, InvalidRequest
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from deniable.designs import Design
     from deniable.estimates import Estimate
     from deniable.estimates.stages import StageEvidence
     from deniable.survey import Question, Survey
@@ -110,7 +107,7 @@ def demo(
         ]
         _write(results, out, force=force)
         if as_json:
-            print_json(_told(survey, results, written))
+            print_json(_report(survey, results, written))
         else:
             _show(survey, results, out)
         if not once:
@@ -236,30 +233,25 @@ def _ask(survey: Survey, people: int, address: str, token: str) -> None:
     going, gone = sum(map(len, crowd.going)), 0
     with progress("people respond", unit="people") as report:
         for senders, body in crowd.messages():
-            send(f"{address}/api/surveys/{survey.name}/batches", body, token)
+            batches = f"{address}/api/surveys/{survey.name}/batches"
+            _fetch(batches, token, body, "application/x-ndjson")
             gone += senders
             report(gone, gone / going)
 
 
 def _turn(survey: Survey, address: str, to: str, token: str) -> None:
     """Open or close the survey."""
-    send(f"{address}/api/surveys/{survey.name}/{to}", b"", token)
+    _fetch(f"{address}/api/surveys/{survey.name}/{to}", token, b"")
 
 
 def _read(question: Question, people: int, address: str, token: str) -> Shown:
     """Download the counts of a question, as an analyst would, and estimate."""
-    from deniable.estimates import estimate
-    from deniable.estimates.stages import combine
-    from deniable.tallies import Tally
-    from deniable.tallies.stages import StageTallies
+    from deniable.engines.response_files import read_tally
+    from deniable.verbs import estimate
 
-    text = download(f"{address}/tally.json", token)
-    if question.ladder:
-        result: Estimate | Estimate[StageEvidence] = combine(
-            StageTallies.from_json(text, question.ladder)
-        )
-    else:
-        result = estimate(Tally.from_json(text, question.design))
+    text = _fetch(f"{address}/tally.json", token)
+    about: Any = question.about
+    result = estimate(read_tally(text, about))
     return Shown(question, text, result, truth(question, people))
 
 
@@ -281,7 +273,7 @@ def _write(shown: list[Shown], folder: Path, *, force: bool) -> None:
         )
 
 
-def _told(survey: Survey, shown: list[Shown], written: list[Path]) -> dict[str, Any]:
+def _report(survey: Survey, shown: list[Shown], written: list[Path]) -> dict[str, Any]:
     questions = {
         result.question.name: {
             **json.loads(result.estimate.to_json()),
@@ -422,45 +414,31 @@ def gather(survey: Survey, people: int) -> SimulatedPeople:
     """Let people hold answers in the shares of `truth` and draw their responses, with real randomness."""
     keys = [secrets.token_hex(16) for _ in range(people)]
     return SimulatedPeople(
-        survey, keys, [_drawn(question, people) for question in survey.questions]
+        survey, keys, [_draw_symbols(question, people) for question in survey.questions]
     )
 
 
-def send(address: str, body: bytes, token: str) -> None:
-    """Post lines of JSON to our own collector, as a device that holds a token."""
-    _fetch(
-        address,
-        body,
-        {"Content-Type": "application/x-ndjson", "Authorization": f"Bearer {token}"},
-    )
-
-
-def download(address: str, token: str) -> str:
-    """Read a file of our own collector, as an analyst who holds a token."""
-    return _fetch(address, None, {"Authorization": f"Bearer {token}"})
-
-
-def _fetch(address: str, body: bytes | None, headers: dict[str, str]) -> str:
+def _fetch(
+    address: str, token: str, body: bytes | None = None, media_type: str = ""
+) -> str:
+    """Read a file of our own collector, or post to it, as somebody who holds a token."""
+    headers = {"Authorization": f"Bearer {token}"}
+    if media_type:
+        headers["Content-Type"] = media_type
     request = urllib.request.Request(address, body, headers)  # noqa: S310 - the collector that we have started
     with urllib.request.urlopen(request) as answer:  # noqa: S310 - as above
         return str(answer.read().decode())
 
 
-def _drawn(question: Question, people: int) -> list[Sequence[str]]:
-    from deniable.bulk.gradual import release_planned
+def _draw_symbols(question: Question, people: int) -> list[Sequence[str]]:
+    """Draw what everybody would send at each stage."""
     from deniable.bulk.random_words import shuffled
-    from deniable.engines.local import draw_all
+    from deniable.verbs import respond_all
 
     counts = [round(share * people) for share in truth(question, people).values()]
     answers = np.repeat(np.arange(len(counts)), counts)[shuffled(sum(counts))]
-    columns = [draw_all(question.design, answers, codes=True)]
-    if question.ladder:
-        columns = list(release_planned(question.ladder, answers, codes=True))
+    about: Any = question.about
+    responses = respond_all(about, answers, codes=True)
     return [
-        _symbols(design, column)
-        for design, column in zip(question.designs, columns, strict=True)
+        about.symbols_in(name, column) for name, column in responses.columns.items()
     ]
-
-
-def _symbols(design: Design, column: NDArray[Any]) -> list[str]:
-    return [design.symbols[number] for number in design.channel.coding.unpack(column)]
