@@ -350,24 +350,24 @@ def breakdown_sentence(read: ReadWith, value: float) -> str:
         return ""
     if all(channel.probability(at, given=at) == 1 for at in range(2)):
         return ""
-    known = behaviours(read, 1)
+    behaviours_by_kind = behaviours(read, 1)
     parts = {
         "who always send the response that suggests it": value
-        / known["always_yes"].counts_for,
-        "who respond at random": value / known["random"].counts_for
-        if known["random"].counts_for > 0
+        / behaviours_by_kind["always_yes"].counts_for,
+        "who respond at random": value / behaviours_by_kind["random"].counts_for
+        if behaviours_by_kind["random"].counts_for > 0
         else 1.0,
     }
-    told = [
+    explanations = [
         f"{formats.percent(share)} {words}"
         for words, share in parts.items()
         if share < 1
     ]
-    if not told:
+    if not explanations:
         return ""
     return (
-        f"This rests on people following the device: if nobody were {design.categories[1]!r}, {' or '.join(told)} "
-        "would explain the same responses."
+        f"This rests on people following the device: if nobody were {design.categories[1]!r}, "
+        f"{' or '.join(explanations)} would explain the same responses."
     )
 
 

@@ -174,7 +174,9 @@ class Contribution:
 
 def total(parts: Sequence[Contribution]) -> Vector:
     """Return the shares from all groups."""
-    return vector(sum(part.mixing @ part.alone for part in parts))
+    return vector(
+        sum(contribution.mixing @ contribution.alone for contribution in parts)
+    )
 
 
 def covariance(parts: Sequence[Contribution], shares: Vector, f: float) -> Matrix:
@@ -188,12 +190,15 @@ def unbiased_covariance(parts: Sequence[Contribution], f: float) -> Matrix:
     Implements: F6, [f (D_π − ππ′) + Σ n_i/n·(L_i D_λ L_i′ − D_π)]/(n − f), with the observed shares λ of responses in
     each group: it is that of one device which is drawn with the group.
     """
-    n, value = sum(part.tally.respondents for part in parts), total(parts)
+    n, value = (
+        sum(contribution.tally.respondents for contribution in parts),
+        total(parts),
+    )
     device = np.zeros((len(value), len(value)))
-    for part in parts:
-        size = part.tally.respondents
-        device += part.linear.covariance(
-            part.tally.counts / size, part.alone, 0.0, 1.0
+    for contribution in parts:
+        size = contribution.tally.respondents
+        device += contribution.linear.covariance(
+            contribution.tally.counts / size, contribution.alone, 0.0, 1.0
         ).matrix() * (size / n)
     return vector(
         (f * (np.diag(value) - np.outer(value, value)) + device) / max(n - f, 1)
@@ -220,11 +225,11 @@ class Weighing:
     def at(cls, tallies: Sequence[Counts], shares: Vector) -> Weighing:
         """Weigh the groups as is best at these shares, without a look at the responses."""
         inner = inside(shares)
-        linears = [_inverse(each.design.channel, inner) for each in tallies]
+        linears = [_inverse(tally.design.channel, inner) for tally in tallies]
         pairs = zip(linears, tallies, strict=True)
         informations = [
-            _pseudo(_covariance(linear, inner, 1.0, each.respondents))
-            for linear, each in pairs
+            _pseudo(_covariance(linear, inner, 1.0, tally.respondents))
+            for linear, tally in pairs
         ]
         return cls(tallies, linears, informations, _pseudo(vector(sum(informations))))
 
@@ -238,8 +243,8 @@ class Weighing:
     def value(self) -> Vector:
         """The shares from all groups."""
         pulled = sum(
-            each @ shares
-            for each, shares in zip(self.informations, self.alone, strict=True)
+            information @ shares
+            for information, shares in zip(self.informations, self.alone, strict=True)
         )
         return vector(self.whole @ pulled + 1 / len(self.whole))
 
@@ -248,7 +253,8 @@ class Weighing:
         """How far the groups are from all together, squared, in terms of their covariances."""
         value, pairs = self.value, zip(self.informations, self.alone, strict=True)
         return sum(
-            float((shares - value) @ each @ (shares - value)) for each, shares in pairs
+            float((shares - value) @ information @ (shares - value))
+            for information, shares in pairs
         )
 
     def parts(self) -> list[Contribution]:
@@ -256,8 +262,8 @@ class Weighing:
         # All estimates sum to 1 exactly: along (1, …, 1) there is nothing to weigh, and any split of it will do.
         along = 1 / len(self.whole) / len(self.tallies)
         return [
-            Contribution(each, linear, vector(self.whole @ information + along))
-            for each, linear, information in zip(
+            Contribution(tally, linear, vector(self.whole @ information + along))
+            for tally, linear, information in zip(
                 self.tallies, self.linears, self.informations, strict=True
             )
         ]
@@ -274,26 +280,26 @@ def reweighed(tallies: Sequence[Counts]) -> list[Contribution]:
     Why: where it stands still inside the simplex, the slope of the likelihood is 0 (Fisher's scoring).
     """
     size = tallies[0].design.channel.answers
-    still = _STILL / sum(each.respondents for each in tallies) ** 0.5
+    still = _STILL / sum(tally.respondents for tally in tallies) ** 0.5
     shares = np.full(size, 1 / size)
     for _ in range(_MOST_ROUNDS):
-        found = Weighing.at(tallies, shares)
-        before, shares = shares, projection(found.value)
+        weighing = Weighing.at(tallies, shares)
+        before, shares = shares, projection(weighing.value)
         if np.abs(shares - before).max() <= still:
             break
-    return found.parts()
+    return weighing.parts()
 
 
 def side_by_side(tallies: Sequence[Counts]) -> list[Contribution]:
     """Return the groups, each with the part of the people that it holds."""
-    whole, size = sum(map(weight_of, tallies)), tallies[0].design.channel.answers
+    total_weight, size = sum(map(weight_of, tallies)), tallies[0].design.channel.answers
     return [
         Contribution(
-            each,
-            left_inverse(each.design.channel),
-            np.eye(size) * (weight_of(each) / whole),
+            tally,
+            left_inverse(tally.design.channel),
+            np.eye(size) * (weight_of(tally) / total_weight),
         )
-        for each in tallies
+        for tally in tallies
     ]
 
 
@@ -339,7 +345,9 @@ def score(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     value = total(parts)
     near = inside(projection(value))
     return scored(
-        value, vector([part.curve(near, f) for part in parts]).sum(axis=0), confidence
+        value,
+        vector([contribution.curve(near, f) for contribution in parts]).sum(axis=0),
+        confidence,
     )
 
 
@@ -351,18 +359,23 @@ def wide(parts: Sequence[Contribution], f: float, confidence: float) -> Ends:
     Why: of a symbol that is sent hardly ever, one that came too many puts the lower end of the score interval too high,
     and none puts the upper end of the likelihood too low. Together they hold what each of them misses.
     """
-    matrix, counts = _stacked([part.tally for part in parts])
+    matrix, counts = _stacked([contribution.tally for contribution in parts])
     shares = inside(projection(total(parts)))
-    sent, drop = matrix @ shares, quantile(confidence) ** 2 / 2
+    expected, drop = matrix @ shares, quantile(confidence) ** 2 / 2
     ends = []
     for j, share in enumerate(shares):
-        others = (sent - share * matrix[:, j]) / (1 - share)
+        other_shares = (expected - share * matrix[:, j]) / (1 - share)
         ends.append(
-            _likely(matrix[counts > 0, j], others[counts > 0], counts[counts > 0], drop)
+            _likely(
+                matrix[counts > 0, j],
+                other_shares[counts > 0],
+                counts[counts > 0],
+                drop,
+            )
         )
     low, high = score(parts, f, confidence)
-    return np.minimum(low, [each[0] for each in ends]), np.maximum(
-        high, [each[1] for each in ends]
+    return np.minimum(low, [bounds[0] for bounds in ends]), np.maximum(
+        high, [bounds[1] for bounds in ends]
     )
 
 
@@ -389,14 +402,15 @@ def _likely(
 
 def rare(tallies: Sequence[Counts]) -> bool:
     """Return whether some group can be expected to send a symbol less than twice, and counts each symbol apart."""
-    channels = [each.design.channel for each in tallies]
+    channels = [tally.design.channel for tally in tallies]
     if not all(
-        each.own_cells and each.answers * each.responses <= MOST_WRITTEN
-        for each in channels
+        channel.own_cells and channel.answers * channel.responses <= MOST_WRITTEN
+        for channel in channels
     ):
         return False
     return any(
-        each.respondents * floats(each.design.channel).min() < _FEW for each in tallies
+        tally.respondents * floats(tally.design.channel).min() < _FEW
+        for tally in tallies
     )
 
 

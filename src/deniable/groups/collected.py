@@ -316,16 +316,16 @@ def tally_columns(
         >>> found.columns, found["q4"].counts.tolist()
         (('q3', 'q4'), [1, 1])
     """
-    asked = (
+    described = (
         read_mapping(Path(questions))
         if isinstance(questions, str | os.PathLike)
         else questions
     )
-    found = count_columns(
-        asked, file, by=by, sheet=sheet, format=format, progress=progress
+    counted = count_columns(
+        described, file, by=by, sheet=sheet, format=format, progress=progress
     )
-    found.warn()
-    return found.tallies
+    counted.warn()
+    return counted.tallies
 
 
 def read_responses(
@@ -533,10 +533,11 @@ def check_columns(
 
 def _meant(name: str, known: Sequence[str], by: Sequence[str]) -> str:
     """Return what somebody may have meant by a column that is not there."""
-    parts = [each.strip() for each in name.split(",")]
+    parts = [part_name.strip() for part_name in name.split(",")]
     if name not in by or len(parts) == 1 or not set(parts) <= set(known):
         return nearest(name, known)
-    return f"Name each by itself: {' '.join(f'--by {shlex.quote(each)}' for each in parts)}, or by={parts!r:.200}."
+    options = " ".join(f"--by {shlex.quote(part_name)}" for part_name in parts)
+    return f"Name each by itself: {options}, or by={parts!r:.200}."
 
 
 def _are_names(names: Sequence[str]) -> bool:
@@ -571,7 +572,7 @@ def _texts(column: Any) -> Any:
             f"a column is of type {column.type}; expected text or numbers."
         ) from None
     values: Any = encoded.dictionary
-    texts = pa.array([cell_text(each) for each in values.to_pylist()], pa.string())
+    texts = pa.array([cell_text(value) for value in values.to_pylist()], pa.string())
     return pc.take(texts, encoded.indices)
 
 

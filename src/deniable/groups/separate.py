@@ -118,8 +118,8 @@ class SeparateTallies(Sealed):
 
     def _devices(self, column: str) -> dict[str | None, Any]:
         return {
-            key.device: each
-            for key, each in self.tallies.items()
+            key.device: tally
+            for key, tally in self.tallies.items()
             if key.column == column
         }
 
@@ -131,10 +131,10 @@ class SeparateTallies(Sealed):
                     "column": key.column,
                     "device": key.device,
                     "grouped"
-                    if isinstance(each, GroupedTally)
-                    else "tally": each.to_body(),
+                    if isinstance(tally, GroupedTally)
+                    else "tally": tally.to_body(),
                 }
-                for key, each in self.tallies.items()
+                for key, tally in self.tallies.items()
             ],
         }
 

@@ -132,12 +132,12 @@ class GroupedTally(AdditiveTally[AnyDesign]):
     @property
     def respondents(self) -> int:
         """How many responses were counted, in all groups."""
-        return sum(each.respondents for each in self.groups.values())
+        return sum(tally.respondents for tally in self.groups.values())
 
     @property
     def missing(self) -> int:
         """How many respondents of all groups sent nothing."""
-        return sum(each.missing for each in self.groups.values())
+        return sum(tally.missing for tally in self.groups.values())
 
     @property
     def overall(self) -> Any:

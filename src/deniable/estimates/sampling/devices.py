@@ -180,7 +180,9 @@ def _are_numbers(designs: Sequence[Any]) -> bool:
 def _used(rows: Sequence[Responses[Any]]) -> list[Responses[Any]]:
     """Return the devices that somebody responded with; the last one where nobody did."""
     return [
-        each for each in rows if each.missing is None or not each.missing.all()
+        responses
+        for responses in rows
+        if responses.missing is None or not responses.missing.all()
     ] or [rows[-1]]
 
 
@@ -308,12 +310,12 @@ class _GroupFit:
     @property
     def here(self) -> NDArray[np.intp]:
         """The rows of the group that hold a response."""
-        return np.concatenate([each.rows for each in self.stages])
+        return np.concatenate([stage.rows for stage in self.stages])
 
     @property
     def weight(self) -> float:
         """The sum of the weights of the group."""
-        return float(sum(each.weights.sum() for each in self.stages))
+        return float(sum(stage.weights.sum() for stage in self.stages))
 
     def linearized(self) -> Matrix:
         """Return π̂ + A·(r − R)·W/W_d for each row of the group, whose mean is π̂ and whose spread is that of π̂.
@@ -345,13 +347,13 @@ class _GroupFit:
         """Return the variance of what one response says about each share, if it were π and weights were even."""
         near, n = (
             inside(projection(self.value)),
-            sum(len(each.rows) for each in self.stages),
+            sum(len(stage.rows) for stage in self.stages),
         )
         return vector(
             sum(
-                each.part.curve(near, 1.0)
-                * (each.part.tally.respondents * n / len(each.rows))
-                for each in self.stages
+                stage.part.curve(near, 1.0)
+                * (stage.part.tally.respondents * n / len(stage.rows))
+                for stage in self.stages
             )
         )
 

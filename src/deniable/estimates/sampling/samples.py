@@ -174,9 +174,9 @@ class Sampling:
             self.clusters, self.stratum_of = np.arange(rows), self.strata
             return
         codes, names = columns.labels(given, "clusters", rows)
-        both = self.strata * len(names) + codes
-        found, self.clusters = np.unique(both, return_inverse=True)
-        self.stratum_of = (found // len(names)).astype(np.intp)
+        pairs = self.strata * len(names) + codes
+        distinct, self.clusters = np.unique(pairs, return_inverse=True)
+        self.stratum_of = (distinct // len(names)).astype(np.intp)
 
     def _read_inclusion(self, given: Any, rows: int, *, weighted: bool) -> None:
         self.inclusion = None
@@ -255,9 +255,9 @@ class Sampling:
         if given is None:
             return
         if isinstance(given, str):
-            wanted = Replicates(given)
+            requested = Replicates(given)
         elif isinstance(given, Replicates):
-            wanted = given
+            requested = given
         else:
             raise InvalidRequest(
                 "the replicates are a table; expected also what they are of.",
@@ -267,16 +267,18 @@ class Sampling:
             raise InvalidRequest(
                 "replicates do not go with inclusion probabilities; expected weights."
             )
-        self._kind = wanted.kind
-        if wanted.weights is not None:
-            self.replicates = brought(wanted, rows, self.base)
+        self._kind = requested.kind
+        if requested.weights is not None:
+            self.replicates = brought(requested, rows, self.base)
             self._own_degrees = (
-                len(self.replicates) - 1 if wanted.degrees is None else wanted.degrees
+                len(self.replicates) - 1
+                if requested.degrees is None
+                else requested.degrees
             )
             return
         clusters = len(self.stratum_of)
         if (
-            clusters * (clusters if wanted.kind == "jackknife" else wanted.count)
+            clusters * (clusters if requested.kind == "jackknife" else requested.count)
             > _MOST_FACTORS
         ):
             raise InvalidRequest(
@@ -284,7 +286,7 @@ class Sampling:
                 "Leave replicates away: the linearized variance takes any number.",
             )
         self.replicates = drawn(
-            wanted,
+            requested,
             self.clusters,
             self.stratum_of,
             self.stratum_names,
@@ -331,8 +333,10 @@ class Sampling:
         """Whether both describe the same sample, by whatever frame and index."""
         if not isinstance(other, Sampling):
             return NotImplemented
-        told = [name for name in vars(self) if name not in ("_data", "index")]
-        return all(_same(getattr(self, name), getattr(other, name)) for name in told)
+        compared = [name for name in vars(self) if name not in ("_data", "index")]
+        return all(
+            _same(getattr(self, name), getattr(other, name)) for name in compared
+        )
 
     __hash__ = None  # type: ignore[assignment]  # equal by what may be millions of rows
 
@@ -358,7 +362,7 @@ class Sampling:
         return (
             not self.clustered
             and len(self.stratum_names) == 1
-            and all(each is None for each in complicated)
+            and all(fact is None for fact in complicated)
         )
 
     @property
@@ -377,19 +381,19 @@ class Sampling:
 
     def describe(self, taken: int | None = None) -> str:
         """Return how many people, clusters and strata there are, in words; and of whom so many are taken."""
-        told = (
+        text = (
             f"{len(self):,} people"
             if taken in (None, len(self))
             else f"{taken:,} of {len(self):,} people"
         )
         if self.clustered:
-            told += f" in {len(self.stratum_of):,} clusters"
+            text += f" in {len(self.stratum_of):,} clusters"
         if len(self.stratum_names) > 1:
-            told += f" {'of' if self.clustered else 'in'} {len(self.stratum_names):,} strata"
+            text += f" {'of' if self.clustered else 'in'} {len(self.stratum_names):,} strata"
         if self.calibration is not None:
             names = self.calibration.names
-            told += f", calibrated to {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
-        return told
+            text += f", calibrated to {', '.join(names[:3])}{' …' if len(names) > 3 else ''}"
+        return text
 
     @property
     def finite(self) -> Vector:
@@ -613,46 +617,46 @@ def _rows(held: Mapping[str, Any]) -> int:
 
 
 def _weights(given: Any, rows: int) -> Vector:
-    found = columns.numbers(given, "weights", rows)
-    if (found < 0).any():
-        first = int((found < 0).argmax())
+    weights = columns.numbers(given, "weights", rows)
+    if (weights < 0).any():
+        first = int((weights < 0).argmax())
         raise InvalidRequest(
             f"the weight of row {first + 1:,} is negative; expected 0 or more."
         )
-    if not found.sum() > 0:
+    if not weights.sum() > 0:
         raise InvalidRequest(
             "all weights are 0; expected how many people each row stands for."
         )
-    return found
+    return weights
 
 
 def _fractions(given: Any, names: tuple[Any, ...]) -> Vector:
     if isinstance(given, Mapping):
-        found = columns.by_label(given, names, "fraction", "stratum")
+        fractions = columns.by_label(given, names, "fraction", "stratum")
     else:
-        found = columns.numbers([given] * len(names), "fraction")
-    if not ((found >= 0) & (found <= 1)).all():
+        fractions = columns.numbers([given] * len(names), "fraction")
+    if not ((fractions >= 0) & (fractions <= 1)).all():
         raise InvalidRequest(
             "a sampled fraction lies outside of 0 … 1; expected the share of clusters that was drawn."
         )
-    return found
+    return fractions
 
 
 def _joint(given: Any) -> Matrix:
     try:
-        found = np.array(given, np.float64)
+        joint = np.array(given, np.float64)
     except (TypeError, ValueError):
-        found = np.zeros(0)
-    square = found.ndim == 2 and found.shape[0] == found.shape[1]
+        joint = np.zeros(0)
+    square = joint.ndim == 2 and joint.shape[0] == joint.shape[1]
     if (
         not square
-        or not np.allclose(found, found.T)
-        or not ((found > 0) & (found <= 1)).all()
+        or not np.allclose(joint, joint.T)
+        or not ((joint > 0) & (joint <= 1)).all()
     ):
         raise InvalidRequest(
             "the joint probabilities do not fit; expected a symmetric table of them, above 0, a row for each person."
         )
-    return vector(found)
+    return vector(joint)
 
 
 def _rule(rule: str) -> str:

@@ -97,13 +97,13 @@ class DrawnEstimate(Result[ShareRow]):
     def params(self) -> dict[str, float]:
         return {
             f"{attribute}{NAMED}{category}": share
-            for attribute, part in self.parts.items()
-            for category, share in part.params.items()
+            for attribute, estimate in self.parts.items()
+            for category, share in estimate.params.items()
         }
 
     @property
     def bse(self) -> dict[str, float]:
-        errors = [part.errors for part in self.parts.values()]
+        errors = [estimate.errors for estimate in self.parts.values()]
         return dict(zip(self.params, np.concatenate(errors).tolist(), strict=True))
 
     def cov_params(self) -> Matrix:
@@ -115,11 +115,15 @@ class DrawnEstimate(Result[ShareRow]):
         population of N people 1/N is taken off that fraction, and N/(N − 1) times as much is left; where nobody is
         asked both that is not known, and 0 stands for it.
         """
-        return self._join_blocks([part.cov_params() for part in self.parts.values()])
+        return self._join_blocks(
+            [estimate.cov_params() for estimate in self.parts.values()]
+        )
 
     def _contrast_covariance(self) -> Covariance:
         """Return the same if the nearest shares in the simplex were true."""
-        blocks = [part.basis.possible().matrix() for part in self.parts.values()]
+        blocks = [
+            estimate.basis.possible().matrix() for estimate in self.parts.values()
+        ]
         return Full(self._join_blocks(blocks))
 
     def _join_blocks(self, blocks: Sequence[Matrix]) -> Matrix:
@@ -203,22 +207,28 @@ class DrawnEstimate(Result[ShareRow]):
     @property
     def _default_interval(self) -> str:
         return ", ".join(
-            dict.fromkeys(part.default_interval for part in self.parts.values())
+            dict.fromkeys(estimate.default_interval for estimate in self.parts.values())
         )
 
     @cached_property
     def _spans(self) -> dict[str, slice]:
-        ends = np.cumsum([0, *(len(part.value) for part in self.parts.values())])
+        ends = np.cumsum(
+            [0, *(len(estimate.value) for estimate in self.parts.values())]
+        )
         spans = map(slice, ends[:-1].tolist(), ends[1:].tolist())
         return dict(zip(self.parts, spans, strict=True))
 
     def _between(self, one: str, two: str) -> Matrix:
         """Return the covariance between the shares of two attributes."""
-        first, second, both = self.parts[one], self.parts[two], self.tally.of(one, two)
-        n = both.respondents
+        first, second, joint_tally = (
+            self.parts[one],
+            self.parts[two],
+            self.tally.of(one, two),
+        )
+        n = joint_tally.respondents
         if n < 2:  # so few cannot say; what they share is next to nothing
             return np.zeros((len(first.value), len(second.value)))
-        joint = fitted(both).value.reshape(len(first.value), len(second.value))
+        joint = fitted(joint_tally).value.reshape(len(first.value), len(second.value))
         down, across = (
             np.outer(joint.sum(axis=1), second.value),
             np.outer(first.value, joint.sum(axis=0)),
@@ -362,23 +372,23 @@ def calibrate(drawn: DrawnEstimate, rows: str, columns: str) -> DrawnCells:
     it is unbiased. Of n₁₂ people asked about both and n₁ about the first, J counts in m by n₁₂/n₁, and the rest comes
     from other people; the covariance is that of these independent parts.
     """
-    both, down, across = (
+    joint_tally, down, across = (
         drawn.tally.of(rows, columns),
         drawn.parts[rows],
         drawn.parts[columns],
     )
-    joint, n = fitted(both, method=drawn.method), both.respondents
+    joint, n = fitted(joint_tally, method=drawn.method), joint_tally.respondents
     sums = _sums(len(down.value), len(across.value))
-    pull = _pull(both.design, sums)
+    pull = _pull(joint_tally.design, sums)
     totals = np.concatenate([down.value, across.value])
     value = joint.value - pull @ (sums @ joint.value - totals)
     alone = [
         len(down.value) * [1 - n / down.respondents],
         len(across.value) * [1 - n / across.respondents],
     ]
-    kept = np.eye(len(value)) - (pull * np.concatenate(alone)) @ sums
-    unbiased = fitted(both)
-    cells = kept @ unbiased.cov_params() @ kept.T
+    retained = np.eye(len(value)) - (pull * np.concatenate(alone)) @ sums
+    unbiased = fitted(joint_tally)
+    cells = retained @ unbiased.cov_params() @ retained.T
     for span, name in zip(
         (slice(0, len(down.value)), slice(len(down.value), None)),
         (rows, columns),
