@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -156,19 +155,10 @@ def regress(
     read = _read(
         frame, formula, design, devices, codes, sampling, intercepts, predictor, given
     )
-    if not len(read.frame):
-        raise NotEstimable("no row has a response and all covariates; expected some.")
     read.evidence.check_rank()
-    family = _choose_family(family, read, predictor)
+    family = _choose_family(family, read)
     covariates, matrix = Covariates.of(read.terms, read.frame)
-    build = _build_answer if predictor is None else partial(_build_outcome, predictor)
-    if honesty and (family not in LINKS or predictor is not None):
-        raise InvalidRequest(
-            'honesty= is for two answers by "logit", "probit" or "cloglog"; expected one of these.'
-        )
-    built = build(family, covariates.names, matrix, read)
-    if honesty:
-        built = _with_honesty(built, read.evidence)
+    built = _build(family, covariates.names, matrix, read, honesty)
     if intercepts is not None:
         built = _with_errors(built)
     weights = None if sampling is None else sampling.weights[read.is_used]
@@ -207,6 +197,7 @@ class _Rows(NamedTuple):
     frame: pd.DataFrame
     left: str
     terms: str
+    predictor: str | None
     given: str
     evidence: Evidence
     is_used: Mask
@@ -309,20 +300,32 @@ def _read(
         "their device says nothing about the answer": silent,
         "their weight is 0": weights == 0,
     }
-    is_used, dropped = np.ones(len(frame), np.bool_), {}
-    for reason, is_excluded in reasons.items():
-        if (is_used & is_excluded).any():
-            dropped[reason] = int((is_used & is_excluded).sum())
-        is_used &= ~is_excluded
+    is_used, dropped = _exclude_rows(reasons)
     return _Rows(
         frame.loc[is_used],
         left,
         right,
+        predictor,
         given or right,
         evidence.select(is_used),
         is_used,
         dropped,
     )
+
+
+def _exclude_rows(reasons: Mapping[str, Mask]) -> tuple[Mask, dict[str, int]]:
+    """Return the rows that no reason excludes, and how many are excluded by each reason first.
+
+    Raises:
+        NotEstimable: no row is left.
+    """
+    excluded = np.stack(list(reasons.values()))
+    is_used = np.asarray(~excluded.any(axis=0))
+    if not is_used.any():
+        raise NotEstimable("no row has a response and all covariates; expected some.")
+    counts = np.bincount(excluded.argmax(axis=0)[~is_used], minlength=len(reasons))
+    dropped = dict(zip(reasons, counts.tolist(), strict=True))
+    return is_used, {reason: count for reason, count in dropped.items() if count}
 
 
 def _without(terms: str, predictor: str) -> str:
@@ -346,10 +349,10 @@ def _without(terms: str, predictor: str) -> str:
     return " + ".join(terms_left if "1" in terms_left else ["0", *terms_left])
 
 
-def _choose_family(family: str | None, read: _Rows, predictor: str | None) -> str:
+def _choose_family(family: str | None, read: _Rows) -> str:
     """Return the family of the answers, or of an outcome; the usual one, if none is named."""
     n_answers = len(read.evidence.categories)
-    if predictor is not None:
+    if read.predictor is not None:
         families = list(OUTCOMES)
         is_binary = set(np.unique(read.frame[read.left])) <= {0, 1}
         default = "logit" if is_binary else "linear"
@@ -363,16 +366,29 @@ def _choose_family(family: str | None, read: _Rows, predictor: str | None) -> st
     if family is not None and family not in families:
         raise InvalidRequest(
             f"the family is {quoted(family)}; expected one of {', '.join(families)} for {n_answers} answers"
-            f"{' and an outcome' if predictor else ''}."
+            f"{' and an outcome' if read.predictor else ''}."
         )
     return family or default
 
 
+def _build(
+    family: str, names: tuple[str, ...], matrix: Matrix, read: _Rows, honesty: bool
+) -> _Built:
+    """Return the law of the rows with its columns, the names of its coefficients and their start."""
+    if honesty and (family not in LINKS or read.predictor is not None):
+        raise InvalidRequest(
+            'honesty= is for two answers by "logit", "probit" or "cloglog"; expected one of these.'
+        )
+    if read.predictor is not None:
+        return _build_outcome(read.predictor, family, names, matrix, read)
+    built = _build_answer(family, names, matrix, read.evidence)
+    return _with_honesty(built, read.evidence) if honesty else built
+
+
 def _build_answer(
-    family: str, names: tuple[str, ...], matrix: Matrix, read: _Rows
+    family: str, names: tuple[str, ...], matrix: Matrix, evidence: Evidence
 ) -> _Built:
     """Return a regression in which the answer is explained."""
-    evidence = read.evidence
     if family == "multinomial":
         answers = evidence.categories[1:]
         return _Built(
