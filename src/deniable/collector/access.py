@@ -116,20 +116,21 @@ async def read_form(request: Request) -> dict[str, str]:
         raise Refused(
             400, "this form cannot be read; expected fields in UTF-8, percent-encoded."
         ) from None
-    cookie = _form_cookie(request)
-    ours = cookie and hmac.compare_digest(
-        cookie.encode(), fields.pop(FIELD, "").encode()
-    )
-    if not ours or request.headers.get("sec-fetch-site", "same-origin") not in {
-        "same-origin",
-        "none",
-    }:
+    if not _is_own_form(request, fields.pop(FIELD, "")):
         raise Refused(
             403,
             "this form was not sent from its own page; expected the field and the cookie that came with it.",
             "Allow cookies for this address, load the page again, and send it from there.",
         )
     return fields
+
+
+def _is_own_form(request: Request, value: str) -> bool:
+    """Say whether the hidden field of a form repeats its cookie, and the browser names no other site."""
+    cookie = _form_cookie(request)
+    site = request.headers.get("sec-fetch-site", "same-origin")
+    repeats = hmac.compare_digest(cookie.encode(), value.encode())
+    return bool(cookie) and repeats and site in {"same-origin", "none"}
 
 
 def _bearer(request: Request) -> str:

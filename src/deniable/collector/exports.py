@@ -59,9 +59,9 @@ def write_complete(
     Raises:
         NotAllowed: the survey has not ended, or it was opened again and too few have come since.
     """
-    shown = store.shown(entry.id, question)
-    shown.counts()
-    stages = shown.complete_stages
+    published = store.shown(entry.id, question)
+    published.counts()
+    stages = published.complete_stages
     if not stages:
         raise NotAllowed(
             "responses are given out when a survey has ended and all of them are counted in what is shown; expected "
@@ -69,7 +69,7 @@ def write_complete(
             "Read the counts, which have all that an estimate needs, or ask whoever runs the collector: "
             "`deniable survey export`.",
         )
-    groups = shown.complete_groups.intersection(shown.large_groups)
+    groups = published.complete_groups.intersection(published.large_groups)
     _write(kind, file, store.export(entry.id, question, groups=groups, stages=stages))
 
 

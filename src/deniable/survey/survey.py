@@ -111,8 +111,8 @@ class Survey(HashedDocument):
         check_compared(self.questions, self.arm_questions)
         acknowledged = told.read_acknowledged(self.acknowledge, "the survey")
         object.__setattr__(self, "acknowledge", acknowledged)
-        whole = "the survey, all its questions together,"
-        told.check_acknowledged(whole, self.disclosure, BUDGET, acknowledged)
+        subject = "the survey, all its questions together,"
+        told.check_acknowledged(subject, self.disclosure, BUDGET, acknowledged)
         _check_groups(self.groups)
         self._check_admission()
 

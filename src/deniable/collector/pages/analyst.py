@@ -272,37 +272,44 @@ def question_page(
             reader.question(entry.id, arm, groups=()) for arm in arms
         ]
 
-    shown, compared = store.read_shown(read)
+    published, compared = store.read_shown(read)
+    selected = published.entry.survey.group(group) if group else None
+    facts = _question_facts(published, compared, selected)
+    shares = facts.results.shares if facts.results else ()
+    return QuestionPage(
+        facts=facts,
+        title=published.entry.survey.texts[published.language].title,
+        chart=shares_chart(shares) if shares else None,
+        table=tuple(select_largest(shares, lambda share: share.row.estimate)),
+        days=days_chart(facts.days),
+        about="ladder" if published.is_staged else "design",
+        fakes=FAKES,
+    )
+
+
+def _question_facts(
+    shown: ShownQuestion, compared: Sequence[ShownQuestion], group: int | None
+) -> QuestionFacts:
+    """Return the results of a question, of everybody or of one group."""
     survey = shown.entry.survey
-    selected = survey.group(group) if group else None
-    result, why = _results(shown, selected)
+    result, why = _results(shown, group)
     groups = results.groups(shown)
     names = {line.name for line in groups}
-    facts = QuestionFacts(
-        survey=name,
+    return QuestionFacts(
+        survey=survey.name,
         pilot=survey.pilot,
-        question=question,
+        question=shown.question.name,
         text=_text(shown),
-        group=group,
+        group="" if group is None else survey.groups[group],
         results=result,
         why=why,
         groups=groups,
         compared=results.compared(shown),
         hidden=tuple([name for name in survey.groups if name not in names]),
         comparisons=tuple(results.compare_arms(shown, arm) for arm in compared),
-        next_step=shown.next_steps[selected],
+        next_step=shown.next_steps[group],
         complete=bool(shown.complete_stages),
         days=shown.days,
-    )
-    shares = result.shares if result else ()
-    return QuestionPage(
-        facts=facts,
-        title=survey.texts[shown.language].title,
-        chart=shares_chart(shares) if result else None,
-        table=tuple(select_largest(shares, lambda share: share.row.estimate)),
-        days=days_chart(facts.days),
-        about="ladder" if shown.is_staged else "design",
-        fakes=FAKES,
     )
 
 
@@ -352,8 +359,8 @@ def tally_file(store: Store, name: str, question: str, group: str = "") -> str:
         groups = () if number is None else (number,)
         return reader.question(entry.id, entry.survey.number(question), groups), number
 
-    shown, selected = store.read_shown(read)
-    return shown.counts(selected).tally.to_json(indent=2)
+    published, selected = store.read_shown(read)
+    return published.counts(selected).tally.to_json(indent=2)
 
 
 def about_file(store: Store, name: str, question: str) -> str:
@@ -374,7 +381,7 @@ def _survey_line(questions: Sequence[ShownQuestion]) -> SurveyLine:
         entry.state,
         survey.pilot,
         len(survey.questions),
-        max(shown.everybody.tally.respondents for shown in questions),
+        max(question.everybody.tally.respondents for question in questions),
         survey.opens,
         survey.closes,
     )

@@ -530,7 +530,7 @@ async def post(request: Request) -> Response:
         return _no_survey(request, error)
     survey = fielded.survey
     language, links = _languages(request, survey.languages)
-    words, texts = locale(language).words, survey.texts[language]
+    words = locale(language).words
     address = f"{request.url.path}?{urlencode({'lang': language})}"
     try:
         fields = await access.read_form(request)
@@ -547,7 +547,24 @@ async def post(request: Request) -> Response:
         then = words["problem"]["form_next"]
         return _message(survey, language, status_of(error), problem, then, address)
     form = _form(request)
-    sent_page = page(
+    context = _sent_page(survey, language, links, body, address, form)
+    html = await asyncio.to_thread(_html, context)
+    access.keep_form_value(request, html, form.value)
+    return html
+
+
+def _sent_page(
+    survey: Survey,
+    language: str,
+    links: tuple[LanguageLink, ...],
+    body: SubmissionBody,
+    address: str,
+    form: Form,
+) -> SentPage:
+    """Build the page that tells what was sent without script."""
+    texts = survey.texts[language]
+    designs = [survey.question(sent.question).design for sent in body.responses]
+    return page(
         SentPage,
         language,
         texts.title,
@@ -556,16 +573,11 @@ async def post(request: Request) -> Response:
         address=address,
         thanks=texts.thanks,
         responses=responses_in_words(survey, language, body),
-        together=Disclosure.of(
-            survey.question(response.question).design for response in body.responses
-        ),
+        together=Disclosure.of(designs),
         message=json.dumps(msgspec.to_builtins(body), indent=2, ensure_ascii=False),
         key=body.key,
         form=form,
     )
-    html = await asyncio.to_thread(_html, sent_page)
-    access.keep_form_value(request, html, form.value)
-    return html
 
 
 def works_without_script(survey: Survey) -> bool:

@@ -81,11 +81,11 @@ async def _by_question(
 
     def run() -> dict[str, Any]:
         by_name: dict[str, Any] = {}
-        for shown in call.collector.store.read_shown(read):
+        for published in call.collector.store.read_shown(read):
             try:
-                by_name[shown.question.name] = step(shown, group)
+                by_name[published.question.name] = step(published, group)
             except (NotAllowed, NotEstimable):
-                by_name[shown.question.name] = None
+                by_name[published.question.name] = None
         return by_name
 
     about = {"survey": survey.hash, "pilot": survey.pilot, "group": name}
