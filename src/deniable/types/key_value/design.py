@@ -386,16 +386,9 @@ class EvenChannel:
     @property
     def columns(self) -> tuple[tuple[float, float, float], ...]:
         """For the answers none, + and − the probabilities of these symbols."""
-        stray, kept, turned = (
-            (1 - self.none) / 2,
-            self.some * self.sign,
-            self.some * (1 - self.sign),
-        )
-        return (
-            (self.none, stray, stray),
-            (1 - self.some, kept, turned),
-            (1 - self.some, turned, kept),
-        )
+        stray, lost = (1 - self.none) / 2, 1 - self.some
+        right, wrong = self.some * self.sign, self.some * (1 - self.sign)
+        return (self.none, stray, stray), (lost, right, wrong), (lost, wrong, right)
 
 
 def read_goal(
@@ -414,16 +407,16 @@ def read_goal(
     Raises:
         InvalidRequest: something else.
     """
-    given: Mapping[str, exact.Rational] = (
+    named: Mapping[str, exact.Rational] = (
         {importance: 1} if isinstance(importance, str) else importance or DEFAULT
     )
-    if not isinstance(given, Mapping):
+    if not isinstance(named, Mapping):
         raise InvalidRequest(
-            f"the importance is a {type(given).__name__}; expected a name, or a number for each name."
+            f"the importance is a {type(named).__name__}; expected a name, or a number for each name."
         )
     weights = {
         name: float(exact.rational(value, name="importance"))
-        for name, value in given.items()
+        for name, value in named.items()
     }
     if (
         set(weights) - set(GOALS)
@@ -452,10 +445,10 @@ def best_index(family: str, gamma: Fraction, goal: VarianceGoal) -> EvenChannel:
     Why the edges of the region are enough: see `designs.three_answers_best`; the argument is Blackwell's and holds for
     every risk that a garbling cannot lower, as these variances are.
     """
-    found = [
+    best_along = [
         _along(one.point, two.point, goal) for one, two in region_edges(family, gamma)
     ]
-    return goal.told(min(found, key=goal.risk))
+    return goal.told(min(best_along, key=goal.risk))
 
 
 Point: TypeAlias = tuple[Fraction, Fraction, Fraction]
@@ -538,13 +531,8 @@ def _none(
 
 
 def _parity(club: EvenChannel, items: int, padding: int) -> float:
-    none, stray = club.none, (1 - club.none) / 2
-    lost, kept, turned = (
-        1 - club.some,
-        club.some * club.sign,
-        club.some * (1 - club.sign),
-    )
-    levels = Levels(none * stray, lost * stray, kept * none, turned * none)
+    (none, stray, _), (lost, right, wrong), _ = club.columns
+    levels = Levels(none * stray, lost * stray, right * none, wrong * none)
     pairs = (
         extremes(levels, items, padding, marked) for marked in marks(items, padding)
     )
@@ -608,19 +596,13 @@ def _direct(
 
 def _channel(club: EvenChannel, share: Fraction) -> Dense:
     """Return the channel of one item in integers, with a share of it sending every symbol equally often."""
-    third = share / 3
-    stray, kept, turned = (
-        int(chance.TOTAL * ((1 - share) * Fraction(value) + third))
-        for value in (
-            (1 - club.none) / 2,
-            club.some * club.sign,
-            club.some * (1 - club.sign),
-        )
+    (_, stray, _), (_, right, wrong), _ = (
+        [int(chance.TOTAL * ((1 - share) * Fraction(p) + share / 3)) for p in column]
+        for column in club.columns
     )
-    none, lost = chance.TOTAL - 2 * stray, chance.TOTAL - kept - turned
-    return Dense(
-        ((none, lost, lost), (stray, kept, turned), (stray, turned, kept)), chance.TOTAL
-    )
+    none, lost = chance.TOTAL - 2 * stray, chance.TOTAL - right - wrong
+    rows = (none, lost, lost), (stray, right, wrong), (stray, wrong, right)
+    return Dense(rows, chance.TOTAL)
 
 
 def _private(build: Callable[[Fraction], _Kind], gamma: Fraction) -> _Kind:
@@ -679,16 +661,10 @@ def vpp(
             f"low is {exact.shown(low)} and high is {exact.shown(high)}; expected ends that lie evenly around 0.",
             "What is not there counts as 0 here, the middle of the scale; use lpp_club() for other scales.",
         )
-    gamma = exact.exp_below(exact.positive_epsilon(epsilon))
-    kept = gamma / (gamma + 1)
-    half = Fraction(1, 2)
-    return _one_item(
-        "vpp",
-        items,
-        realize([(half, half), (kept, 1 - kept), (1 - kept, kept)], gamma),
-        low,
-        high,
-    )
+    gamma, half = _gamma(epsilon), Fraction(1, 2)
+    right, wrong = gamma / (gamma + 1), 1 / (gamma + 1)
+    channel = realize([(half, half), (right, wrong), (wrong, right)], gamma)
+    return _one_item("vpp", items, channel, low, high)
 
 
 def lpp(
@@ -779,20 +755,15 @@ def lpp_ddagger(
         >>> design.epsilon <= 1 < design.sequential
         True
     """
-    pair = (epsilon1, epsilon2)
-    if (epsilon is None) != (None not in pair) or (
-        epsilon is not None and pair != (None, None)
-    ):
+    if epsilon is not None and epsilon1 is None and epsilon2 is None:
+        channel = _best("rr3_ddagger", epsilon, importance, frequency, mean)
+    elif epsilon is None and epsilon1 is not None and epsilon2 is not None:
+        channel = _two_devices(epsilon1, epsilon2, Fraction(0))
+    else:
         raise InvalidRequest(
             "expected either epsilon, or epsilon1 and epsilon2.",
             "For example epsilon=1.",
         )
-    if epsilon is None:
-        assert epsilon1 is not None
-        assert epsilon2 is not None
-        channel = _two_devices(epsilon1, epsilon2, Fraction(0))
-    else:
-        channel = _best("rr3_ddagger", epsilon, importance, frequency, mean)
     return _one_item("lpp_ddagger", items, channel, low, high)
 
 
@@ -832,21 +803,15 @@ def lpp_club(
         >>> lpp_club(["tea", "coffee"], 1).epsilon <= 1
         True
     """
-    return _one_item(
-        "lpp_club",
-        items,
-        _best("rr3_club", epsilon, importance, frequency, mean),
-        low,
-        high,
-    )
+    channel = _best("rr3_club", epsilon, importance, frequency, mean)
+    return _one_item("lpp_club", items, channel, low, high)
 
 
 def _two_devices(
     epsilon1: exact.Rational, epsilon2: exact.Rational, fake: Fraction
 ) -> Dense:
     """Return the channel of two devices, its parity at most that of the formula with both e^ε rounded down."""
-    edge = exact.exp_below(exact.positive_epsilon(epsilon1, name="epsilon1"))
-    value = exact.exp_below(exact.positive_epsilon(epsilon2, name="epsilon2"))
+    edge, value = _gamma(epsilon1, "epsilon1"), _gamma(epsilon2, "epsilon2")
     p, q = edge / (edge + 1), value / (value + 1)
     plus = (
         1 + fake * (2 * q - 1)
@@ -868,7 +833,7 @@ def _best(
     mean: exact.Rational,
 ) -> Dense:
     goal = read_goal(importance, frequency, mean)
-    gamma = exact.exp_below(exact.positive_epsilon(epsilon))
+    gamma = _gamma(epsilon)
     channel = realize(best_index(family, gamma, goal).columns, gamma)
     if channel.parity == 1:
         raise InvalidDesign(
@@ -880,8 +845,9 @@ def _best(
 def _one_item(
     name: str, items: Labels, channel: Dense, low: Weight, high: Weight
 ) -> KeyValueDesign:
-    known = read_items(items)
-    return _build(name, known, Index(len(known), channel), low, high)
+    names = read_items(items)
+    scheme = Index(len(names), channel)
+    return KeyValueDesign(name, names, scheme, *read_scale(low, high))
 
 
 def pckv_ue(
@@ -930,34 +896,20 @@ def pckv_ue(
         >>> round(pckv_ue(3, a=0.65, b=0.75, p=0.8).epsilon, 9)
         2.187655126
     """
-    known = read_items(items)
-    check_padding(len(known), padding)
-    scheme: Scheme
-    if _from_epsilon(epsilon, a, b, p):
-        assert epsilon is not None
-        scheme = best_unary(
-            len(known), padding, _gamma(epsilon), read_goal(importance, frequency, mean)
-        )
+    names = read_items(items)
+    size = len(names)
+    check_padding(size, padding)
+    probabilities = _read_probabilities(epsilon, a=a, b=b, p=p)
+    if epsilon is not None:
+        goal = read_goal(importance, frequency, mean)
+        scheme = best_unary(size, padding, _gamma(epsilon), goal)
     else:
-        kept, none, sign = (
-            _probability(a, "a"),
-            _probability(b, "b"),
-            _probability(p, "p"),
-        )
-        stray = (1 - none) / 2
-        right, wrong = kept * sign, kept * (1 - sign)
-        scheme = Unary(
-            len(known),
-            padding,
-            Dense.from_rows(
-                [
-                    [none, 1 - kept, 1 - kept],
-                    [stray, right, wrong],
-                    [stray, wrong, right],
-                ]
-            ),
-        )
-    return _build("pckv_ue", known, scheme, low, high)
+        some, none, sign = probabilities
+        right, wrong, stray = some * sign, some * (1 - sign), (1 - none) / 2
+        lost = 1 - some
+        rows = [[none, lost, lost], [stray, right, wrong], [stray, wrong, right]]
+        scheme = Unary(size, padding, Dense.from_rows(rows))
+    return KeyValueDesign("pckv_ue", names, scheme, *read_scale(low, high))
 
 
 def pckv_grr(
@@ -1004,67 +956,48 @@ def pckv_grr(
         >>> pckv_grr(["tea", "coffee", "milk"], 1, padding=2).epsilon <= 1
         True
     """
-    known = read_items(items)
-    check_padding(len(known), padding)
-    scheme: Scheme
-    if _from_epsilon(epsilon, a, p):
-        assert epsilon is not None
-        scheme = best_direct(
-            len(known), padding, _gamma(epsilon), read_goal(importance, frequency, mean)
-        )
+    names = read_items(items)
+    size = len(names)
+    check_padding(size, padding)
+    probabilities = _read_probabilities(epsilon, a=a, p=p)
+    if epsilon is not None:
+        goal = read_goal(importance, frequency, mean)
+        scheme = best_direct(size, padding, _gamma(epsilon), goal)
     else:
-        kept, sign = _probability(a, "a"), _probability(p, "p")
-        other = (1 - kept) / (
-            2 * (len(known) + padding - 1)
-        )  # ℓ dummies and the other items, each with two signs
-        right, wrong = kept * sign, kept * (1 - sign)
-        common = right.denominator * wrong.denominator * other.denominator
-        scheme = Direct(
-            len(known),
-            padding,
-            int(right * common),
-            int(wrong * common),
-            int(other * common),
-            common,
-        )
-    return _build("pckv_grr", known, scheme, low, high)
+        some, sign = probabilities
+        # ℓ dummies and the other items, each with two signs.
+        stray = (1 - some) / (2 * (size + padding - 1))
+        shares = some * sign, some * (1 - sign), stray
+        common = math.prod(share.denominator for share in shares)
+        same, turned, other = (int(share * common) for share in shares)
+        scheme = Direct(size, padding, same, turned, other, common)
+    return KeyValueDesign("pckv_grr", names, scheme, *read_scale(low, high))
 
 
-def _from_epsilon(
-    epsilon: exact.Rational | None, *given: exact.Rational | None
-) -> bool:
-    expected = 0 if epsilon is not None else len(given)
-    if sum(each is not None for each in given) != expected:
+def _read_probabilities(
+    epsilon: exact.Rational | None, **given: exact.Rational | None
+) -> list[Fraction]:
+    """Read all probabilities, or none beside an ε."""
+    probabilities = {
+        name: exact.probability(number, name=name)
+        for name, number in given.items()
+        if number is not None
+    }
+    if len(probabilities) != (len(given) if epsilon is None else 0):
         raise InvalidRequest(
             "expected either epsilon, or all probabilities.", "For example epsilon=1."
         )
-    return epsilon is not None
+    for name, probability in probabilities.items():
+        if probability in (0, 1):
+            raise InvalidDesign(
+                f"{name} is {probability}; expected a probability between 0 and 1, so that nothing is proved."
+            )
+    return list(probabilities.values())
 
 
-def _gamma(epsilon: exact.Rational) -> Fraction:
-    return exact.exp_below(exact.positive_epsilon(epsilon))
-
-
-def _probability(given: exact.Rational | None, name: str) -> Fraction:
-    assert given is not None
-    value = exact.probability(given, name=name)
-    if value in (0, 1):
-        raise InvalidDesign(
-            f"{name} is {value}; expected a probability between 0 and 1, so that nothing is proved."
-        )
-    return value
-
-
-def _build(
-    name: str, items: Sequence[str], scheme: Scheme, low: Weight, high: Weight
-) -> KeyValueDesign:
-    return KeyValueDesign(
-        name,
-        items,
-        scheme,
-        exact.rational(low, name="low"),
-        exact.rational(high, name="high"),
-    )
+def _gamma(epsilon: exact.Rational, name: str = "epsilon") -> Fraction:
+    """Return e^ε, rounded down."""
+    return exact.exp_below(exact.positive_epsilon(epsilon, name=name))
 
 
 NAMES = ("none", "+", "-")

@@ -176,8 +176,8 @@ def draw_all(
         >>> draw_all(design, csr_array([[0.5, 0], [0, -1], [0, 0]])).shape
         (3,)
     """
-    known = read_edges(design, edges, people=people, columns=columns, weight=weight)
-    return np.concatenate(list(_draw(design, known, source, fast)))
+    read = read_edges(design, edges, people=people, columns=columns, weight=weight)
+    return np.concatenate(list(_draw(design, read, source, fast)))
 
 
 def collect(
@@ -198,18 +198,18 @@ def collect(
         >>> collect(pckv_ue(["tea", "coffee", "milk"], 1), edges).respondents
         2
     """
-    known = read_edges(design, edges, **reading)
-    pieces = _draw(design, known, source, fast)
+    read = read_edges(design, edges, **reading)
+    pieces = _draw(design, read, source, fast)
     scheme = getattr(design, "scheme", None)
     if not isinstance(scheme, Unary):
         count = operation(design, "tally")
         empty: GraphTally = operation(design, "TALLY").empty(design)
         return sum((count(design, piece) for piece in pieces), empty)
     marked = np.zeros((scheme.items, 2), np.int64)
-    backend = _backend(scheme, known, fast)
+    backend = _backend(scheme, read, fast)
     for piece in pieces:
         backend.count_marks(piece, marked)
-    return KeyValueTally.of_marks(cast("KeyValueDesign", design), marked, known.people)
+    return KeyValueTally.of_marks(cast("KeyValueDesign", design), marked, read.people)
 
 
 def _backend(scheme: Scheme, edges: Edges, fast: bool | None) -> Backend:

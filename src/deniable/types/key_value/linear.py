@@ -80,14 +80,12 @@ class ItemLinear:
         noise, too small for items that happen to lie low, and cutting them off at 0 would make all variances too large.
         """
         f, w = self.values
-        averages = float(np.clip(f.mean(), 0.0, 1.0)), float(w.mean())
-        second = self.second[:2] @ _shares(*averages)
-        near_f, near_w = (
-            _drawn(each, average, (moment - average**2) / self.asked)
-            for each, average, moment in zip((f, w), averages, second, strict=True)
-        )
-        near_f = np.clip(near_f, 0.0, 1.0)
-        return near_f, np.clip(near_w, -near_f, near_f)
+        mean_f, mean_w = float(np.clip(f.mean(), 0.0, 1.0)), float(w.mean())
+        second_f, second_w = self.second[:2] @ _shares(mean_f, mean_w)
+        f = _shrink(f, mean_f, (second_f - mean_f**2) / self.asked)
+        w = _shrink(w, mean_w, (second_w - mean_w**2) / self.asked)
+        f = np.clip(f, 0.0, 1.0)
+        return f, np.clip(w, -f, f)
 
     @cached_property
     def moments(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
@@ -103,37 +101,37 @@ class ItemLinear:
         In a census the spread of the weights themselves does not count, and it cannot be told from rounded weights: it
         is taken to be as small as it can be, which makes the variance of a weight a little too large, never too small.
         """
-        f, w, dd, vv, dv = self.moments
-        n, asked = self.tally.respondents, self.asked
+        f, w = self.plausible
+        var_f, var_w, cov = self.free_variances
         squares = np.divide(w**2, f, out=np.zeros_like(f), where=f > 0)
-        known = 1 - self.f
-        free = [(dd - f**2) / asked, (vv - w**2) / asked, (dv - f * w) / asked]
-        less = [f * (1 - f), np.maximum(squares - w**2, 0.0), w * (1 - f)]
-        var_f, var_w, cov = (
-            one - known * two / n for one, two in zip(free, less, strict=True)
-        )
+        sampled = (1 - self.f) / self.tally.respondents
+        var_f = var_f - sampled * f * (1 - f)
+        var_w = var_w - sampled * np.maximum(squares - w**2, 0.0)
+        cov = cov - sampled * w * (1 - f)
         return np.maximum(var_f, 0.0), np.maximum(var_w, 0.0), cov
+
+    @property
+    def free_variances(self) -> tuple[Vector, Vector, Vector]:
+        """The same for independent respondents."""
+        f, w, dd, vv, dv = self.moments
+        n = self.asked
+        return (dd - f**2) / n, (vv - w**2) / n, (dv - f * w) / n
 
     def matrix(self, items: list[int]) -> Matrix:
         """Return the covariance of the frequencies and then the weights of some items, for independent respondents."""
-        f, w, dd, vv, dv = (each[items] for each in self.moments)
-        asked = self.asked[items]
-        if (
-            self.scaling == CONDITIONAL
-        ):  # whoever was asked about one item was not asked about another
-            blocks = [
-                np.diag((each) / asked) for each in (dd - f**2, vv - w**2, dv - f * w)
-            ]
-            return np.block([[blocks[0], blocks[2]], [blocks[2].T, blocks[1]]])
-        ff, ww, fw = (np.diag(each) for each in (dd, vv, dv))
+        if self.scaling == CONDITIONAL:
+            # Whoever was asked about one item was not asked about another.
+            ff, ww, fw = (np.diag(part[items]) for part in self.free_variances)
+            return np.block([[ff, fw], [fw, ww]])
+        f, w, dd, vv, dv = (moment[items] for moment in self.moments)
+        ff, ww, fw = np.diag(dd), np.diag(vv), np.diag(dv)
         off = 1 - np.eye(len(items))
         beta = self.tie
         ff = ff + off * (beta * (f[:, None] + f[None, :]) - beta**2)
         fw = fw + off * beta * w[None, :]
-        both = np.concatenate([f, w])
-        return (
-            np.block([[ff, fw], [fw.T, ww]]) - np.outer(both, both)
-        ) / self.tally.respondents
+        means = np.concatenate([f, w])
+        second = np.block([[ff, fw], [fw.T, ww]])
+        return (second - np.outer(means, means)) / self.tally.respondents
 
     @property
     def tie(self) -> float:
@@ -155,27 +153,16 @@ class ItemLinear:
         For independent respondents; in a census the variances are smaller, by how much people differ in their sums,
         which single responses do not tell.
         """
-        values = float(self.values[0].sum()), float(self.values[1].sum())
-        f, w, dd, vv, dv = self.moments
+        sum_f, sum_w = (float(part.sum()) for part in self.values)
         if self.scaling == CONDITIONAL:
-            parts = [
-                float((each / self.asked).sum())
-                for each in (dd - f**2, vv - w**2, dv - f * w)
-            ]
-            return *values, parts[0], parts[1], parts[2]
-        total_f, total_w = float(f.sum()), float(w.sum())
-        m, beta, n = len(f), self.tie, self.tally.respondents
-        second_f = (
-            float(dd.sum()) + 2 * beta * (m - 1) * total_f - m * (m - 1) * beta**2
-        )
-        second_fw = float(dv.sum()) + beta * (m - 1) * total_w
-        var_f, var_w = (second_f - total_f**2) / n, (float(vv.sum()) - total_w**2) / n
-        return (
-            *values,
-            max(var_f, 0.0),
-            max(var_w, 0.0),
-            (second_fw - total_f * total_w) / n,
-        )
+            var_f, var_w, cov = (float(part.sum()) for part in self.free_variances)
+            return sum_f, sum_w, var_f, var_w, cov
+        f, w, dd, vv, dv = (float(moment.sum()) for moment in self.moments)
+        m, beta, n = len(self.tally.counts), self.tie, self.tally.respondents
+        second_f = dd + 2 * beta * (m - 1) * f - m * (m - 1) * beta**2
+        var_f, var_w = (second_f - f**2) / n, (vv - w**2) / n
+        cov = (dv + beta * (m - 1) * w - f * w) / n
+        return sum_f, sum_w, max(var_f, 0.0), max(var_w, 0.0), cov
 
     def total_curve(self) -> Vector:
         """Return the variance of the sum of frequencies as a polynomial in it: its constant, slope and square.
@@ -188,16 +175,8 @@ class ItemLinear:
         nobody = self.second[0] @ _shares(0.0, 0.0)
         rises = self.second[0] @ _shares(f, w) - nobody
         if self.scaling == CONDITIONAL:
-            return np.array(
-                [
-                    each.sum()
-                    for each in (
-                        nobody / self.asked,
-                        rises / self.asked,
-                        -(f**2) / self.asked,
-                    )
-                ]
-            )
+            curve = np.stack([np.full(m, nobody), rises, -(f**2)]) / self.asked
+            return np.asarray(curve.sum(axis=1), np.float64)
         constant = m * nobody - m * (m - 1) * beta**2
         return np.array([constant, rises.sum() + 2 * beta * (m - 1), -1.0]) / n
 
@@ -207,8 +186,8 @@ def _shares(f: Vector | float, w: Vector | float) -> Matrix:
     return np.stack([1 - f, (f + w) / 2, (f - w) / 2])
 
 
-def _drawn(values: Vector, average: float, noise: Vector) -> Vector:
-    """Draw values towards their average by as much as noise explains their spread."""
+def _shrink(values: Vector, average: float, noise: Vector) -> Vector:
+    """Shrink values towards their average by as much as noise explains their spread."""
     spread = max(float(((values - average) ** 2 - noise).mean()), 0.0)
     pull = np.divide(
         spread, spread + noise, out=np.ones_like(noise), where=spread + noise > 0
@@ -228,7 +207,7 @@ def choose(tally: KeyValueTally) -> str:
         or (tally.asked == 0).any()
     ):
         return FIXED
-    f, w = (float(each.mean()) for each in ItemLinear(tally, FIXED, 1.0).values)
+    f, w = (float(part.mean()) for part in ItemLinear(tally, FIXED, 1.0).values)
     f = min(1.0, max(0.0, f))
     shares, squares = _shares(f, w), np.array([f**2, w**2])
     variance = {}

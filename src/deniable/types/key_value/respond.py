@@ -159,14 +159,14 @@ def _place(
     scheme: Unary, row: Row, sent: Sequence[int], source: chance.Source
 ) -> int | None:
     """Draw which item stood in the place that was drawn, given the vector that was sent; None for an empty place."""
-    own, symbol = sorted(row), scheme.symbol
+    items, symbol = sorted(row), scheme.symbol
     odds = [
         of_weight(symbol, sent[item], row[item])
         / symbol.probability(sent[item], given=NONE)
-        for item in own
+        for item in items
     ]
-    place = _drawn([*odds, Fraction(max(scheme.padding - len(own), 0))], source)
-    return own[place] if place < len(own) else None
+    slot = _drawn([*odds, Fraction(max(scheme.padding - len(items), 0))], source)
+    return items[slot] if slot < len(items) else None
 
 
 def _drawn(odds: Sequence[Fraction], source: chance.Source) -> int:

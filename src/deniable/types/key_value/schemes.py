@@ -228,10 +228,10 @@ def check_symbol(symbol: Dense, *, even: bool) -> None:
             "answers none, + and −, and as many responses or only + and −."
         )
     if even:
-        (none, lost, gone), (stray, kept, turned), (other, wrong, right) = (
+        (none, lost, gone), (stray, same, turned), (stray_minus, wrong, right) = (
             symbol.weights
         )
-        if lost != gone or stray != other or kept != right or turned != wrong:
+        if lost != gone or stray != stray_minus or same != right or turned != wrong:
             raise InvalidDesign(
                 "the channel of an item treats + and − differently; expected mirror images."
             )
@@ -348,8 +348,8 @@ class Index(Scheme):
 
     @cached_property
     def witness(self) -> RowWitness:
-        sent, likely, unlikely = self.symbol.witness
-        return RowWitness(sent, _ROWS[likely], _ROWS[unlikely])
+        response, likely, unlikely = self.symbol.witness
+        return RowWitness(response, _ROWS[likely], _ROWS[unlikely])
 
     @property
     def parts(self) -> tuple[exact.Ratio, exact.Ratio]:
@@ -389,8 +389,8 @@ def presence_parity(symbol: Dense) -> exact.Ratio:
     if symbol.responses == 2:
         return Fraction(1)
     none = symbol.weights[0]
-    some = [symbol.total - weight for weight in none]
-    return max(exact.ratio(max(row), min(row)) for row in (none, some))
+    signs = [symbol.total - weight for weight in none]
+    return max(exact.ratio(max(row), min(row)) for row in (none, signs))
 
 
 def read_symbol(body: Mapping[str, Any]) -> Dense:
@@ -414,9 +414,9 @@ class Padded(Scheme):
 
     def drawn(self, given: Row, source: chance.Source) -> tuple[int | None, int]:
         """Draw a place, and round the weight of the item that stands there; None for an empty place."""
-        own = sorted(given)
-        place = chance.below(max(len(own), self.padding), source)
-        item = own[place] if place < len(own) else None
+        items = sorted(given)
+        slot = chance.below(max(len(items), self.padding), source)
+        item = items[slot] if slot < len(items) else None
         return item, round_weight(None if item is None else given[item], source)
 
 
@@ -465,21 +465,21 @@ class Unary(Padded):
     @property
     def levels(self) -> Levels[int]:
         """The factors by which items multiply the probability of a vector."""
-        (none, lost, _), (stray, kept, turned), _ = self.symbol.weights
+        (none, lost, _), (stray, same, turned), _ = self.symbol.weights
         return Levels(
             none * stray,
             lost * stray,
-            max(kept, turned) * none,
-            min(kept, turned) * none,
+            max(same, turned) * none,
+            min(same, turned) * none,
         )
 
     def probability(self, response: int, given: Row) -> Fraction:
-        sent = self.vector(response)
+        symbols = self.vector(response)
         symbol = self.symbol
-        base = math.prod(symbol.probability(each, given=NONE) for each in sent)
+        base = math.prod(symbol.probability(one, given=NONE) for one in symbols)
         factors = (
-            of_weight(symbol, sent[item], weight)
-            / symbol.probability(sent[item], given=NONE)
+            of_weight(symbol, symbols[item], weight)
+            / symbol.probability(symbols[item], given=NONE)
             for item, weight in given.items()
         )
         places = max(len(given), self.padding)
@@ -502,12 +502,12 @@ class Unary(Padded):
         """A vector and two rows that attain the parity; only how many items are marked needs to be tried."""
         best = max(marks(self.items, self.padding), key=self._ratio)
         most, least = extremes(self.levels, self.items, self.padding, best)
-        kept, turned = self.symbol.weights[PLUS][1:]
-        own = Fraction(1 if kept >= turned else -1)
+        same, turned = self.symbol.weights[PLUS][1:]
+        sign = Fraction(1 if same >= turned else -1)
         return RowWitness(
             (3**best - 1) // 2,
-            _row(most.taken, best, own),
-            _row(least.taken, best, -own),
+            _row(most.taken, best, sign),
+            _row(least.taken, best, -sign),
         )
 
     @property
@@ -516,26 +516,27 @@ class Unary(Padded):
         sign = sign_parity(self.symbol)
         if self.items == 1:
             return presence_parity(self.symbol), sign
-        (none, lost, _), (stray, kept, turned), _ = self.symbol.weights
-        ratio = exact.ratio((kept + turned) * none, 2 * stray * lost)
+        (none, lost, _), (stray, same, turned), _ = self.symbol.weights
+        ratio = exact.ratio((same + turned) * none, 2 * stray * lost)
         return max(ratio, 1 / ratio) if ratio else math.inf, sign
 
     def draw(self, given: Row, source: chance.Source = chance.SYSTEM) -> int:
         item, answer = self.drawn(given, source)
         number = 0
-        for place in range(self.items):
+        for position in range(self.items):
             number += (
-                self.symbol.draw(answer if place == item else NONE, source) * 3**place
+                self.symbol.draw(answer if position == item else NONE, source)
+                * 3**position
             )
         return number
 
     def vector(self, response: int) -> list[int]:
         """Return the symbol of every item."""
-        sent = []
+        symbols = []
         for _ in range(self.items):
             response, symbol = divmod(response, 3)
-            sent.append(symbol)
-        return sent
+            symbols.append(symbol)
+        return symbols
 
     def cells(self, response: int) -> list[tuple[int, int]]:
         """Return the items that are marked, with their symbols."""
@@ -682,8 +683,12 @@ class Direct(Padded):
             total = places * self.other
         else:
             plus, minus = answers(given[item])
-            own, opposite = (minus, plus) if response % 2 else (plus, minus)
-            total = own * self.same + opposite * self.turned + (places - 1) * self.other
+            agreeing, opposite = (minus, plus) if response % 2 else (plus, minus)
+            total = (
+                agreeing * self.same
+                + opposite * self.turned
+                + (places - 1) * self.other
+            )
         return Fraction(total) / (places * self.total)
 
     @cached_property
@@ -733,9 +738,9 @@ class Direct(Padded):
                 if position < self.idle
                 else (position - self.idle) // self.other
             )
-        own = 2 * item + (answer != PLUS)
+        code = 2 * item + (answer != PLUS)
         if position < self.same + self.turned:
-            return own if position < self.same else own ^ 1
+            return code if position < self.same else code ^ 1
         position -= self.same + self.turned
         if position < self.nothing:
             return 2 * self.items

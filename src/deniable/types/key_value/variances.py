@@ -42,9 +42,13 @@ def second_moments(scheme: Scheme, *, conditional: bool = False) -> SecondMoment
     Why: a respondent who is looked at with probability 1/M adds M times the score of the symbol. With one item each,
     whoever was asked about another one adds 0. With padding an edge that was not drawn sends what none sends.
     """
-    told, M = scores(scheme.symbol), scheme.multiplier
+    symbol_scores, M = scores(scheme.symbol), scheme.multiplier
     scatter = []
-    for none, plus, minus in (told.squares, told.weight_squares, told.products):
+    for none, plus, minus in (
+        symbol_scores.squares,
+        symbol_scores.weight_squares,
+        symbol_scores.products,
+    ):
         if scheme.one_each:
             factor = 1 if conditional else M
             scatter.append((factor * none, factor * plus, factor * minus))
@@ -115,12 +119,12 @@ def _solve(symbol: Dense, wanted: Sequence[Fraction]) -> tuple[Fraction, ...] | 
         ]
         for answer in (NONE, PLUS, MINUS)
     ]
-    found = solve(table, wanted)
-    if found is None:
+    solution = solve(table, wanted)
+    if solution is None:
         return None
     values = {
         i: value
-        for group, value in zip(groups.values(), found, strict=True)
+        for group, value in zip(groups.values(), solution, strict=True)
         for i in group
     }
     return tuple(values[i] for i in range(symbol.responses))

@@ -67,9 +67,7 @@ MIXES = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
 """The constants of SplitMix64: a step, then twice a shift and a multiplication, then a shift by 31."""
 
 _WORD = (1 << 64) - 1
-_MAX_BITS = 1 << 20
-_MAX_HASHES = 16
-_MAX_COHORTS = 1 << 20
+_LIMITS = {"bits": (2, 1 << 20), "hashes": (1, 16), "cohorts": (1, 1 << 20)}
 _MAX_LETTERS = 1000
 _MAX_LENGTH = 200
 MAX_PREFIXES = 1 << 20
@@ -105,18 +103,11 @@ class Bloom:
     cohorts: int = 64
 
     def __post_init__(self) -> None:
-        limits = (
-            ("bits", 2, _MAX_BITS),
-            ("hashes", 1, _MAX_HASHES),
-            ("cohorts", 1, _MAX_COHORTS),
-        )
-        for name, least, most in limits:
-            if (
-                type(getattr(self, name)) is not int
-                or not least <= getattr(self, name) <= most
-            ):
+        for name, (lowest, highest) in _LIMITS.items():
+            number = getattr(self, name)
+            if type(number) is not int or not lowest <= number <= highest:
                 raise InvalidDesign(
-                    f"{name} is {quoted(getattr(self, name))}; expected {least} to {most:,}."
+                    f"{name} is {quoted(number)}; expected {lowest} to {highest:,}."
                 )
 
     def places(self, text: str, cohort: int) -> tuple[int, ...]:
@@ -153,10 +144,7 @@ class Bloom:
 
     def filter(self, text: str, cohort: int) -> int:
         """Return the bits of a string as a number, bit j for place j."""
-        found = 0
-        for place in self.places(text, cohort):
-            found |= 1 << place
-        return found
+        return sum(1 << place for place in set(self.places(text, cohort)))
 
     def draw_cohort(self, source: chance.Source = chance.SYSTEM) -> int:
         """Draw a respondent's cohort, once and for all; it is public and says nothing about the answer."""
@@ -169,12 +157,8 @@ class Bloom:
 
     def to_body(self) -> dict[str, Any]:
         """Return the filter for JSON."""
-        return {
-            "hash": "blake2b+splitmix64",
-            "bits": self.bits,
-            "hashes": self.hashes,
-            "cohorts": self.cohorts,
-        }
+        sizes = {name: getattr(self, name) for name in _LIMITS}
+        return {"hash": "blake2b+splitmix64", **sizes}
 
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Bloom:
@@ -183,10 +167,7 @@ class Bloom:
             raise InvalidDesign(
                 f"the hash is {quoted(body['hash'])}; expected 'blake2b+splitmix64'."
             )
-        sizes = [
-            documents.integer_field(body, name)
-            for name in ("bits", "hashes", "cohorts")
-        ]
+        sizes = [documents.integer_field(body, name) for name in _LIMITS]
         if "alphabet" not in body:
             return Bloom(*sizes)
         lengths = tuple(documents.field(body, "lengths", list))
@@ -280,27 +261,16 @@ class Prefixes(Bloom):
                 f"the length is {quoted(length)}; expected 1 to {_MAX_LENGTH} letters."
             )
         letters = max(len(alphabet), 2)
-        fits = range(1, length + 1)
-        first = max(
-            (each for each in fits if _endings(letters, each) <= MAX_PREFIXES),
-            default=1,
-        )
-        step = max(
-            (
-                each
-                for each in fits
-                if _endings(letters, each) * _USUAL_KEPT <= MAX_PREFIXES
-            ),
-            default=1,
-        )
-        lengths = (*range(first, length, step), length)
-        return cls(
-            bits,
-            hashes,
-            cohorts * (len(lengths) + 1),
-            alphabet=alphabet,
-            lengths=lengths,
-        )
+
+        def longest(prefixes: int) -> int:
+            """Return by how many letters so many prefixes can be extended."""
+            steps = range(2, length + 1)
+            fits = (s for s in steps if _endings(letters, s) * prefixes <= MAX_PREFIXES)
+            return max(fits, default=1)
+
+        lengths = (*range(longest(1), length, longest(_USUAL_KEPT)), length)
+        total = cohorts * (len(lengths) + 1)
+        return cls(bits, hashes, total, alphabet=alphabet, lengths=lengths)
 
     @property
     def levels(self) -> int:
@@ -849,14 +819,14 @@ class Filter(Bits):
         """Return the probability of bits, given those of the filter."""
         hit, stray = Bit.from_channel(self)
         ones, zeros = given.bit_count(), self.size - given.bit_count()
-        kept, gained = (response & given).bit_count(), (response & ~given).bit_count()
-        found = (
-            hit**kept
-            * (1 - hit) ** (ones - kept)
+        right, gained = (response & given).bit_count(), (response & ~given).bit_count()
+        product = (
+            hit**right
+            * (1 - hit) ** (ones - right)
             * stray**gained
             * (1 - stray) ** (zeros - gained)
         )
-        return Fraction(found)
+        return Fraction(product)
 
 
 @dataclass(frozen=True)

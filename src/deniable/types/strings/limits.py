@@ -114,19 +114,19 @@ def string_detection_limit(
     strict, sure = -_NORMAL.inv_cdf(level), _NORMAL.inv_cdf(target)
     limit = 0.0
     for _ in range(_LIMIT_ROUNDS):
-        rest = limit if others is None else others
-        null = share_error(design, respondents, others=rest)
-        wanted = strict * null + sure * share_error(
-            design, respondents, share=min(limit, 1.0), others=rest
+        confusion = limit if others is None else others
+        null = share_error(design, respondents, others=confusion)
+        new_limit = strict * null + sure * share_error(
+            design, respondents, share=min(limit, 1.0), others=confusion
         )
-        if wanted >= 1:
+        if new_limit >= 1:
             raise InvalidRequest(
                 f"{respondents:,} respondents do not find any string among {candidates:,}; expected more of them.",
                 "Ask more people, allow a larger ε, or look for fewer strings.",
             )
-        if abs(wanted - limit) < 1e-12:
+        if abs(new_limit - limit) < 1e-12:
             break
-        limit = max(wanted, 0.0)
+        limit = max(new_limit, 0.0)
     return limit
 
 
@@ -164,13 +164,13 @@ def discovery_limit(
             f"the target is {target}; expected a probability between 0 and 1."
         )
     sure = 1 - (1 - target) / bloom.levels
-    kept = string_detection_limit(
+    as_prefix = string_detection_limit(
         design, respondents, candidates=1, fdr=BY_CHANCE / MAX_PREFIXES, target=sure
     )
-    told = string_detection_limit(
+    as_string = string_detection_limit(
         design, respondents, candidates=bloom.max_kept, fdr=fdr, target=sure
     )
-    return max(kept, told, _room(bloom.max_kept, _NORMAL.inv_cdf(sure)))
+    return max(as_prefix, as_string, _room(bloom.max_kept, _NORMAL.inv_cdf(sure)))
 
 
 def _room(kept: int, sure: float) -> float:

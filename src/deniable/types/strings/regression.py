@@ -48,8 +48,8 @@ def table(
         values = np.ones(int(ends[-1]), np.float32)
         shape = (len(places), cohorts.size * bloom.bits)
         parts.append(csr_matrix((values, cells[kept], ends), shape=shape))
-    found: csr_matrix = vstack(parts, format="csr")
-    return found
+    rows: csr_matrix = vstack(parts, format="csr")
+    return rows
 
 
 def weigh_cells(
@@ -84,8 +84,7 @@ def alike(rows: csr_matrix) -> NDArray[np.bool_]:
         np.float64,
     )
     _, group, counts = np.unique(marks, return_inverse=True, return_counts=True)
-    found: NDArray[np.bool_] = counts[group] > 1
-    return found
+    return np.asarray(counts[group] > 1, np.bool_)
 
 
 @dataclass(frozen=True)
@@ -210,18 +209,16 @@ def _inverse(gram: Floats) -> Floats:
     """Return the inverse; of candidates that are not told apart, one that shares among them what they have."""
     from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
+    if not gram.size:
+        return gram
     try:
-        found: Any = (
-            cho_solve(cho_factor(gram), np.eye(len(gram))) if gram.size else gram
-        )
+        return np.asarray(cho_solve(cho_factor(gram), np.eye(len(gram))), np.float64)
     except LinAlgError:
-        found = np.linalg.pinv(gram, hermitian=True)
-    inverse: Floats = found
-    return inverse
+        return np.asarray(np.linalg.pinv(gram, hermitian=True), np.float64)
 
 
 _STEPS = 16  # of the grid on which pulls are added up, in the spread of one cell
-_MOST_STEPS = 1 << 16
+_MAX_STEPS = 1 << 16
 _SURE = 37.0  # e^-37 is about what doubles do not tell from 0
 _BLOCK = np.arange(1, 33)  # frequencies that are computed at once
 _FAINT = 1e-11  # chances below it are bounded in place of added up: rounding errors come near
@@ -263,18 +260,11 @@ class Chance:
         )  # steps that few draws lose where two share a cell
         cells = np.floor(totals / step).astype(np.int64) - first - shared
         summed = tails[np.clip(cells, 0, tails.size - 1)]
-        bounds = np.min(
-            [
-                bound - tilt * totals
-                for bound, tilt in zip(self._bounds, self._tilts, strict=True)
-            ],
-            axis=0,
-        )
+        tilted = self._bounds[:, None] - self._tilts[:, None] * totals
+        bounds = tilted.min(axis=0)
         bounded = np.exp(np.clip(bounds, -700.0, math.log(_FAINT)))
-        found: Floats = np.where(
-            (summed > _FAINT) & (cells < tails.size), np.minimum(summed, 1.0), bounded
-        )
-        return found
+        added_up = (summed > _FAINT) & (cells < tails.size)
+        return np.where(added_up, np.minimum(summed, 1.0), bounded)
 
     def _cumulants(self, pulls: Floats) -> Floats:
         """Return bounds on the logarithm of E[e^(tilt·pull)]: places drawn without repetition vary less [Hoe63]."""
@@ -283,8 +273,7 @@ class Chance:
             np.log(np.exp(tilt * (pulls - tops)).mean(axis=1)) + tilt * tops[:, 0]
             for tilt in self._tilts
         ]
-        found: Floats = self._hashes * np.array([mean.sum() for mean in means])
-        return found
+        return self._hashes * np.array([mean.sum() for mean in means], np.float64)
 
     @cached_property
     def _tails(self) -> tuple[int, float, Floats]:
@@ -292,7 +281,7 @@ class Chance:
         high = self.reach(math.exp(-_SURE))
         low = -float(((self._cumulants(-self.pulls) + _SURE) / self._tilts).min())
         middle = float(np.subtract(*np.quantile(self.pulls, [0.75, 0.25]))) / 1.35
-        step = max(middle / _STEPS, (high - low) / _MOST_STEPS)
+        step = max(middle / _STEPS, (high - low) / _MAX_STEPS)
         size = 1 << math.ceil(math.log2((high - low) / step + 2))
         first = math.floor(low / step)
         chances = np.fft.irfft(self._spectrum(step, size), size)
@@ -324,13 +313,13 @@ class Chance:
 
 def _distinct(bits: int, hashes: int) -> Floats:
     """Return how often so many hashes set 0, 1, 2, … different bits."""
-    found = np.zeros(min(bits, hashes) + 1)
-    found[0] = 1.0
-    numbers = np.arange(found.size)
+    chances = np.zeros(min(bits, hashes) + 1)
+    chances[0] = 1.0
+    numbers = np.arange(chances.size)
     for _ in range(hashes):
-        fresh = np.concatenate([[0.0], (found * (bits - numbers) / bits)[:-1]])
-        found = found * numbers / bits + fresh
-    return found
+        fresh = np.concatenate([[0.0], (chances * (bits - numbers) / bits)[:-1]])
+        chances = chances * numbers / bits + fresh
+    return chances
 
 
 def _mean_products(
