@@ -61,8 +61,10 @@ class Backend(Protocol):
     COIN_WORDS: int
     """Words that `toss` is best given at a time."""
 
-    def flip(self, words: WordArray, answers: Codes, out: Codes, below: int) -> None:
-        """Turn the answers 0 and 1 around where the word is below a bound of at least 1."""
+    def flip(
+        self, words: WordArray, answers: Codes, out: Codes, last: np.uint64
+    ) -> None:
+        """Turn the answers 0 and 1 around up to the last word that does so."""
         ...
 
     def divide(
@@ -76,7 +78,8 @@ class Backend(Protocol):
         words: WordArray,
         columns: NDArray[np.intp],
         out: NDArray[np.intp],
-        thresholds: Thresholds,
+        steps: WordArray,
+        width: int,
     ) -> None:
         """Count the thresholds of a column that lie below the word."""
         ...
@@ -140,7 +143,12 @@ class Backend(Protocol):
         ...
 
     def decide(
-        self, words: WordArray, like: Flags, keep: Flags, yes: int, no: int
+        self,
+        words: WordArray,
+        like: Flags,
+        keep: Flags,
+        yes: np.uint64,
+        no: np.uint64,
     ) -> bool:
         """Say for each row whether its word is below the bound of its kind; return False where one may be equal."""
         ...
@@ -337,18 +345,18 @@ class Thresholds:
             return threshold - 1
         return min(threshold >> 64 * (self.words - 1), NEVER)
 
-    def ties(
-        self, heads: WordArray, columns: NDArray[np.intp], passed: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
-        """Return the rows whose first word does not decide, given how many steps lie below it."""
-        if self.words == 1:
-            return np.empty(0, np.intp)
-        return np.flatnonzero(self.steps[columns * self.width + passed] == heads)
-
-    def add_base(self, passed: NDArray[np.intp], columns: NDArray[np.intp]) -> None:
-        """Add the thresholds of 0, which every position passes."""
+    def count(
+        self, heads: WordArray, columns: NDArray[np.intp], backend: Backend
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Return how many thresholds each first word passes, and the rows whose first word does not decide."""
+        passed: NDArray[np.intp] = np.empty(len(heads), np.intp)
+        backend.count_below(heads, columns, passed, self.steps, self.width)
+        ties = np.empty(0, np.intp)
+        if self.words > 1:
+            ties = np.flatnonzero(self.steps[columns * self.width + passed] == heads)
         if self.base.any():
             passed += self.base[columns]
+        return passed, ties
 
 
 class Division(NamedTuple):

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import chance
 from deniable.bulk.backend import (
@@ -128,7 +127,8 @@ class Quotient(_SingleDraw):
     def place(self, answers: Codes, words: WordArray, out: Codes) -> bool:
         heads = np.ascontiguousarray(words[:, 0])
         if self.size == 2:
-            self.backend.flip(heads, answers, out, self.divisor)
+            # The divisor may be 2^64 itself, which no word holds; one less always fits.
+            self.backend.flip(heads, answers, out, np.uint64(self.divisor - 1))
         else:
             self.backend.divide(heads, answers, out, self.divisor, self.size)
         return True
@@ -158,10 +158,7 @@ class ThresholdDraw(_SingleDraw):
         columns = answers.astype(np.intp)
         if self.is_shared:
             columns[:] = 0
-        passed: NDArray[np.intp] = np.empty(answers.size, np.intp)
-        self.backend.count_below(heads, columns, passed, self.thresholds)
-        ties = self.thresholds.ties(heads, columns, passed)
-        self.thresholds.add_base(passed, columns)
+        passed, ties = self.thresholds.count(heads, columns, self.backend)
         np.copyto(out, passed, casting="unsafe")
         if self.is_shared:
             send(out, answers, self.answers)

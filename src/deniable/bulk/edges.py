@@ -5,7 +5,7 @@ Nothing in here repeats a weight, an item or a person.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from deniable.designs.labels import weight_error
 from deniable.errors import InvalidAnswer, quoted
+from deniable.files.arrow import is_text
 
 Whole: TypeAlias = NDArray[np.int64]
 Real: TypeAlias = NDArray[np.float64]
@@ -24,7 +25,7 @@ COLUMNS = ("person", "item", "weight")
 """What the columns of a table of edges are called, unless it is said otherwise."""
 
 
-MOST_PEOPLE = 1 << 28
+MAX_PEOPLE = 1 << 28
 """People whose edges are held at a time."""
 
 
@@ -84,24 +85,18 @@ class Edges:
     @property
     def weight_sum(self) -> Real:
         """The sum of the weights of each item, on the scale from −1 to 1."""
-        return np.bincount(self.item, self.weight, minlength=self.items).astype(
-            np.float64
-        )
+        return np.bincount(self.item, self.weight, self.items).astype(np.float64)
 
     @property
     def square_sum(self) -> Real:
         """The sum of the squared weights of each item."""
-        return np.bincount(self.item, self.weight**2, minlength=self.items).astype(
-            np.float64
-        )
+        return np.bincount(self.item, self.weight**2, self.items).astype(np.float64)
 
     @cached_property
     def keys(self) -> Whole:
         """person · items + item for each edge, rising: what a person and an item are looked up in."""
-        return (
-            np.repeat(np.arange(self.people, dtype=np.int64), self.sizes) * self.items
-            + self.item
-        )
+        people = np.repeat(np.arange(self.people, dtype=np.int64), self.sizes)
+        return people * self.items + self.item
 
     @cached_property
     def thresholds(self) -> NDArray[np.uint64]:
@@ -109,10 +104,8 @@ class Edges:
 
         Why modulo: only a weight of exactly 1 reaches 2^64, and is told apart by itself.
         """
-        whole = np.where(self.weight < 1, np.rint(self.weight * 2.0**63), 0.0).astype(
-            np.int64
-        )
-        return whole.view(np.uint64) ^ np.uint64(1 << 63)
+        scaled = np.where(self.weight < 1, np.rint(self.weight * 2.0**63), 0.0)
+        return scaled.astype(np.int64).view(np.uint64) ^ np.uint64(1 << 63)
 
 
 @dataclass(frozen=True)
@@ -135,7 +128,7 @@ def build(design: Catalogue, rows: EdgeRows) -> Edges:
     wrong = (rows.item < 0) | (rows.item >= len(design.items))
     if wrong.any():
         refuse(wrong, "the item is not one of the design's; expected one that is.")
-    weights = _scaled(design, rows.weight)
+    weights = _scale(design, rows.weight)
     order = np.lexsort((rows.item, rows.person))
     person, item = rows.person[order], rows.item[order]
     again = (person[1:] == person[:-1]) & (item[1:] == item[:-1])
@@ -153,19 +146,17 @@ def build(design: Catalogue, rows: EdgeRows) -> Edges:
     )
 
 
-def _scaled(design: Catalogue, weights: Real) -> Real:
+def _scale(design: Catalogue, weights: Real) -> Real:
     """Bring weights to the scale from −1 to 1, in floating point, as `keyvalue.weights.read` does."""
     low, high = float(design.low), float(design.high)
-    wrong = ~(
-        (weights >= low) & (weights <= high)
-    )  # also where a weight is not a number
+    # Also where a weight is not a number.
+    wrong = ~((weights >= low) & (weights <= high))
     if wrong.any():
         refuse(wrong, weight_error(design.low, design.high).problem)
     if (low, high) == (-1.0, 1.0):
         return weights
-    return np.asarray(
-        np.clip((2 * weights - (low + high)) / (high - low), -1.0, 1.0), np.float64
-    )
+    scaled = (2 * weights - (low + high)) / (high - low)
+    return np.asarray(np.clip(scaled, -1.0, 1.0), np.float64)
 
 
 def refuse(wrong: NDArray[np.bool_], problem: str) -> NoReturn:
@@ -246,36 +237,27 @@ def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeRows:
     )
 
 
-def _read_graph(design: Catalogue, given: Any, people: Any, weight: str) -> EdgeRows:
+def _read_graph(design: Catalogue, graph: Any, people: Any, weight: str) -> EdgeRows:
     if people is None:
-        sides = dict(given.nodes(data="bipartite"))
+        sides = dict(graph.nodes(data="bipartite"))
         if set(sides.values()) - {0, 1}:
             raise InvalidAnswer(
                 "some nodes do not say on which side they are; expected bipartite=0 for people and 1 for items.",
                 "Or pass people=, the nodes that are people.",
             )
         people = [node for node, side in sides.items() if side == 0]
-    known = _numbered(people)
-    top = float(design.high)
-    person: list[int] = []
-    item: list[int] = []
-    weights: list[float] = []
-    for one, two, found in given.edges(data=weight, default=top):
-        ends = (one, two) if one in known else (two, one)
-        if ends[0] not in known or ends[1] in known:
+    numbers = _number_people(people)
+    edges: list[tuple[int, int, float]] = []
+    for first, second, value in graph.edges(data=weight, default=float(design.high)):
+        person, item = (first, second) if first in numbers else (second, first)
+        if person not in numbers or item in numbers:
             raise InvalidAnswer(
-                f"row {len(person) + 1:,}: an edge does not join a person and an item; expected both."
+                f"row {len(edges) + 1:,}: an edge does not join a person and an item; expected both."
             )
-        person.append(known[ends[0]])
-        item.append(_number(design, ends[1]))
-        weights.append(_float(found))
-    return EdgeRows(
-        len(known),
-        np.array(person, np.int64),
-        np.array(item, np.int64),
-        np.array(weights),
-        tuple(known),
-    )
+        edges.append((numbers[person], _item_number(design, item), _to_float(value)))
+    columns = np.array(edges, np.float64).reshape(-1, 3).T
+    persons, items = columns[:2].astype(np.int64)
+    return EdgeRows(len(numbers), persons, items, columns[2], tuple(numbers))
 
 
 def _read_table(
@@ -285,9 +267,10 @@ def _read_table(
 
     try:
         # A mapping of lists, a data frame and an Arrow table all become one; indices of data frames are not columns.
+        is_pandas = type(data).__module__.partition(".")[0] == "pandas"
         table = (
             pa.Table.from_pandas(data, preserve_index=False)
-            if _is_pandas(data)
+            if is_pandas
             else pa.table(data)
         )
     except (pa.ArrowException, TypeError, ValueError):
@@ -295,25 +278,21 @@ def _read_table(
             f"the edges are a {type(data).__name__} that cannot be read as a table; expected a sparse matrix, a graph, "
             "or columns of person, item and weight."
         ) from None
-    lost = [name for name in columns if table.column_names.count(name) != 1]
-    if lost:
-        raise InvalidAnswer(
-            f"the table has no single column called {quoted(lost[0])}; expected person, item and weight."
-        )
-    person, names = _people(table[columns[0]], people)
-    return EdgeRows(
-        len(names),
-        person,
-        _items(design, table[columns[1]]),
-        _weights(table[columns[2]]),
-        names,
+    for name in columns:
+        if table.column_names.count(name) != 1:
+            raise InvalidAnswer(
+                f"the table has no single column called {quoted(name)}; expected person, item and weight."
+            )
+    person, names = _read_people(table[columns[0]], people)
+    item, weight = (
+        _read_items(design, table[columns[1]]),
+        _read_weights(table[columns[2]]),
     )
+    return EdgeRows(len(names), person, item, weight, names)
 
 
-def _people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:
-    codes, values = _encoded(column)
-    if (codes < 0).any():
-        refuse(codes < 0, "there is no person; expected one in every row.")
+def _read_people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:
+    codes, values = _encode(column, "person")
     if people is None:
         return codes, tuple(values)
     if isinstance(people, int | np.integer) and not isinstance(people, bool):
@@ -321,21 +300,21 @@ def _people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:
             raise InvalidAnswer(
                 f"there are {len(values):,} people in the table; expected at most {people:,}."
             )
-        if people > MOST_PEOPLE:
+        if people > MAX_PEOPLE:
             raise InvalidAnswer(
-                f"people is {people:,}; expected at most {MOST_PEOPLE:,} at a time.",
+                f"people is {people:,}; expected at most {MAX_PEOPLE:,} at a time.",
                 "Draw in parts, and add the tallies.",
             )
-        return codes, (*values, *(None for _ in range(int(people) - len(values))))
-    known = _numbered(people)
-    numbers = np.array([known.get(value, -1) for value in values] or [-1], np.int64)
-    found = numbers[codes] if len(codes) else codes
-    if (found < 0).any():
-        refuse(found < 0, "the person is not among the people; expected one who is.")
-    return found, tuple(known)
+        return codes, (*values, *[None] * (int(people) - len(values)))
+    number_of = _number_people(people)
+    numbers = [number_of.get(value, -1) for value in values]
+    persons = np.array(numbers or [-1], np.int64)[codes]
+    if (persons < 0).any():
+        refuse(persons < 0, "the person is not among the people; expected one who is.")
+    return persons, tuple(number_of)
 
 
-def _numbered(people: Any) -> dict[Any, int]:
+def _number_people(people: Any) -> dict[Any, int]:
     """Number the people that are listed."""
     try:
         if not isinstance(people, str | bytes):
@@ -347,16 +326,14 @@ def _numbered(people: Any) -> dict[Any, int]:
     )
 
 
-def _items(design: Catalogue, column: Any) -> Whole:
-    codes, values = _encoded(column)
-    if (codes < 0).any():
-        refuse(codes < 0, "there is no item; expected one in every row.")
-    numbers = np.array([_number(design, value) for value in values] or [-1], np.int64)
-    return numbers[codes] if len(codes) else codes
+def _read_items(design: Catalogue, column: Any) -> Whole:
+    codes, values = _encode(column, "item")
+    numbers = [_item_number(design, value) for value in values]
+    return np.array(numbers or [-1], np.int64)[codes]
 
 
-def _encoded(column: Any) -> tuple[Whole, list[Any]]:
-    """Return the number of each row's value, −1 for none, and the values in the order in which they first occur."""
+def _encode(column: Any, name: str) -> tuple[Whole, list[Any]]:
+    """Return the number of each row's value, and the values in the order in which they first occur."""
     import pyarrow as pa
 
     combined = column.combine_chunks()
@@ -373,47 +350,36 @@ def _encoded(column: Any) -> tuple[Whole, list[Any]]:
     codes = encoded.indices.cast("int64").fill_null(-1).to_numpy(zero_copy_only=False)
     values = encoded.dictionary.to_pylist()
     empty = [number for number, value in enumerate(values) if value is None]
-    return np.where(np.isin(codes, empty), -1, codes), values
+    missing = (codes < 0) | np.isin(codes, empty)
+    if missing.any():
+        refuse(missing, f"there is no {name}; expected one in every row.")
+    return codes, values
 
 
-def _weights(column: Any) -> Real:
+def _read_weights(column: Any) -> Real:
     import pyarrow as pa
 
-    kind = column.type
-    text = (
-        pa.types.is_string(kind)
-        or pa.types.is_large_string(kind)
-        or pa.types.is_string_view(kind)
-    )
-    if text:  # files of text hold numbers as text
-        return np.array([_float(each) for each in column.to_pylist()], np.float64)
-    if not (
-        pa.types.is_integer(kind)
-        or pa.types.is_floating(kind)
-        or pa.types.is_decimal(kind)
-    ) and len(column):
+    kind, types = column.type, pa.types
+    if is_text(kind):  # files of text hold numbers as text
+        return np.array(list(map(_to_float, column.to_pylist())), np.float64)
+    is_real = types.is_floating(kind) or types.is_decimal(kind)
+    if not is_real and not types.is_integer(kind) and len(column):
         raise InvalidAnswer(f"the weights are of type {kind}; expected numbers.")
     # A gap becomes NaN, and is refused as such; an integer beyond 2^53 is rounded, where Arrow would name it and stop.
     return np.asarray(column.cast(pa.float64(), safe=False).to_numpy(), np.float64)
 
 
-def _number(design: Catalogue, item: Any) -> int:
+def _item_number(design: Catalogue, item: Any) -> int:
     """Return the number of an item, or −1."""
+    is_number = isinstance(item, int | np.integer) and not isinstance(item, bool)
     try:
-        whole = isinstance(item, int | np.integer) and not isinstance(item, bool)
-        return design.item_number(str(item) if whole else item)
+        return design.item_number(str(item) if is_number else item)
     except InvalidAnswer:
         return -1
 
 
-def _float(weight: Any) -> float:
+def _to_float(weight: Any) -> float:
     try:
         return float(weight)
     except (TypeError, ValueError):
         return float("nan")
-
-
-def _is_pandas(data: Any) -> bool:
-    return type(data).__module__.partition(".")[0] == "pandas" and not isinstance(
-        data, Mapping
-    )

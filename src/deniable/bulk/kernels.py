@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         Picks,
         Plans,
         Signs,
-        Thresholds,
         Whole,
     )
     from deniable.bulk.edges import Edges, Real
@@ -80,13 +79,9 @@ def _compiled(function: Function) -> Function:
     return compiled
 
 
-def flip(words: WordArray, answers: Codes, out: Codes, below: int) -> None:
-    """Turn the answers 0 and 1 around where the word is below a bound of at least 1."""
-    _flip(words, answers, out, np.uint64(below - 1))
-
-
 @_compiled
-def _flip(words: WordArray, answers: Codes, out: Codes, last: Word) -> None:
+def flip(words: WordArray, answers: Codes, out: Codes, last: Word) -> None:
+    """Turn the answers 0 and 1 around up to the last word that does so."""
     for i in range(words.size):
         out[i] = answers[i] ^ (words[i] <= last)
 
@@ -128,24 +123,15 @@ def _divided(word: Word, divisor: Word, reciprocal: Word, shift: Word) -> Word:
     return q + np.uint64(word - q * divisor >= divisor)
 
 
-def count_below(
-    words: WordArray,
-    columns: NDArray[np.intp],
-    out: NDArray[np.intp],
-    thresholds: Thresholds,
-) -> None:
-    """Count the thresholds of a column that lie below the word, by halving."""
-    _count_below(words, columns, out, thresholds.steps, thresholds.width)
-
-
 @_compiled
-def _count_below(
+def count_below(
     words: WordArray,
     columns: NDArray[np.intp],
     out: NDArray[np.intp],
     steps: WordArray,
     width: int,
 ) -> None:
+    """Count the thresholds of a column that lie below the word, by halving."""
     for i in range(words.size):
         start = columns[i] * width
         at = start
@@ -567,17 +553,11 @@ def _make_room(members: WordArray, answer: Word, is_inside: Word) -> None:
     members[block] = _opened(members[block], _ONE << (answer & _LOW_SIX), is_inside)
 
 
+@_compiled
 def nest(
     block: WordArray, olds: Rows, answers: Whole, kinds: Whole, out: Rows, plans: Plans
 ) -> bool:
     """Draw a set from each row; the answer is −1 where there is none. Return False where a word does not decide."""
-    return _nest(block, np.ascontiguousarray(olds), answers, kinds, out, plans)
-
-
-@_compiled
-def _nest(
-    block: WordArray, olds: Rows, answers: Whole, kinds: Whole, out: Rows, plans: Plans
-) -> bool:
     size, _, bounds, within, beyond, free, inside = plans
     members, others = np.empty(size, np.int64), np.empty(size, np.int64)
     picks = np.empty(block.shape[1], np.uint64)
@@ -645,13 +625,9 @@ def _scale(total: Word) -> Word:
     return _TOP // total + np.uint64(total & (total - _ONE) == _ZERO)
 
 
-def decide(words: WordArray, like: Flags, keep: Flags, yes: int, no: int) -> bool:
-    """Say for each row whether its word is below the bound of its kind; return False where one is equal."""
-    return _decide(words, like, keep, np.uint64(yes), np.uint64(no))
-
-
 @_compiled
-def _decide(words: WordArray, like: Flags, keep: Flags, yes: Word, no: Word) -> bool:
+def decide(words: WordArray, like: Flags, keep: Flags, yes: Word, no: Word) -> bool:
+    """Say for each row whether its word is below the bound of its kind; return False where one is equal."""
     ties = 0
     for i in range(words.size):
         bound = yes if like[i] else no

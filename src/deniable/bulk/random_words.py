@@ -1,7 +1,6 @@
 """Secure random words in bulk, taken in the order in which scalar draws would take them.
 
 Keystream   AES-256 in counter mode, keyed by the operating system, at memory speed
-Derived     the same, keyed by a secret and a context: equal ones give equal bytes
 Slot, Slots the words of one `below(total)`, and of one answer
 Words       a source, read in blocks of words
 Replay      words that were read already, then those of the source
@@ -9,17 +8,14 @@ Replay      words that were read already, then those of the source
 
 from __future__ import annotations
 
-import hashlib
-import hmac
-import json
+import io
 import os
 import sys
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
+from typing import NoReturn, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -48,9 +44,8 @@ SPARE = 2
 MAX_FILLED = 1 << 18
 """Words that a keystream fills in one call of the cipher, during which other threads may run: 2 MiB."""
 
-_ZEROS = memoryview(
-    bytes(WORD * MAX_FILLED)
-)  # the plaintext: a keystream is the encryption of zeros
+# The plaintext: a keystream is the encryption of zeros.
+_ZEROS = memoryview(bytes(WORD * MAX_FILLED))
 _forks = 0
 
 
@@ -63,56 +58,8 @@ if hasattr(os, "register_at_fork"):  # not on Windows, where nothing forks
     os.register_at_fork(after_in_child=_count_fork)
 
 
-class _Stream(ABC):
-    """AES-256 in counter mode; subclasses say where the next key comes from."""
-
-    _cipher: Any
-    _unused: int
-
-    def read(self, count: int) -> bytes:
-        """Return the next `count` bytes."""
-        pieces = []
-        while count > 0:
-            size = min(count, len(_ZEROS), self._left())
-            pieces.append(self._cipher.update(_ZEROS[:size]))
-            self._unused -= size
-            count -= size
-        return b"".join(pieces)
-
-    def fill(self, words: WordArray, count: int) -> None:
-        """Write the first `count` words of an array: the same bytes as `read(8 * count)`, without a copy.
-
-        Args:
-            words: one-dimensional and contiguous. Leave SPARE words behind `count`, or the last ones are copied.
-            count: how many words to write, at most `len(words)`.
-        """
-        room = words.data.cast("B")
-        direct = min(WORD * count, max(0, len(room) - WORD * SPARE))
-        at = 0
-        while at < direct:
-            size = min(direct - at, len(_ZEROS), self._left())
-            self._cipher.update_into(_ZEROS[:size], room[at:])
-            self._unused -= size
-            at += size
-        if at < WORD * count:
-            room[at : WORD * count] = self.read(WORD * count - at)
-        if (
-            sys.byteorder == "big"
-        ):  # pragma: no cover - words are little-endian wherever they are drawn
-            words[:count].byteswap(inplace=True)
-
-    def _begin(self, key: bytes) -> None:
-        # Counting from 0 is safe because no key is ever used twice.
-        self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
-        self._unused = PER_KEY
-
-    @abstractmethod
-    def _left(self) -> int:
-        """Return how many bytes the key may still give, after taking another one where that is none."""
-
-
-class Keystream(_Stream, threading.local):
-    """A source of random bytes for bulk draws, to be shared freely.
+class Keystream(threading.local):
+    """A source of random bytes for bulk draws, to be shared freely: AES-256 in counter mode.
 
     Guarantee: every thread that reads from it has a stream of its own under a key of its own, fresh from the
     operating system; a forked child takes a new key before its first byte, so it never repeats its parent.
@@ -129,56 +76,57 @@ class Keystream(_Stream, threading.local):
     def __init__(self) -> None:
         self._take_key()
 
-    def _left(self) -> int:
+    def read(self, count: int) -> bytes:
+        """Return the next `count` bytes."""
+        blocks = []
+        while count > 0:
+            size = self._spend(count)
+            blocks.append(self._cipher.update(_ZEROS[:size]))
+            count -= size
+        return b"".join(blocks)
+
+    def fill(self, words: WordArray, count: int) -> None:
+        """Write the first `count` words of an array: the same bytes as `read(8 * count)`, without a copy.
+
+        Args:
+            words: one-dimensional and contiguous. Leave SPARE words behind `count`, or the last ones are copied.
+            count: how many words to write, at most `len(words)`.
+        """
+        room = words.data.cast("B")
+        direct = min(WORD * count, max(0, len(room) - WORD * SPARE))
+        start = 0
+        while start < direct:
+            size = self._spend(direct - start)
+            self._cipher.update_into(_ZEROS[:size], room[start:])
+            start += size
+        if start < WORD * count:
+            room[start : WORD * count] = self.read(WORD * count - start)
+        if (
+            sys.byteorder == "big"
+        ):  # pragma: no cover - words are little-endian wherever they are drawn
+            words[:count].byteswap(inplace=True)
+
+    def _spend(self, count: int) -> int:
+        """Return how many of so many bytes are drawn next, with this key or with another one where it gives none."""
         if self._unused == 0 or self._process != (_forks, os.getpid()):
             self._take_key()
-        return self._unused
+        size = min(count, len(_ZEROS), self._unused)
+        self._unused -= size
+        return size
 
     def _take_key(self) -> None:
         self._process = (_forks, os.getpid())
         self._begin(os.urandom(KEY))
 
+    def _begin(self, key: bytes) -> None:
+        # Counting from 0 is safe because no key is ever used twice.
+        self._cipher = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
+        self._unused = PER_KEY
+
     def __reduce__(self) -> NoReturn:
         raise TypeError(
             "a keystream is not copied: two copies would give the same bytes; build another one"
         )
-
-
-class Derived(_Stream):
-    """The keystream of a secret and a context, for draws that must come out the same when they are made again.
-
-    Guarantee: whoever does not know the secret cannot tell the bytes of any contexts from random ones. Equal contexts
-    give equal bytes: never draw twice with one, but to repeat a draw that nobody has seen.
-
-    Why: the keys are values of HMAC-SHA-256, a pseudorandom function, at different places: the context, and how many
-    keys were taken before.
-
-    Args:
-        secret: 32 bytes of the operating system's.
-        context: what the draw is for; written as JSON, so that no two of them are confused.
-
-    Example:
-        >>> one, two, other = (Derived(bytes(32), [each]).read(8) for each in ("a", "a", "b"))
-        >>> one == two != other
-        True
-    """
-
-    def __init__(self, secret: bytes, context: Sequence[str | int]) -> None:
-        self._secret = secret
-        self._context = list(context)
-        self._keys = 0
-        self._unused = 0
-
-    def _left(self) -> int:
-        if self._unused == 0:
-            place = json.dumps([*self._context, self._keys]).encode()
-            self._keys += 1
-            self._begin(
-                hmac.digest(
-                    self._secret, b"deniable/stream/1\0" + place, hashlib.sha256
-                )
-            )
-        return self._unused
 
 
 CHUNK = 1 << 16
@@ -248,12 +196,12 @@ class Slots:
 
     def first_rejected(self, block: WordArray) -> tuple[int, int] | None:
         """Return where the first words to be thrown away begin, counted in words, and how many they are."""
-        found: list[tuple[int, int]] = []
+        rejected: list[tuple[int, int]] = []
         for start, slot in self._choosy:
             rows = slot.rejected(block[:, start : start + slot.words])
             if rows.size:
-                found.append((int(rows[0]) * self.width + start, slot.words))
-        return min(found, default=None)
+                rejected.append((int(rows[0]) * self.width + start, slot.words))
+        return min(rejected, default=None)
 
 
 class Words(threading.local):
@@ -290,8 +238,8 @@ class Words(threading.local):
     def settle(self, block: WordArray, slots: Slots) -> None:
         """Throw away, in what `unsettled` returned, the words that scalar draws would, and move up those behind."""
         flat = block.reshape(-1)
-        while (found := slots.first_rejected(block)) is not None:
-            start, words = found
+        while (rejected := slots.first_rejected(block)) is not None:
+            start, words = rejected
             flat[start : flat.size - words] = flat[start + words :].copy()
             self.fill(flat[flat.size - words :], words)
 
@@ -306,36 +254,33 @@ class Words(threading.local):
         self._fill(words, count)
 
     def _copy(self, words: WordArray, count: int) -> None:
-        piece = self.source.read(WORD * count)
-        if (
-            len(piece) != WORD * count
-        ):  # too few would be spread over all rows without a word
+        content = self.source.read(WORD * count)
+        # Too few would be spread over all rows without a word.
+        if len(content) != WORD * count:
             raise OutOfRandomness(
-                f"the source gave {len(piece):,} bytes; expected {WORD * count:,}, as many as were asked for."
+                f"the source gave {len(content):,} bytes; expected {WORD * count:,}, as many as were asked for."
             )
-        words[:count] = np.frombuffer(piece, "<u8")
+        words[:count] = np.frombuffer(content, "<u8")
 
 
 class Replay:
     """Words that were read already, then those of the source."""
 
     def __init__(self, block: WordArray, source: chance.Source) -> None:
-        self._held = block.astype("<u8").tobytes()
-        self._used = 0
+        self._read = io.BytesIO(block.astype("<u8").tobytes())
         self._source = source
 
     @property
     def left(self) -> int:
         """How many of the bytes that were read already are left."""
-        return len(self._held) - self._used
+        return len(self._read.getbuffer()) - self._read.tell()
 
     def read(self, count: int) -> bytes:
         """Return the next bytes."""
-        piece = self._held[self._used : self._used + count]
-        self._used += len(piece)
-        return piece + (
-            self._source.read(count - len(piece)) if len(piece) < count else b""
-        )
+        content = self._read.read(count)
+        if len(content) < count:
+            content += self._source.read(count - len(content))
+        return content
 
 
 def join(words: WordArray) -> int:
@@ -361,10 +306,8 @@ def below_all(
         True
     """
     slot = Slot.of(total)
-    found = Words(source).take(rows, Slots([slot]))[:, 0] // np.uint64(
-        slot.limit // total
-    )
-    return found.astype(np.int64)
+    words = Words(source).take(rows, Slots([slot]))[:, 0]
+    return (words // np.uint64(slot.limit // total)).astype(np.int64)
 
 
 def shuffled(count: int, source: chance.Source | None = None) -> NDArray[np.intp]:
@@ -382,21 +325,17 @@ def shuffled(count: int, source: chance.Source | None = None) -> NDArray[np.intp
     while True:
         keys = words.room(count)
         words.fill(keys, count)
-        order, differ = (
-            _sorted_along(keys[:count])
-            if count <= _SORTED_ALONG
-            else _sorted_by(keys[:count])
-        )
+        sort = _sort_along if count <= _SORTED_ALONG else _sort_by
+        order, differ = sort(keys[:count])
         if differ:
             return order
 
 
-_SORTED_ALONG = (
-    1 << 20
-)  # of as many, two have equal bits above their numbers once in 32 times
+# Of as many, two have equal bits above their numbers once in 32 times.
+_SORTED_ALONG = 1 << 20
 
 
-def _sorted_along(keys: WordArray) -> tuple[NDArray[np.intp], bool]:
+def _sort_along(keys: WordArray) -> tuple[NDArray[np.intp], bool]:
     """Return the order of words by their high bits, and whether these differ; the words are scratch."""
     low = np.uint64(max(len(keys) - 1, 0).bit_length())
     keys >>= low
@@ -408,6 +347,6 @@ def _sorted_along(keys: WordArray) -> tuple[NDArray[np.intp], bool]:
     return order, not (keys[1:] == keys[:-1]).any()
 
 
-def _sorted_by(words: WordArray) -> tuple[NDArray[np.intp], bool]:
+def _sort_by(words: WordArray) -> tuple[NDArray[np.intp], bool]:
     order = np.argsort(words)
     return order, not (np.diff(words[order]) == 0).any()

@@ -12,7 +12,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable import chance
 from deniable.bulk.backend import (
@@ -131,11 +130,9 @@ class TableStep(EvenStep):
             columns += answers
         if not self.possible[columns].all():
             raise _impossible()
-        passed: NDArray[np.intp] = np.empty(len(olds), np.intp)
-        self.backend.count_below(heads, columns, passed, self.thresholds)
-        if self.thresholds.ties(heads, columns, passed).size:
+        passed, ties = self.thresholds.count(heads, columns, self.backend)
+        if ties.size:
             return False
-        self.thresholds.add_base(passed, columns)
         np.copyto(out, passed, casting="unsafe")
         return True
 
@@ -156,7 +153,9 @@ class KeepStep(EvenStep):
         self.backend = backend
         shares = (step.share, step.share) if down else _retentions(step, fresh)
         self.impossible = [share is None for share in shares]
-        self.yes, self.no = (first_digit(share or Fraction(0)) for share in shares)
+        self.yes, self.no = (
+            np.uint64(first_digit(share or Fraction(0))) for share in shares
+        )
         self.pair = None if any(self.impossible) else self._one_pass()
 
     def _one_pass(self) -> DiagonalPair | None:
@@ -169,13 +168,13 @@ class KeepStep(EvenStep):
             return None
         if code_type(fresh.size) != code_type(fresh.size + 1):
             return None
-        last, yes, no = map(np.uint64, (fresh.size - 1, self.yes, self.no))
-        return DiagonalPair(last, yes, no, Division.by(fresh.divisor))
+        last, division = np.uint64(fresh.size - 1), Division.by(fresh.divisor)
+        return DiagonalPair(last, self.yes, self.no, division)
 
     def place(self, olds: Codes, answers: Codes, block: WordArray, out: Codes) -> bool:
         """Decide who keeps, draw for everybody, and put back what is kept."""
         if self.pair is not None:
-            return bool(self.backend.raise_codes(block, olds, answers, out, self.pair))
+            return self.backend.raise_codes(block, olds, answers, out, self.pair)
         keep = np.empty(len(olds), np.bool_)
         like = keep if self.down else self.fresh.supported(olds, answers)
         if not self.down and (

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
         Picks,
         Plans,
         Signs,
-        Thresholds,
         Whole,
     )
     from deniable.bulk.edges import Edges
@@ -44,10 +43,9 @@ TWO_WORDS = 128
 """Categories up to which a set is held in two words."""
 
 
-def flip(words: WordArray, answers: Codes, out: Codes, below: int) -> None:
-    """Turn the answers 0 and 1 around where the word is below a bound of at least 1."""
-    # The bound may be 2^64 itself, which no word holds; one less always fits.
-    np.bitwise_xor(answers, (words <= np.uint64(below - 1)).view(np.uint8), out=out)
+def flip(words: WordArray, answers: Codes, out: Codes, last: np.uint64) -> None:
+    """Turn the answers 0 and 1 around up to the last word that does so."""
+    np.bitwise_xor(answers, (words <= last).view(np.uint8), out=out)
 
 
 def divide(
@@ -77,14 +75,15 @@ def count_below(
     words: WordArray,
     columns: NDArray[np.intp],
     out: NDArray[np.intp],
-    thresholds: Thresholds,
+    steps: WordArray,
+    width: int,
 ) -> None:
     """Count the thresholds of a column that lie below the word, by halving."""
-    start = columns * thresholds.width
+    start = columns * width
     at = start.copy()
-    half = thresholds.width // 2
+    half = width // 2
     while half:
-        at += half * (thresholds.steps[at + (half - 1)] < words)
+        at += half * (steps[at + (half - 1)] < words)
         half //= 2
     np.subtract(at, start, out=out)
 
@@ -405,20 +404,22 @@ def _pick(words: WordArray, pool: Flags, count: Whole, start: Whole) -> Flags | 
     return np.asarray(np.take_along_axis(drawn, rank, axis=1) & pool, np.bool_)
 
 
-def decide(words: WordArray, like: Flags, keep: Flags, yes: int, no: int) -> bool:
+def decide(
+    words: WordArray, like: Flags, keep: Flags, yes: np.uint64, no: np.uint64
+) -> bool:
     """Say for each row whether its word is below the bound of its kind; return False where one may be equal.
 
     Why all words are compared with both bounds: that is several times quicker than to choose a bound for each.
     """
     words = np.ascontiguousarray(words)
-    if (words == np.uint64(yes)).any() or (words == np.uint64(no)).any():
+    if (words == yes).any() or (words == no).any():
         return False
     if yes == no:
-        np.less(words, np.uint64(yes), out=keep)
+        np.less(words, yes, out=keep)
         return True
-    below_no = words < np.uint64(no)
+    below_no = words < no
     below_no &= ~like
-    below_yes = words < np.uint64(yes)
+    below_yes = words < yes
     below_yes &= like
     np.bitwise_or(below_yes, below_no, out=keep)
     return True
@@ -438,13 +439,13 @@ def raise_codes(
     block: WordArray, olds: Codes, answers: Codes, out: Codes, pair: DiagonalPair
 ) -> bool:
     """Keep the old code or draw a fresh one; return False where a word decides nothing."""
-    keep, divisor = np.empty(len(olds), np.bool_), int(pair.division.divisor)
-    if not decide(block[:, 0], olds == answers, keep, int(pair.yes), int(pair.no)):
+    keep, divisor = np.empty(len(olds), np.bool_), pair.division.divisor
+    if not decide(block[:, 0], olds == answers, keep, pair.yes, pair.no):
         return False
     if pair.last == 1:  # a comparison is several times quicker than a quotient
-        flip(block[:, 1], answers, out, divisor)
+        flip(block[:, 1], answers, out, divisor - _ONE)
     else:
-        divide(block[:, 1].copy(), answers, out, divisor, int(pair.last) + 1)
+        divide(block[:, 1].copy(), answers, out, int(divisor), int(pair.last) + 1)
     merge(olds, keep, out)
     return True
 

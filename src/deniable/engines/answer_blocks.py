@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -80,7 +80,7 @@ def read_blocks(
     labels: Sequence[str],
     keep: Sequence[str],
     format: str | None = None,
-) -> Iterator[Block]:
+) -> Generator[Block]:
     """Read columns of files, and yield at least one block, which may be empty.
 
     Raises:

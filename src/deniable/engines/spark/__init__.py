@@ -13,15 +13,16 @@ So nobody is handed a frame that draws: responses are drawn in one job, whose ou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from deniable import errors
 from deniable.designs import AnyDesign
+from deniable.engines.asked_columns import AskedColumns, check_keep
 from deniable.engines.spark.commits import Output
-from deniable.engines.spark.counts import named
 from deniable.engines.spark.tasks import Drawing, Raising, Task, attributes_of
 from deniable.engines.sql.connections import count_on
 from deniable.engines.sql.queries import Names, several
@@ -184,8 +185,47 @@ def tally(
         MissingExtra: pyspark is not installed.
     """
     _check_pyspark()
-    with named(frame) as view:
+    # A name that no other frame has, for as long as it is asked.
+    name = f"deniable_{uuid4().hex}"
+    frame.createTempView(name)
+    try:
+        view = _View(frame, (name,))
         return count_on(view, design, columns, by=by, reached=reached)
+    finally:
+        frame.sparkSession.catalog.dropTempView(name)
+
+
+@dataclass(frozen=True)
+class _View:
+    """A frame under a name that its session knows, as `engines.sql` asks it."""
+
+    frame: DataFrame
+    table: tuple[str, ...]
+    dialect: str = "spark"
+
+    def kinds(self) -> Mapping[str, str]:
+        from pyspark.sql import types
+
+        kinds = {
+            types.NumericType: "numbers",
+            types.StringType: "text",
+            types.BinaryType: "bytes",
+        }
+        return {
+            column.name: next(
+                (
+                    name
+                    for kind, name in kinds.items()
+                    if isinstance(column.dataType, kind)
+                ),
+                str(column.dataType.typeName()),
+            )
+            for column in self.frame.schema
+        }
+
+    def rows(self, query: str) -> Iterable[Sequence[Any]]:
+        rows: list[Sequence[Any]] = self.frame.sparkSession.sql(query).collect()
+        return rows
 
 
 def _stages(ladder: Ladder, path: str) -> list[str]:
@@ -215,19 +255,12 @@ def _stored(
     folder.check()
     frame = session.read.parquet(str(folder))
     before = Ladder(ladder.designs[:-1], ladder.steps[:-1])
-    stored: AnyDesign = (
-        before if before.columns[0] in frame.columns else before.designs[0]
-    )
-    named = (
-        frame.agg(functions.min(DESIGN), functions.max(DESIGN)).first()
-        if DESIGN in frame.columns
-        else None
-    )
-    if (
-        named is None
-        or not set(named) <= {stored.hash, None}
-        or not set(stored.columns) <= set(frame.columns)
-    ):
+    is_ladder = before.columns[0] in frame.columns
+    stored: AnyDesign = before if is_ladder else before.designs[0]
+    hashes = None
+    if {*stored.columns, DESIGN} <= set(frame.columns):
+        hashes = frame.agg(functions.min(DESIGN), functions.max(DESIGN)).first()
+    if hashes is None or not set(hashes) <= {stored.hash, None}:
         raise Incompatible(
             f"the stored responses are not of {stored!r}; expected those of the stages before the last.",
             "Hand over the ladder with which they were drawn, and one stage more: dn.extend(ladder, design).",
@@ -251,8 +284,8 @@ def _joined(
                 "expected a name of its own.",
                 "Rename it: answers.withColumnRenamed(…).",
             )
-    given = answers.select(*map(_column, (*people, *raising.answers)))
-    return was.join(given, list(people))
+    selected = answers.select(*map(_column, (*people, *raising.answers)))
+    return was.join(selected, list(people))
 
 
 def _answers(design: AnyDesign, column: str | None) -> tuple[str, ...]:
@@ -278,19 +311,7 @@ def _check_pyspark() -> None:
 
 
 def _check_frame(frame: DataFrame, task: Task) -> None:
-    written = (*task.design.columns, DESIGN)
-    for name in task.keep:
-        if name in task.answers:
-            raise InvalidRequest(
-                f"the column {name!r} holds answers and cannot be kept; expected other columns.",
-                "Beside its answer a response protects nobody.",
-            )
-        if name in written or task.keep.count(name) > 1:
-            raise InvalidRequest(
-                f"the column {name!r} cannot be kept; expected different names, and none of "
-                f"{', '.join(map(repr, written))}.",
-                "These are written by deniable. Rename the column first.",
-            )
+    check_keep(task.keep, [AskedColumns(task.design, task.answers)])
     for name in task.read:
         if frame.columns.count(name) != 1:
             raise InvalidRequest(
@@ -327,13 +348,8 @@ def _published(
 
 def _check_once(written: DataFrame, people: Sequence[str]) -> None:
     """Look at what was written, which nobody else can read yet: what was drawn twice is not published."""
-    if (
-        written.groupBy(*map(_column, people))
-        .count()
-        .where("count > 1")
-        .limit(1)
-        .count()
-    ):
+    counts = written.groupBy(*map(_column, people)).count()
+    if counts.where("count > 1").limit(1).count():
         raise InvalidRequest(
             "somebody occurs twice, among the answers or among the stored responses; expected everybody once.",
             "Leave one row for each: answers.dropDuplicates([…]). Nothing was published.",
@@ -344,18 +360,18 @@ def _drawn(frame: DataFrame, task: Task) -> DataFrame:
     """Return the frame that draws, which nobody else may see: each reading draws anew."""
     from pyspark.sql import functions
 
-    given = frame.select(*map(_column, task.read))
+    read = frame.select(*map(_column, task.read))
     # The hash is added where rows are written: it is longer than most responses, and need not pass through Python.
-    named = functions.lit(task.design.hash).alias(DESIGN)
-    return given.mapInArrow(task, _schema(frame, task)).select("*", named)
+    hashes = functions.lit(task.design.hash).alias(DESIGN)
+    return read.mapInArrow(task, _schema(frame, task)).select("*", hashes)
 
 
 def _schema(frame: DataFrame, task: Task) -> StructType:
     from pyspark.sql.pandas.types import from_arrow_schema
     from pyspark.sql.types import StructType
 
-    kept = [frame.schema[name] for name in task.keep]
-    return StructType([*from_arrow_schema(task.columns()), *kept])
+    fields = [frame.schema[name] for name in task.keep]
+    return StructType([*from_arrow_schema(task.columns()), *fields])
 
 
 def _column(name: str) -> Column:
@@ -375,24 +391,24 @@ def _one_job(session: SparkSession) -> Iterator[None]:
         yield
     except BaseException as error:
         context.cancelJobsWithTag(tag)
-        if isinstance(error, PythonException) and (known := _told(str(error))):
-            raise known from None
+        if isinstance(error, PythonException) and (ours := _read_error(str(error))):
+            raise ours from None
         raise
     finally:
         context.removeJobTag(tag)
 
 
-_TOLD = re.compile(
+_ERROR = re.compile(
     r"^deniable\.errors\.(?P<kind>\w+): (?P<problem>.*)\n?(?P<hint>.*)", re.MULTILINE
 )
 
 
-def _told(trace: str) -> DeniableError | None:
+def _read_error(trace: str) -> DeniableError | None:
     """Return the error of ours that a worker has raised, of which only the text arrives; None where it is another."""
-    found = _TOLD.search(trace)
-    kind = getattr(errors, found["kind"], None) if found else None
-    return (
-        None
-        if found is None or kind is None
-        else kind(found["problem"], found["hint"].strip())
+    match = _ERROR.search(trace)
+    if match is None or not hasattr(errors, match["kind"]):
+        return None
+    error: DeniableError = getattr(errors, match["kind"])(
+        match["problem"], match["hint"].strip()
     )
+    return error

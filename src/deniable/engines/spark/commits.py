@@ -68,9 +68,9 @@ class Output:
         self._session = session
         self._jvm = java._jvm
         self._settings = java._jsparkSession.sessionState().newHadoopConf()
-        given = self._jvm.org.apache.hadoop.fs.Path(path)
-        self._files = given.getFileSystem(self._settings)
-        self._path = self._files.makeQualified(given)
+        relative = self._jvm.org.apache.hadoop.fs.Path(path)
+        self._files = relative.getFileSystem(self._settings)
+        self._path = self._files.makeQualified(relative)
 
     def __str__(self) -> str:
         return str(self._path.toString())
@@ -83,10 +83,9 @@ class Output:
         Raises:
             InvalidRequest: with what the session is set to they would not hold.
         """
+        settings = self._session.sparkContext.getConf()
         if (
-            self._session.sparkContext.getConf().get(
-                "spark.hadoop.outputCommitCoordination.enabled", "true"
-            )
+            settings.get("spark.hadoop.outputCommitCoordination.enabled", "true")
             != "true"
         ):
             raise InvalidRequest(
@@ -151,19 +150,16 @@ class Output:
         Raises:
             UnreadableFile: it is not, or it has not.
         """
-        where = self._path if path is None else path
-        names = (
-            [each.getPath().getName() for each in self._files.listStatus(where)]
-            if self._files.exists(where)
-            else []
-        )
+        folder = self._path if path is None else path
+        files = self._files.listStatus(folder) if self._files.exists(folder) else []
+        names = [file.getPath().getName() for file in files]
         parts = [_PART.fullmatch(name) for name in names if name != "_SUCCESS"]
-        found = [part["task"] for part in parts if part is not None]
+        tasks = [part["task"] for part in parts if part is not None]
         jobs = {part["job"] for part in parts if part is not None}
         if (
             "_SUCCESS" not in names
             or None in parts
-            or len(set(found)) < len(found)
+            or len(set(tasks)) < len(tasks)
             or len(jobs) > 1
         ):
             raise UnreadableFile(

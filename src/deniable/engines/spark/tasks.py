@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.bulk.backend import choose_backend
+from deniable.bulk.columns import mask_rows
 from deniable.bulk.gradual import upgrade
 from deniable.bulk.random_words import shuffled
 from deniable.designs import AnyDesign
@@ -95,12 +96,10 @@ class Task(ABC):
         import pyarrow as pa
 
         drawn = self.sent(block).to_arrow()
-        sent: Any = [
-            column.cast(signed(column.type)).combine_chunks()
-            for column in drawn.columns
-        ]
-        kept: Any = [block.column(name).combine_chunks() for name in self.keep]
-        batch = pa.record_batch([*sent, *kept], names=[*drawn.column_names, *self.keep])
+        columns = [column.cast(signed(column.type)) for column in drawn.columns]
+        columns += [block.column(name) for name in self.keep]
+        arrays: Any = [column.combine_chunks() for column in columns]
+        batch = pa.record_batch(arrays, names=[*drawn.column_names, *self.keep])
         return batch.take(shuffled(len(batch))) if self.shuffle else batch
 
 
@@ -147,22 +146,16 @@ class Raising(Task):
         assert self.stored is not None
         before = stored_responses(self.stored, block)
         *_, last = columns = list(before.columns.values())
-        if before.missing is not None:
-            gaps = before.missing.reshape(-1, *[1] * (last.ndim - 1))
-            last = np.ma.MaskedArray(last, np.broadcast_to(gaps, last.shape))
         finer = upgrade(
             self.design.relaxations[-1],
-            last,
+            mask_rows(last, before.missing),
             self.given(block),
             fast=self.fast,
             **self.options,
         )
-        sent = [*columns, np.ma.getdata(finer)]
-        return Responses(
-            self.design,
-            dict(zip(self.design.columns, sent, strict=True)),
-            before.missing,
-        )
+        columns.append(np.ma.getdata(finer))
+        named = dict(zip(self.design.columns, columns, strict=True))
+        return Responses(self.design, named, before.missing)
 
 
 def stored_responses(design: AnyDesign, table: pa.Table) -> Responses[Any]:
@@ -199,14 +192,14 @@ def blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
     """Join batches to blocks of at least `BLOCK` rows, but for the last one."""
     import pyarrow as pa
 
-    held: list[pa.RecordBatch] = []
+    pending: list[pa.RecordBatch] = []
     for batch in batches:
-        held.append(batch)
-        if sum(map(len, held)) >= BLOCK:
-            yield pa.Table.from_batches(held)
-            held = []
-    if sum(map(len, held)):
-        yield pa.Table.from_batches(held)
+        pending.append(batch)
+        if sum(map(len, pending)) >= BLOCK:
+            yield pa.Table.from_batches(pending)
+            pending = []
+    if sum(map(len, pending)):
+        yield pa.Table.from_batches(pending)
 
 
 def signed(kind: Any) -> Any:

@@ -82,7 +82,9 @@ def test_flipping_below_a_bound(hand: ModuleType, below: int) -> None:
     ]
     answers = np.array([0, 1] * len(words), np.uint8)
     out = np.empty(answers.size, np.uint8)
-    hand.flip(np.repeat(np.array(words, np.uint64), 2), answers, out, below)
+    hand.flip(
+        np.repeat(np.array(words, np.uint64), 2), answers, out, np.uint64(below - 1)
+    )
     assert out.tolist() == [
         answer ^ (word < below) for word in words for answer in (0, 1)
     ]
@@ -111,7 +113,8 @@ def test_climbing_counts_the_steps_below(hand: ModuleType, length: int) -> None:
         np.array([w for w, _ in pairs], np.uint64),
         np.array([j for _, j in pairs], np.intp),
         out,
-        ladder,
+        ladder.steps,
+        ladder.width,
     )
     # What is counted is t ≤ word, that is t − 1 < word.
     assert out.tolist() == [
@@ -353,7 +356,7 @@ def test_marks_are_counted(hand: ModuleType) -> None:
 def test_words_that_equal_a_bound_decide_nothing(hand: ModuleType) -> None:
     words = np.array([4, 6, 9], np.uint64)
     like, keep = np.array([True, False, True]), np.zeros(3, np.bool_)
-    assert hand.decide(words, like, keep, 5, 7)
+    assert hand.decide(words, like, keep, np.uint64(5), np.uint64(7))
     assert keep.tolist() == [True, True, False]
-    assert not hand.decide(words, like, keep, 9, 7)
-    assert not hand.decide(words, like, keep, 5, 6)
+    assert not hand.decide(words, like, keep, np.uint64(9), np.uint64(7))
+    assert not hand.decide(words, like, keep, np.uint64(5), np.uint64(6))

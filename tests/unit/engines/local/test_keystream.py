@@ -16,8 +16,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from scipy.stats import binom
 
 from deniable.bulk import random_words as keystream
-from deniable.bulk.random_words import SPARE, Derived, Keystream, WordArray, shuffled
+from deniable.bulk.random_words import SPARE, Keystream, shuffled
 from deniable.chance import ScriptedSource
+from tests.support.seeded import Seeded
 
 
 def stream_of(key: bytes, count: int) -> bytes:
@@ -190,48 +191,15 @@ def test_a_keystream_cannot_be_copied(duplicate: object) -> None:
         duplicate(Keystream())  # type: ignore[operator]
 
 
-def test_a_derived_stream_is_that_of_its_secret_and_its_context_and_of_no_other() -> (
-    None
-):
-    first, second = bytes(32), bytes([1] * 32)
-    contexts: list[list[str | int]] = [
-        ["a", 1],
-        ["a", 2],
-        ["a1"],
-        ["a", "1"],
-        [],
-        ["a", 1, 0],
-    ]
-    read = [
-        Derived(secret, each).read(64)
-        for secret in (first, second)
-        for each in contexts
-    ]
-    assert len(set(read)) == len(read)
-    assert Derived(first, ["a", 1]).read(64) == read[0]
-    words: WordArray = np.empty(8 + SPARE, np.uint64)
-    Derived(first, ["a", 1]).fill(words, 8)
-    assert words[:8].astype("<u8").tobytes() == read[0]
-
-
-def test_a_derived_stream_takes_another_key_in_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("deniable.bulk.random_words.PER_KEY", 64)
-    pieces = Derived(bytes(32), ["a"]).read(1 << 12)
-    assert len({pieces[at : at + 64] for at in range(0, len(pieces), 64)}) == 64
-    assert Derived(bytes(32), ["a"]).read(1 << 12) == pieces
-
-
 @pytest.mark.parametrize("count", [0, 1, 2, 1000, 1 << 10, 5000])
 @pytest.mark.parametrize("along", [0, 1 << 20])
 def test_an_order_has_every_number_once_and_is_repeated_with_its_source(
     count: int, along: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("deniable.bulk.random_words._SORTED_ALONG", along)
-    order = shuffled(count, Derived(bytes(32), ["order"]))
+    order = shuffled(count, Seeded("order"))
     assert sorted(order.tolist()) == list(range(count))
-    assert order.tolist() == shuffled(count, Derived(bytes(32), ["order"])).tolist()
+    assert order.tolist() == shuffled(count, Seeded("order")).tolist()
     assert count < 1000 or order.tolist() != shuffled(count).tolist()
 
 
@@ -249,7 +217,7 @@ def test_equal_words_are_drawn_again(
 @pytest.mark.statistical
 def test_every_order_is_equally_likely() -> None:
     """24 orders, 24,000 draws: a false alarm once in 10^9; an order that is off by a third is found."""
-    source = Derived(bytes(32), ["even"])
+    source = Seeded("even")
     seen = Counter(tuple(shuffled(4, source).tolist()) for _ in range(24_000))
     low, high = (
         binom.ppf(1e-9 / 48, 24_000, 1 / 24),
