@@ -255,9 +255,9 @@ class FilledDraw(EvenDraw):
         ones = self.ones[sizes]
         left_out = 2 * ones > self.size
         inside = holds != left_out
-        others = np.minimum(ones, self.size - ones) - inside
+        n_others = np.minimum(ones, self.size - ones) - inside
         picked = self.backend.fill(
-            words[:, self.heads :], answers, inside, others, out, self.picks
+            words[:, self.heads :], answers, inside, n_others, out, self.picks
         )
         if picked and left_out.any():
             out[left_out] ^= np.uint8(255)
@@ -340,23 +340,23 @@ class CoinTosser:
         limit = max(self.backend.COIN_WORDS, need)
         # A word more for each bit that may be open.
         buffer = words.room(limit + 64 * blocks)
-        done = unused = 0
-        while done < len(out):
+        finished = unused = 0
+        while finished < len(out):
             # One word more where all that is left is a row whose open bits want further words.
-            total = max(unused + 1, min((len(out) - done) * need, limit))
+            total = max(unused + 1, min((len(out) - finished) * need, limit))
             words.fill(buffer[unused:], total - unused)
-            olds = None if old is None else old[done:]
+            olds = None if old is None else old[finished:]
             rows, used, is_open = self.backend.toss(
-                buffer[:total], true[done:], olds, drawn[done:], self.coins
+                buffer[:total], true[finished:], olds, drawn[finished:], self.coins
             )
-            done, unused = done + rows, total - used
+            finished, unused = finished + rows, total - used
             buffer[:unused] = buffer[used:total].copy()
             if is_open:
-                was = None if old is None else old[done]
-                drawn[done], unused = self._by_hand(
-                    true[done], was, buffer[:unused], words
+                was = None if old is None else old[finished]
+                drawn[finished], unused = self._by_hand(
+                    true[finished], was, buffer[:unused], words
                 )
-                done += 1
+                finished += 1
         write_words(drawn, out)
 
     def _by_hand(

@@ -747,8 +747,8 @@ def _ones(word: Word) -> Word:
 def _count_packed(coding: Coding, rows: Rows) -> Whole:
     channel = coding.channel
     if not channel.by_size:
-        counts, done = _count_planes(rows)
-        return counts[: channel.cells] + coding.count(rows[done:])
+        counts, counted = _count_planes(rows)
+        return counts[: channel.cells] + coding.count(rows[counted:])
     lines = np.zeros(channel.answers + 1, np.int64)
     lines[list(channel.sizes)] = np.arange(len(channel.sizes))
     table = np.zeros((len(channel.sizes), channel.answers + 1), np.int64)

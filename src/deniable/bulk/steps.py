@@ -300,9 +300,9 @@ def _write_plans(size: int, plans: Mapping[Hashable, PickPlan]) -> Plans:
         known[kind] = True
         *sums, total = plan.sums
         bounds[kind, : len(sums)] = [first_digit(Fraction(s, total)) for s in sums]
-        for way, pick in enumerate(plan.picks):
-            within[kind, way], beyond[kind, way] = pick.within, pick.beyond
-            free[kind, way], inside[kind, way] = pick.free, pick.inside
+        for index, pick in enumerate(plan.picks):
+            within[kind, index], beyond[kind, index] = pick.within, pick.beyond
+            free[kind, index], inside[kind, index] = pick.free, pick.inside
     return Plans(size, known, bounds, within, beyond, free, inside)
 
 

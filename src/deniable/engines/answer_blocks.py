@@ -39,7 +39,7 @@ class Stretch:
     def share(self, opened: ColumnFile, row: int) -> float | None:
         """Return how much of the stretch was read up to a row, where that is known."""
         pieces = self.pieces or range(len(opened.pieces))
-        total = sum(opened.pieces[piece] for piece in pieces)
+        total = sum(opened.pieces[index] for index in pieces)
         return (row - self.first_row(opened)) / total if total else opened.share
 
 
@@ -169,9 +169,9 @@ def check_columns(
     for name in wanted:
         # Where a header may be missing the columns stay unnamed: they could be somebody's answers.
         if opened.names is not None and opened.names.count(name) != 1:
-            found = opened.names.count(name)
+            count = opened.names.count(name)
             raise InvalidRequest(
-                f"{opened.name} has {found or 'no'} columns called {name!r}; expected one.",
+                f"{opened.name} has {count or 'no'} columns called {name!r}; expected one.",
                 f"It has {', '.join((*opened.names, *named)):.400}."
                 if opened.named
                 else f"Its first line should name its columns: head -1 {opened.name} shows it.",

@@ -208,11 +208,11 @@ def check_keep(keep: Sequence[str], questions: Sequence[AskedColumns]) -> None:
     Raises:
         InvalidRequest: a column that may not be kept.
     """
-    read = {name for asked in questions for name in asked.columns}
+    read = {name for question in questions for name in question.columns}
     written = {
-        asked.prefix + name
-        for asked in questions
-        for name in (*asked.design.columns, DESIGN)
+        question.prefix + name
+        for question in questions
+        for name in (*question.design.columns, DESIGN)
     }
     for name in keep:
         if name in read:

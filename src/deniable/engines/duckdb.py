@@ -74,12 +74,12 @@ def tally(
         "Open the file first: duckdb.connect(path, read_only=True).",
     )
     of_relation = hasattr(table, "query")
-    asked = _InDuckDB(
+    connected = _InDuckDB(
         connection,
         _VIEW if of_relation else several(table),
         table if of_relation else None,
     )
-    return count_on(asked, design, columns, by=by, reached=reached)
+    return count_on(connected, design, columns, by=by, reached=reached)
 
 
 _VIEW = ("deniable_responses",)  # what a relation is called while it is asked
@@ -97,21 +97,21 @@ class _InDuckDB:
             return dict(
                 zip(self.relation.columns, map(_kind, self.relation.types), strict=True)
             )
-        found = self.connection.execute(
+        cursor = self.connection.execute(
             f"SELECT * FROM {DIALECTS[self.dialect].name(*self.table)} LIMIT 0"
         )
-        kinds = {each[0]: _kind(each[1]) for each in found.description}
-        found.fetchall()
+        kinds = {column[0]: _kind(column[1]) for column in cursor.description}
+        cursor.fetchall()
         return kinds
 
     def rows(self, query: str) -> Iterable[Sequence[Any]]:
-        asked = (
+        cursor = (
             self.connection.execute(query)
             if self.relation is None
             else self.relation.query(*self.table, query)
         )
-        found: list[Sequence[Any]] = asked.fetchall()
-        return found
+        rows: list[Sequence[Any]] = cursor.fetchall()
+        return rows
 
 
 def _kind(of: object) -> str:

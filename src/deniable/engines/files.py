@@ -168,18 +168,20 @@ class _Job:
 
     def write(self, batches: Iterable[pa.RecordBatch], file: IO[bytes]) -> None:
         """Write batches, of which there is one at least."""
-        designs = {asked.metadata_key: asked.design.hash for asked in self.questions}
+        designs = {
+            question.metadata_key: question.design.hash for question in self.questions
+        }
         write_batches(batches, file, self.format, designs)
 
     def draw(
         self, ranges: Sequence[Stretch], progress: Progress | None = None
     ) -> Generator[pa.RecordBatch]:
         """Read, draw and hand over to whoever writes: steps that run at the same time."""
-        labels = [name for asked in self.questions for name in asked.labels]
-        others = [name for asked in self.questions for name in asked.others]
+        labels = [name for question in self.questions for name in question.labels]
+        unlabelled = [name for question in self.questions for name in question.others]
         names = (
             tuple(dict.fromkeys(labels)),
-            tuple(dict.fromkeys([*others, *self.keep])),
+            tuple(dict.fromkeys([*unlabelled, *self.keep])),
         )
         blocks = ahead(read_blocks(ranges, *names, self.answers_format))
         # Each thread draws with keys of its own.
@@ -201,13 +203,14 @@ class _Job:
 
         if not hasattr(local, "draws"):
             local.draws = [
-                asked.drawing(self.engine, self.source) for asked in self.questions
+                question.drawing(self.engine, self.source)
+                for question in self.questions
             ]
             local.shuffler = Shuffler(self.source, getattr(self.engine, "fast", None))
         responses = [draw(block) for draw in local.draws]
         columns: dict[str, Any] = {}
-        for asked, drawn in zip(self.questions, responses, strict=True):
-            columns |= asked.columns_of(drawn, stored=self.format in TYPED)
+        for question, drawn in zip(self.questions, responses, strict=True):
+            columns |= question.columns_of(drawn, stored=self.format in TYPED)
         columns |= {name: one_array(block.table.column(name)) for name in self.keep}
         batch: Any = pa.record_batch(columns)
         if self.shuffle:
@@ -220,9 +223,9 @@ class _Job:
         import pyarrow as pa
 
         schema, columns = batch.schema, batch.columns
-        for asked in self.questions:
-            hashes = asked.hashes(len(batch))
-            name = asked.prefix + DESIGN
+        for question in self.questions:
+            hashes = question.hashes(len(batch))
+            name = question.prefix + DESIGN
             schema = schema.append(pa.field(name, hashes.type, nullable=False))
             columns.append(hashes)
         return pa.RecordBatch.from_arrays(columns, schema=schema)
@@ -230,7 +233,7 @@ class _Job:
     def to_plan(self) -> dict[str, Any]:
         """Return what makes this job this one: where it differs, responses are not of one job."""
         return {
-            "questions": [asked.to_plan() for asked in self.questions],
+            "questions": [question.to_plan() for question in self.questions],
             "keep": list(self.keep),
             "keep_order": not self.shuffle,
             "format": self.format,
@@ -250,10 +253,10 @@ def _respond_parts(
         _check_same(job, inputs, begun)
         parts: list[list[dict[str, Any]]] = begun.plan["parts"]
         by_path = {str(file.path): file for file in inputs}
-        for number, part in enumerate(parts):
+        for number, entries in enumerate(parts):
             name = f"part-{number:05}.{job.format}"
             if name not in begun.finished:
-                ranges = [_read_stretch(entry, by_path) for entry in part]
+                ranges = [_read_stretch(entry, by_path) for entry in entries]
                 scaled = _scale_progress(progress, number, len(parts))
                 _write_part(job, begun, name, ranges, scaled)
         rows, missing = (
@@ -416,7 +419,7 @@ def _check_apart(inputs: Sequence[Input], out: Path) -> None:
 def _check_partitions(
     inputs: Sequence[Input], questions: Sequence[AskedColumns]
 ) -> None:
-    for name in (name for asked in questions for name in asked.columns):
+    for name in (name for question in questions for name in question.columns):
         if name in inputs[0].named:
             raise InvalidRequest(
                 f"the files are divided by {name!r}, which holds answers: which part a response is in would tell it; "

@@ -103,15 +103,15 @@ class _InPostgres:
     dialect: str = "postgres"
 
     def kinds(self) -> Mapping[str, str]:
-        found = self.tables.rows(_COLUMNS, DIALECTS[self.dialect].name(*self.table))
-        if not found:
+        columns = self.tables.rows(_COLUMNS, DIALECTS[self.dialect].name(*self.table))
+        if not columns:
             raise InvalidRequest(
                 f"there is no table {quoted('.'.join(self.table), 80)}; expected one, or a view.",
                 "Names are written as they are, capitals too; a schema goes before: ('survey', 'responses').",
             )
         return {
             name: "text" if listed else _KINDS.get(kind, kind)
-            for name, kind, listed in found
+            for name, kind, listed in columns
         }
 
     def rows(self, query: str) -> Iterable[Sequence[Any]]:

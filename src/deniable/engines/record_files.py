@@ -112,8 +112,8 @@ def _build_batch(
 ) -> pa.RecordBatch:
     import pyarrow as pa
 
-    asked = AskedColumns(design, ())
+    question = AskedColumns(design, ())
     columns: dict[str, Any] = dict(
-        asked.columns_of(Responses(design, {RESPONSE: drawn}), stored=stored)
+        question.columns_of(Responses(design, {RESPONSE: drawn}), stored=stored)
     )
-    return pa.record_batch({**columns, DESIGN: asked.hashes(len(drawn))})
+    return pa.record_batch({**columns, DESIGN: question.hashes(len(drawn))})

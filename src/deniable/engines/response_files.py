@@ -110,16 +110,16 @@ def _divide_files(
     inputs: Sequence[Input], format: str | None, threads: int
 ) -> Iterator[Stretch]:
     """Divide files into stretches that threads take one after another."""
-    for each in inputs:
+    for file in inputs:
         pieces = 0
-        if threads > 1 and isinstance(each.file, Path):
-            with open_columns(each.file, format) as opened:
+        if threads > 1 and isinstance(file.file, Path):
+            with open_columns(file.file, format) as opened:
                 pieces = len(opened.pieces)
         step = max(1, -(-pieces // (_SHARES * threads)))
         for start in range(0, pieces, step):
-            yield Stretch(each, range(start, min(start + step, pieces)))
+            yield Stretch(file, range(start, min(start + step, pieces)))
         if not pieces:
-            yield Stretch(each)
+            yield Stretch(file)
 
 
 @dataclass
@@ -154,8 +154,8 @@ class _StretchCounter:
                 **self.options,
             ):
                 for values, tally in tallies.items():
-                    named = dict(zip(by, values, strict=True)) | folders
-                    group = tuple(named[name] for name in self.groups)
+                    names = dict(zip(by, values, strict=True)) | folders
+                    group = tuple(names[name] for name in self.groups)
                     add_tallies(total, {group: tally})
                 earlier, share = share or 0.0, stretch.share(opened, rows)
                 self._tell(rows - before, (share or 0.0) - earlier, share is not None)
@@ -194,7 +194,15 @@ def _count(
         if first.null_count == 0:
             return engine.tally(design, first.to_numpy())
     table: Any = pa.table(columns, metadata={metadata_key(): design.hash})
-    return engine.tally(design, Responses.from_arrow(table, design))
+    responses = Responses.from_arrow(table, design)
+    try:
+        return engine.tally(design, responses)
+    except InvalidResponse:
+        if isinstance(
+            design, Design
+        ):  # names the row, with those before it that are missing
+            tally_categories(design, first, codes=True)
+        raise
 
 
 def _restore_type(column: Any) -> Any:

@@ -57,10 +57,10 @@ def atomic_write(
     _erase_leftovers(final)
     partial = final.with_name(f".{final.name}.{secrets.token_hex(4)}.partial")
     try:
-        made = os.open(
+        descriptor = os.open(
             partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600 if private else 0o666
         )
-        with open(made, "wb") as file:
+        with open(descriptor, "wb") as file:
             _lock(file.fileno())
             yield file
             file.flush()
@@ -74,20 +74,20 @@ def atomic_write(
 
 def _erase_leftovers(final: Path) -> None:
     """Erase what programs that were killed have left of the same file; one that still writes holds its lock."""
-    for each in final.parent.glob(f".{glob.escape(final.name)}.*.partial"):
-        with suppress(FileNotFoundError), each.open("rb") as left:
+    for leftover in final.parent.glob(f".{glob.escape(final.name)}.*.partial"):
+        with suppress(FileNotFoundError), leftover.open("rb") as left:
             if _lock(left.fileno()):
-                each.unlink()
+                leftover.unlink()
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[bool]:
     """Hold a lock that ends with the program, however that ends; False where another program holds it."""
-    made = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
-        yield _lock(made)
+        yield _lock(descriptor)
     finally:
-        os.close(made)
+        os.close(descriptor)
 
 
 def _lock(opened: int) -> bool:

@@ -416,17 +416,17 @@ class _NdjsonFile(ColumnFile):
 
     def _read_rows(self, labels: list[str], keep: list[str]) -> Iterator[Row]:
         """Read fields of each object as text; null is None. Equal lines are read once."""
-        known: dict[bytes, Row] = {}
+        rows: dict[bytes, Row] = {}
         for number, line in enumerate(self._stream, start=1):
-            row = known.get(line)
+            row = rows.get(line)
             if row is None:
                 try:
                     row = _read_line(line, labels, keep)
                 except _BrokenLine as error:
                     raise self.damaged(f"line {number:,} {error}") from None
-                if len(known) >= _REMEMBERED_LINES:
-                    known.clear()
-                known[line] = row
+                if len(rows) >= _REMEMBERED_LINES:
+                    rows.clear()
+                rows[line] = row
             yield row
 
 

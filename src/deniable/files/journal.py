@@ -85,11 +85,11 @@ class Journal:
                     f"{name} was finished, and is not in {self._out} as it was written; expected it there.",
                     "Put it back: to draw it again would give its answers a second response.",
                 )
-        for each in self._folder.iterdir():
-            if each.name not in (_PLAN, _FINISHED, _LOCK):
-                each.unlink()
+        for path in self._folder.iterdir():
+            if path.name not in (_PLAN, _FINISHED, _LOCK):
+                path.unlink()
         strange = [
-            each.name for each in self._out.iterdir() if each.name not in self.finished
+            path.name for path in self._out.iterdir() if path.name not in self.finished
         ]
         if strange:
             raise UnreadableFile(
@@ -156,11 +156,11 @@ def _read(path: Path) -> dict[str, Any]:
 def _lines(path: Path) -> dict[str, dict[str, Any]]:
     """Read the lines that are complete, and cut off the beginning of one that is not: its part was not given out."""
     content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if len(whole) < len(content):
-        os.truncate(path, len(whole))
+    complete = content[: content.rfind(b"\n") + 1]
+    if len(complete) < len(content):
+        os.truncate(path, len(complete))
     try:
-        lines = [json.loads(line) for line in whole.splitlines()]
+        lines = [json.loads(line) for line in complete.splitlines()]
         return {line["part"]: line for line in lines}
     except (ValueError, KeyError, TypeError):
         raise UnreadableFile(

@@ -36,11 +36,11 @@ def check_same_people(**columns: Any) -> None:
     Raises:
         Incompatible: two columns of as many rows whose names differ.
     """
-    named = [
+    indexes = [
         (name, index) for name, column in columns.items() for index in _indexes(column)
     ]
-    for name, index in named[1:]:
-        first, expected = named[0]
+    for name, index in indexes[1:]:
+        first, expected = indexes[0]
         if (
             index is not expected
             and len(index) == len(expected)

@@ -114,7 +114,9 @@ def _read_device(
 
 
 def _check_designs(designs: Mapping[Any, Design]) -> None:
-    if not designs or not all(isinstance(each, Design) for each in designs.values()):
+    if not designs or not all(
+        isinstance(design, Design) for design in designs.values()
+    ):
         raise InvalidRequest(
             "the designs are missing; expected a design for each device, by what the rows call it."
         )

@@ -110,19 +110,19 @@ def counted_batches(
     """
     prefix = f"{question}." if question else ""
     ours = columns.named_design(metadata_key(question))
-    wanted, named = _wanted(columns, design, prefix, ours)
+    response_columns, hash_columns = _wanted(columns, design, prefix, ours)
     for name in beside:
         if columns.names is not None and columns.names.count(name) != 1:
             raise _no_column(columns, name)
     are_codes = codes if codes is not None or ours is None else True
     rows = sum(columns.pieces[: pieces.start]) if pieces is not None else 0
     for batch in columns.batches(
-        [*wanted, *named], [*beside, *by], pieces=pieces, size=size
+        [*response_columns, *hash_columns], [*beside, *by], pieces=pieces, size=size
     ):
-        for name in named:
+        for name in hash_columns:
             _check_rows(columns, rows, batch.column(name), design)
         names = [*design.columns, *beside]
-        responses = batch.select([*wanted, *beside]).rename_columns(names)
+        responses = batch.select([*response_columns, *beside]).rename_columns(names)
         try:
             tallies: dict[Values, Any] = {(): count(design, responses, are_codes)}
         except InvalidResponse as error:
@@ -130,7 +130,10 @@ def counted_batches(
         rows += len(batch)
         if by:
             groups = _divide_rows(batch, responses, by)
-            tallies = {group: count(design, part, are_codes) for group, part in groups}
+            tallies = {
+                group: count(design, group_rows, are_codes)
+                for group, group_rows in groups
+            }
         yield rows, tallies
 
 
@@ -144,7 +147,9 @@ def _divide_rows(
     groups = zip(*(batch.column(name).to_pylist() for name in by), strict=True)
     for row, values in enumerate(groups):
         rows.setdefault(tuple(map(cell_text, values)), []).append(row)
-    return ((group, responses.take(pa.array(part))) for group, part in rows.items())
+    return (
+        (group, responses.take(pa.array(indexes))) for group, indexes in rows.items()
+    )
 
 
 def metadata_key(question: str = "") -> str:
@@ -161,13 +166,13 @@ def _located(
     error: InvalidResponse, columns: ColumnFile, before: int
 ) -> InvalidResponse:
     """Return an error about a response at an index as one about a row of the file."""
-    found = _INDEX.match(error.problem)
-    if found is None:
+    match = _INDEX.match(error.problem)
+    if match is None:
         return InvalidResponse(
             f"{columns.name}, after row {before:,}: {error.problem}", error.hint
         )
-    row = columns.row(before + int(found[1].replace(",", "")))
-    return InvalidResponse(row + error.problem[found.end() :], error.hint)
+    row = columns.row(before + int(match[1].replace(",", "")))
+    return InvalidResponse(row + error.problem[match.end() :], error.hint)
 
 
 def _wanted(
@@ -196,9 +201,9 @@ def _no_column(columns: ColumnFile, name: str) -> InvalidRequest:
     assert columns.names is not None
     problem = f"{columns.name} has {columns.names.count(name) or 'no'} columns called {name!r}; expected one."
     questions = [
-        each.removesuffix(f".{DESIGN}")
-        for each in columns.names
-        if each.endswith(f".{DESIGN}")
+        column.removesuffix(f".{DESIGN}")
+        for column in columns.names
+        if column.endswith(f".{DESIGN}")
     ]
     if questions:
         return InvalidRequest(
@@ -229,15 +234,15 @@ def _check_rows(
         design.hash
     ]:
         return
-    for offset, each in enumerate(named.to_pylist()):
-        if each is None:
+    for offset, hash_ in enumerate(named.to_pylist()):
+        if hash_ is None:
             raise UnreadableFile(
                 f"{columns.row(before + offset)} names no design; expected {design.hash:.19}…."
             )
-        if each != design.hash:
-            if design.hash.startswith(str(each)):
+        if hash_ != design.hash:
+            if design.hash.startswith(str(hash_)):
                 raise columns.damaged(f"row {before + offset + 1:,} breaks off")
-            raise foreign(columns.row(before + offset), str(each), design)
+            raise foreign(columns.row(before + offset), str(hash_), design)
 
 
 def foreign(what: str, named: str, design: AnyDesign) -> Incompatible:

@@ -48,8 +48,8 @@ def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
         for label in map(group_label, () if categories is None else categories)
         if label in present
     ]
-    others = [label for label in present if label not in set(first)]
-    order = first + sorted(others, key=group_order)
+    unlisted = [label for label in present if label not in set(first)]
+    order = first + sorted(unlisted, key=group_order)
     number_of = {label: number for number, label in enumerate(order)}
     codes = np.array([number_of.get(label, -1) for label in labels], np.intp)
     return order, codes[numbers] if labels else numbers
@@ -58,7 +58,7 @@ def numbered(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
 def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
     """Return what a column holds, perhaps with repetitions, and the number of each row's."""
     if isinstance(by, Mapping):
-        columns = [numbered(each) for each in by.values()]
+        columns = [numbered(value) for value in by.values()]
         if not columns or len({len(rows) for _, rows in columns}) > 1:
             raise InvalidRequest(
                 "the columns of groups have different numbers of rows; expected one for each row."
@@ -71,9 +71,9 @@ def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
         and not np.ma.isMaskedArray(by)
     ):
         values, rows = np.unique(by, return_inverse=True)
-        return [group_label(each) for each in values.tolist()], rows.reshape(-1).astype(
-            np.intp, copy=False
-        )
+        return [group_label(value) for value in values.tolist()], rows.reshape(
+            -1
+        ).astype(np.intp, copy=False)
     if isinstance(by, str | bytes) or (
         not hasattr(by, "__iter__") and not arrow.is_column(by)
     ):
@@ -84,9 +84,9 @@ def _distinct(by: Any) -> tuple[list[Group], NDArray[np.intp]]:
     read = arrow.to_arrow(by) if arrow.is_column(by) else None
     if read is not None:
         return _of_arrow(read)
-    labels = [group_label(each) for each in by]
-    place = {label: number for number, label in enumerate(dict.fromkeys(labels))}
-    return list(place), np.array([place[each] for each in labels], np.intp)
+    labels = [group_label(value) for value in by]
+    number_of = {label: number for number, label in enumerate(dict.fromkeys(labels))}
+    return list(number_of), np.array([number_of[value] for value in labels], np.intp)
 
 
 def _of_arrow(column: Any) -> tuple[list[Group], NDArray[np.intp]]:
@@ -108,15 +108,15 @@ def _combined(
     columns: list[tuple[list[Group], NDArray[np.intp]]],
 ) -> tuple[list[Group], NDArray[np.intp]]:
     """Return the combinations of several columns that occur, as tuples."""
-    found, rows = np.unique(
+    combinations, rows = np.unique(
         np.stack([numbers for _, numbers in columns], axis=1),
         axis=0,
         return_inverse=True,
     )
     labels = [order for order, _ in columns]
     return [
-        tuple(label[at] for label, at in zip(labels, each, strict=True))
-        for each in found.tolist()
+        tuple(label[at] for label, at in zip(labels, row, strict=True))
+        for row in combinations.tolist()
     ], rows.reshape(-1)
 
 

@@ -182,8 +182,8 @@ class Responses(Generic[Asked]):
     def __getitem__(self, rows: Any) -> Any:
         """Return the symbol of one row; or the responses of some: a slice, a mask or an array of numbers of rows."""
         if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
-            place = range(len(self))[rows]
-            return next(iter(self[place : place + 1]))
+            row = range(len(self))[rows]
+            return next(iter(self[row : row + 1]))
         chosen: Any = rows if isinstance(rows, slice) else np.asarray(rows)
         return replace(
             self,
@@ -209,11 +209,13 @@ class Responses(Generic[Asked]):
         return {name: column[~self.missing] for name, column in self.columns.items()}
 
     def __iter__(self) -> Iterator[object]:
-        sent = [
+        columns = [
             self.design.symbols_in(name, column)
             for name, column in self.present().items()
         ]
-        rows = iter(sent[0]) if len(sent) == 1 else iter(zip(*sent, strict=True))
+        rows = (
+            iter(columns[0]) if len(columns) == 1 else iter(zip(*columns, strict=True))
+        )
         return (None if gap else next(rows) for gap in self.gaps.tolist())
 
     def __add__(self, other: Self) -> Self:
@@ -300,13 +302,13 @@ class Responses(Generic[Asked]):
             Incompatible: the table names another design.
             InvalidResponse: it names none, or holds something else.
         """
-        named = (
+        hash_ = (
             (table.schema.metadata or {}).get(_DESIGN, b"").decode("utf-8", "replace")
         )
-        if named != design.hash:
-            kind = Incompatible if named else InvalidResponse
+        if hash_ != design.hash:
+            kind = Incompatible if hash_ else InvalidResponse
             raise kind(
-                f"this table belongs to the design {named or '(none named)':.19}; expected {design.hash:.19}… "
+                f"this table belongs to the design {hash_ or '(none named)':.19}; expected {design.hash:.19}… "
                 f"({design!r}).",
                 "Hand over the design that its responses were drawn with; count codes from elsewhere with "
                 "dn.tally(design, codes).",

@@ -208,7 +208,9 @@ def _in_columns(
         if history is None:
             continue
         responses = [history] if isinstance(history, Response) else history
-        stages = {ladder.stage(each.design): each.symbol for each in responses}
+        stages = {
+            ladder.stage(response.design): response.symbol for response in responses
+        }
         for stage, symbol in stages.items():
             columns[stage][row] = symbol
         reached[row] = max(stages) + 1

@@ -115,7 +115,9 @@ def tally_weighted(responses: Responses[Any], weights: object) -> WeightedTally:
         return WeightedTally.empty(design)  # which is refused
     numbers = numbers[~responses.gaps]
     counts = np.bincount(codes, minlength=cells).astype(np.int64)
-    sums, squares = (exact_sums(each, codes, cells) for each in (numbers, numbers**2))
+    sums, squares = (
+        exact_sums(values, codes, cells) for values in (numbers, numbers**2)
+    )
     return WeightedTally(design, counts, sums, squares, int(responses.gaps.sum()))
 
 

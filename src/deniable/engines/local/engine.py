@@ -70,13 +70,15 @@ class Local(Engine):
         options: Mapping[str, Any],
     ) -> Any:
         """Call with this engine's settings, as far as a function knows them."""
-        known = signature(function).parameters
+        parameters = signature(function).parameters
         for name in options:
-            if name not in known:
+            if name not in parameters:
                 raise InvalidRequest(
                     f"{name} does not go with this type of design; expected none of it."
                 )
-        own = {"threads": self.threads, "fast": self.fast}
+        settings = {"threads": self.threads, "fast": self.fast}
         return function(
-            *given, **{name: own[name] for name in own if name in known} | dict(options)
+            *given,
+            **{name: settings[name] for name in settings if name in parameters}
+            | dict(options),
         )

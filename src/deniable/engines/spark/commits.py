@@ -154,8 +154,8 @@ class Output:
         files = self._files.listStatus(folder) if self._files.exists(folder) else []
         names = [file.getPath().getName() for file in files]
         parts = [_PART.fullmatch(name) for name in names if name != "_SUCCESS"]
-        tasks = [part["task"] for part in parts if part is not None]
-        jobs = {part["job"] for part in parts if part is not None}
+        tasks = [match["task"] for match in parts if match is not None]
+        jobs = {match["job"] for match in parts if match is not None}
         if (
             "_SUCCESS" not in names
             or None in parts

@@ -83,7 +83,7 @@ class Task(ABC):
         import pyarrow as pa
 
         return pa.schema(
-            [(each.name, signed(each.type)) for each in _nothing_of(self.design)]
+            [(field.name, signed(field.type)) for field in _nothing_of(self.design)]
         )
 
     def given(self, block: pa.Table) -> Any:
@@ -154,8 +154,8 @@ class Raising(Task):
             **self.options,
         )
         columns.append(np.ma.getdata(finer))
-        named = dict(zip(self.design.columns, columns, strict=True))
-        return Responses(self.design, named, before.missing)
+        responses = dict(zip(self.design.columns, columns, strict=True))
+        return Responses(self.design, responses, before.missing)
 
 
 def stored_responses(design: AnyDesign, table: pa.Table) -> Responses[Any]:
@@ -168,7 +168,7 @@ def stored_responses(design: AnyDesign, table: pa.Table) -> Responses[Any]:
 
     plain = _nothing_of(design)
     try:
-        columns = [table.column(each.name).cast(each.type) for each in plain]
+        columns = [table.column(field.name).cast(field.type) for field in plain]
     except pa.ArrowInvalid:
         raise InvalidResponse(
             f"a column does not hold responses of {design!r}; expected its codes or packed rows."

@@ -62,7 +62,7 @@ def count_on(
             )
     labels = kinds[stored[-1]] == "text"
     _check_kinds(design, stored, kinds, labels=labels)
-    asked = query(
+    text = query(
         design,
         connected.table,
         stored,
@@ -73,7 +73,7 @@ def count_on(
         reached=reached,
     )
     return read_counts(
-        design, names_of(len(several(by)), labels=labels), connected.rows(asked), by=by
+        design, names_of(len(several(by)), labels=labels), connected.rows(text), by=by
     )
 
 

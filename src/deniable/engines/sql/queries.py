@@ -128,17 +128,17 @@ class _CountedTable:
             [*keys, one, "times"],
             self._checked(form, stage, self._repeated(form, stage), "times"),
         )
-        shown = [*self._shown(stage, **{cell: cell}, labels=labels), _RESPONSES]
-        return f"{_select(shown, counted)}\nGROUP BY {', '.join((*keys, cell))}"
+        columns = [*self._shown(stage, **{cell: cell}, labels=labels), _RESPONSES]
+        return f"{_select(columns, counted)}\nGROUP BY {', '.join((*keys, cell))}"
 
     def _repeated(self, form: SingleCell, stage: int) -> str:
         """Return the rows with how often each occurs, so that few are looked at; text as it is, which may be alike."""
-        given = self._given(form, stage)
+        rows = self._given(form, stage)
         names = (*self._groups, *form.columns, *(("design",) if self.checked else ()))
         names += ("reached",) if self.reached else ()
         if isinstance(form, StoredLabels):
-            return _select([*names, "1 AS times"], given)
-        return f"{_select([*names, 'count(*) AS times'], given)}\nGROUP BY {', '.join(names)}"
+            return _select([*names, "1 AS times"], rows)
+        return f"{_select([*names, 'count(*) AS times'], rows)}\nGROUP BY {', '.join(names)}"
 
     def _spread(self, form: StoredRows, stage: int, *, labels: bool) -> str:
         """Count what stands at each place of a row, and of that the bits: rows are read once, not once for each bit."""
@@ -147,9 +147,9 @@ class _CountedTable:
         value = f"{form.value(dialect, 'piece')} AS value"
         values = _select([*keys, value, "times"], self._pieces(form, stage, keys))
         cell = f"{form.cells + 1} * line + CASE WHEN bit = {unit} THEN 0 ELSE 1 + {unit} * place + bit END"
-        shown = [*self._shown(stage, cell=cell, labels=labels), _RESPONSES]
+        columns = [*self._shown(stage, cell=cell, labels=labels), _RESPONSES]
         return (
-            f"{_select(shown, values)}\nCROSS JOIN {dialect.numbers(unit + 1, 'bit')}\n"
+            f"{_select(columns, values)}\nCROSS JOIN {dialect.numbers(unit + 1, 'bit')}\n"
             f"WHERE (bit = {unit} AND place = 0) OR {dialect.has_bit('value', 'bit')}\n"
             f"GROUP BY {', '.join((*keys, 'bit'))}"
         )
@@ -175,18 +175,18 @@ class _CountedTable:
         self, stage: int, *, cell: str = "NULL", label: str = "NULL", labels: bool
     ) -> list[str]:
         """Return the columns of the counts, but for the counts themselves."""
-        shown = [
+        columns = [
             *self._groups,
             f"'{_hash(self.design)}' AS design",
             f"{stage} AS stage",
             "raised",
             "part",
         ]
-        shown.append(f"CAST({cell} AS BIGINT) AS cell")
+        columns.append(f"CAST({cell} AS BIGINT) AS cell")
         return (
-            [*shown, f"CAST({label} AS {self.dialect.type_of_text}) AS label"]
+            [*columns, f"CAST({label} AS {self.dialect.type_of_text}) AS label"]
             if labels
-            else shown
+            else columns
         )
 
     def _checked(self, form: StoredForm, stage: int, given: str, *kept: str) -> str:
@@ -194,14 +194,14 @@ class _CountedTable:
         raised = str(int(stage < self._last))
         if self.reached:
             raised = f"CASE WHEN reached > {stage} THEN 1 ELSE 0 END"
-        shown = [
+        columns = [
             *self._groups,
             *form.columns,
             *kept,
             f"{raised} AS raised",
             f"{self._part(form)} AS part",
         ]
-        rows = _select(shown, given)
+        rows = _select(columns, given)
         return (
             f"{rows}\nWHERE reached >= {stage} OR reached < 0" if self.reached else rows
         )
@@ -233,14 +233,14 @@ class _CountedTable:
             *zip(self.by, self._groups, strict=True),
             *zip(stored, form.columns, strict=True),
         ]
-        shown = [f"{name(theirs)} AS {ours}" for theirs, ours in pairs]
-        shown += [f"{name(DESIGN)} AS design"] if self.checked else []
-        shown += (
+        columns = [f"{name(theirs)} AS {ours}" for theirs, ours in pairs]
+        columns += [f"{name(DESIGN)} AS design"] if self.checked else []
+        columns += (
             [f"coalesce({name(self.reached)}, {self._last}) AS reached"]
             if self.reached
             else []
         )
-        return f"SELECT {', '.join(shown)}\nFROM {name(*self.table)}"
+        return f"SELECT {', '.join(columns)}\nFROM {name(*self.table)}"
 
     @property
     def _last(self) -> int:
@@ -263,13 +263,13 @@ def columns_of(design: AnyDesign, names: Names | None) -> tuple[str, ...]:
     Raises:
         InvalidRequest: more or fewer names than the design has columns.
     """
-    given = design.columns if names is None else several(names)
-    if len(given) != len(design.columns):
+    columns = design.columns if names is None else several(names)
+    if len(columns) != len(design.columns):
         raise InvalidRequest(
-            f"{len(given)} columns are named; expected {len(design.columns)}: those of "
+            f"{len(columns)} columns are named; expected {len(design.columns)}: those of "
             f"{', '.join(map(repr, design.columns)):.200}."
         )
-    return given
+    return columns
 
 
 def _hash(design: AnyDesign) -> str:

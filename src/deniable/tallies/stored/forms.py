@@ -88,11 +88,11 @@ class StoredSets(SingleCell):
     def counted(self, dialect: Dialect) -> str:
         content = dialect.content(RESPONSE)
         values = [
-            dialect.value(dialect.byte(content, str(place)))
-            for place in range(self.width)
+            dialect.value(dialect.byte(content, str(index)))
+            for index in range(self.width)
         ]
         return " + ".join(
-            f"{256**place} * {value}" for place, value in enumerate(values)
+            f"{256**index} * {value}" for index, value in enumerate(values)
         )
 
 
@@ -162,15 +162,15 @@ class PackedPlaces(StoredRows):
     KIND: ClassVar[str] = "bytes"
 
     def right(self, dialect: Dialect) -> list[str]:
-        found = [f"octet_length({RESPONSE}) = {self.places}"]
+        conditions = [f"octet_length({RESPONSE}) = {self.places}"]
         if self.unit == 2:
-            return [*found, dialect.matches(dialect.digits(RESPONSE), "(0[012])*")]
+            return [*conditions, dialect.matches(dialect.digits(RESPONSE), "(0[012])*")]
         if self.cells % 8:
             last = dialect.value(
                 dialect.byte(dialect.content(RESPONSE), str(self.places - 1))
             )
-            found.append(f"{last} < {1 << self.cells % 8}")
-        return found
+            conditions.append(f"{last} < {1 << self.cells % 8}")
+        return conditions
 
     def ones(self, dialect: Dialect) -> str:
         return dialect.ones(RESPONSE)
