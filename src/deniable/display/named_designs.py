@@ -11,10 +11,10 @@ from fractions import Fraction
 
 from deniable.designs import Design
 
-_MOST_DENOMINATOR = (
+_MAX_DENOMINATOR = (
     9_999  # of a fraction that people read; others are written as decimals
 )
-MOST_LISTED = 11  # levels, or cards, that are named one by one
+MAX_LISTED = 11  # levels, or cards, that are named one by one
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,15 +111,15 @@ def exchangeable_clause(design: Design) -> str | None:
     channel = design.channel
     if not channel.exchangeable:
         return None
-    kept, other = (
+    p_kept, p_other = (
         print_probability(channel.probability(number, given=0)) for number in (0, 1)
     )
-    others = (
+    alternatives = (
         "the other one"
         if channel.answers == 2
         else f"each of the {channel.answers - 1:,} others"
     )
-    return f"the true answer is sent with probability {kept}, and {others} with probability {other}"
+    return f"the true answer is sent with probability {p_kept}, and {alternatives} with probability {p_other}"
 
 
 def print_probability(chance: Fraction) -> str:
@@ -131,7 +131,7 @@ def print_probability(chance: Fraction) -> str:
     """
     return (
         str(chance)
-        if chance.denominator <= _MOST_DENOMINATOR
+        if chance.denominator <= _MAX_DENOMINATOR
         else f"{float(chance):.6g}"
     )
 
@@ -227,26 +227,26 @@ def _garbled(design: Design, no: _Chances, yes: _Chances) -> str | None:
 def _decks(design: Design, no: _Chances, yes: _Chances) -> str:
     first, second = design.categories
     draws = len(no) - 1
-    red, other = (
+    red, red_otherwise = (
         print_probability(
-            sum((count * chance for count, chance in enumerate(each)), Fraction(0))
+            sum((count * chance for count, chance in enumerate(chances)), Fraction(0))
             / draws
         )
-        for each in (yes, no)
+        for chances in (yes, no)
     )
     drew = "drew a card" if draws == 1 else f"drew {draws} cards, each put back,"
     return (
         f"respondents whose answer is “{second}” {drew} from a deck with a share of {red} of red cards, those whose "
-        f"answer is “{first}” from one with a share of {other}, and told "
+        f"answer is “{first}” from one with a share of {red_otherwise}, and told "
         + ("its colour" if draws == 1 else "how many were red")
     )
 
 
 def _numbered(design: Design, no: _Chances, yes: _Chances) -> str | None:
-    if list(yes) != list(reversed(no)) or len(no) > MOST_LISTED:
+    if list(yes) != list(reversed(no)) or len(no) > MAX_LISTED:
         return None
     first, second = design.categories
-    cards = ", ".join(print_probability(each) for each in no)
+    cards = ", ".join(print_probability(chance) for chance in no)
     return (
         f"respondents drew a card with a number from 1 to {len(no)} (with probabilities {cards}), and told the number "
         f"where the answer is “{first}”, and {len(no) + 1} minus the number where it is “{second}”"

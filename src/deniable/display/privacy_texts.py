@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from deniable import exact
 from deniable.channel import Sets
-from deniable.designs import Design, Factor, NumberDesign
+from deniable.designs import Design, Factor
 from deniable.designs.proofs import MAX_CELLS, proofs
 from deniable.errors import InvalidRequest, quoted
 from deniable.rendering import formats
 
-_MOST_SENTENCES = 12  # one for each answer or response; more are not read
-_MOST_ALIKE = 5  # sentences that say the same of one answer after the other
+_MAX_SENTENCES = 12  # one for each answer or response; more are not read
+_MAX_ALIKE = 5  # sentences that say the same of one answer after the other
 
 
 class SentAlike(NamedTuple):
@@ -73,22 +73,22 @@ def frequencies(design: Design) -> tuple[str, ...]:
         >>> frequencies(k_ary(["red", "green", "blue"], p="1/2"))[0]
         "Of 100 people whose answer is 'red', about 50 send 'red' and about 25 send each of 'green' and 'blue'."
     """
-    answers = range(min(design.channel.answers, _MOST_SENTENCES))
+    answers = range(min(design.channel.answers, _MAX_SENTENCES))
     sets = design.channel.set_valued
-    if sets is not None and sets.responses > _MOST_SENTENCES:
+    if sets is not None and sets.responses > _MAX_SENTENCES:
         return (_about_sets(design, sets),)
-    if design.channel.exchangeable and design.channel.answers > _MOST_SENTENCES:
+    if design.channel.exchangeable and design.channel.answers > _MAX_SENTENCES:
         return (_sentence(design, 0, _ALIKE),)
     if design.channel.responses * len(answers) > MAX_CELLS:
         return ()
     sentences = [_sentence(design, number) for number in answers]
     names = "|".join(
-        re.escape(quoted(each))
-        for each in sorted({*design.categories, *design.symbols}, key=len)
+        re.escape(quoted(name))
+        for name in sorted({*design.categories, *design.symbols}, key=len)
     )
     shapes = {re.sub(names, "", sentence) for sentence in sentences}
-    if len(shapes) == 1 and len(sentences) > _MOST_ALIKE:
-        if isinstance(design, NumberDesign):
+    if len(shapes) == 1 and len(sentences) > _MAX_ALIKE:
+        if hasattr(design, "scale"):  # levels of a number, which have neighbours
             return (_sentence(design, 0, _NEXT_TO_IT),)
         # With three groups or more it matters who is in which: the first sentence would not say that of the others.
         if len(groups(design, 0)) <= 2:
@@ -106,7 +106,7 @@ def odds(design: Design) -> tuple[str, ...]:
     ]
     if (
         len({formats.factor(ratio) for ratio in ratios}) == 1
-        or len(ratios) > _MOST_SENTENCES
+        or len(ratios) > _MAX_SENTENCES
     ):
         return ()  # rounding alone may tell them apart
     return tuple(
@@ -120,28 +120,29 @@ def odds(design: Design) -> tuple[str, ...]:
 def groups(design: Design, category: int) -> list[SentAlike]:
     """Return what people with an answer send, the most frequent first."""
     if design.channel.exchangeable:
-        own = design.channel.probability(category, given=category)
-        other = design.channel.probability(
+        p_own = design.channel.probability(category, given=category)
+        p_other = design.channel.probability(
             (category + 1) % design.channel.responses, given=category
         )
-        few = [
+        numbers = [
             number
-            for number in range(min(design.channel.responses, _MOST_SENTENCES))
+            for number in range(min(design.channel.responses, _MAX_SENTENCES))
             if number != category
         ]
-        labels = tuple(design.symbols[number] for number in few)
-        both = [
-            SentAlike(own, (design.symbols[category],), 1),
-            SentAlike(other, labels, design.channel.responses - 1),
+        labels = tuple(design.symbols[number] for number in numbers)
+        pair = [
+            SentAlike(p_own, (design.symbols[category],), 1),
+            SentAlike(p_other, labels, design.channel.responses - 1),
         ]
-        return sorted(both, key=lambda group: -group.probability)
-    sent: dict[Fraction, list[str]] = {}
+        return sorted(pair, key=lambda group: -group.probability)
+    symbols_by_probability: dict[Fraction, list[str]] = {}
     for number, symbol in enumerate(design.symbols):
-        sent.setdefault(design.channel.probability(number, given=category), []).append(
-            symbol
-        )
+        symbols_by_probability.setdefault(
+            design.channel.probability(number, given=category), []
+        ).append(symbol)
     return [
-        SentAlike(p, tuple(sent[p]), len(sent[p])) for p in sorted(sent, reverse=True)
+        SentAlike(p, tuple(symbols_by_probability[p]), len(symbols_by_probability[p]))
+        for p in sorted(symbols_by_probability, reverse=True)
     ]
 
 
@@ -150,10 +151,10 @@ _NEXT_TO_IT = ", and so for every other number, with what is next to it"
 
 
 def _sentence(design: Design, category: int, more: str = "") -> str:
-    sent = groups(design, category)
-    base = base_for(min(group.probability for group in sent if group.probability))
+    sets = groups(design, category)
+    base = base_for(min(group.probability for group in sets if group.probability))
     parts = [
-        _part(group, base, last=group is sent[-1] and len(sent) > 1) for group in sent
+        _part(group, base, last=group is sets[-1] and len(sets) > 1) for group in sets
     ]
     return f"Of {base:,} people whose answer is {quoted(design.categories[category])}, {formats.listing(parts)}{more}."
 
@@ -173,17 +174,17 @@ def _part(group: SentAlike, base: int, *, last: bool) -> str:
     about = f"{count}" if count == 0 else f"about {round(count):,}"
     verb = "sends" if round(count) == 1 else "send"
     if group.size == 1:
-        what = quoted(group.symbols[0])
+        symbols = quoted(group.symbols[0])
     elif group.size <= 3:
-        what = "each of " + formats.listing(
+        symbols = "each of " + formats.listing(
             [quoted(symbol) for symbol in group.symbols]
         )
     else:
-        what = f"each of {'the ' if last else ''}{group.size:,} {'others' if last else 'symbols'}"
+        symbols = f"each of {'the ' if last else ''}{group.size:,} {'others' if last else 'symbols'}"
     return (
-        f"nobody sends {what.replace('each', 'any', 1)}"
+        f"nobody sends {symbols.replace('each', 'any', 1)}"
         if count == 0
-        else f"{about} {verb} {what}"
+        else f"{about} {verb} {symbols}"
     )
 
 
@@ -213,8 +214,10 @@ def attributes(design: Design) -> tuple[str, ...]:
             "this design is for one attribute; expected one for several.",
             "Use promise().",
         )
-    hidden = [part for part in design.factors if part.design.parity != math.inf]
-    open_ones = [part for part in design.factors if part.design.parity == math.inf]
+    hidden = [factor for factor in design.factors if factor.design.parity != math.inf]
+    open_ones = [
+        factor for factor in design.factors if factor.design.parity == math.inf
+    ]
     return (*map(_alone, design.factors), _together(design, hidden, open_ones))
 
 
@@ -242,7 +245,7 @@ def _together(
     left = f"{_quote_names(open_ones)} {verb} not hidden, and neither is what is believed to follow from that."
     if not hidden:
         return f"{start}; {left}"
-    parity = design.part(*(part.attribute for part in hidden)).parity
+    parity = design.part(*(factor.attribute for factor in hidden)).parity
     gain = f"from the responses to {_quote_names(hidden)} nobody gains more than a factor of {formats.factor(parity)}"
     return f"{start}: {gain}, but {left}"
 

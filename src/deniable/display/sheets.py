@@ -96,12 +96,12 @@ def counts_sheet(tally: Any, labels: Sequence[str], counts: Sequence[int]) -> Sh
     """Return a table of counts by response; with weights also their sums, of which the shares then are."""
     weights = getattr(tally, "weights", None)
     amounts = counts if weights is None else [float(weight) for weight in weights]
-    whole = max(1, tally.respondents) if weights is None else float(sum(amounts)) or 1.0
+    total = max(1, tally.respondents) if weights is None else float(sum(amounts)) or 1.0
     columns: list[Sequence[Any]] = (
         [labels, counts] if weights is None else [labels, counts, amounts]
     )
     rows = [
-        (*row, amount / whole) for *row, amount in zip(*columns, amounts, strict=True)
+        (*row, amount / total) for *row, amount in zip(*columns, amounts, strict=True)
     ]
     heads = (
         ("response", "count", "share")

@@ -105,7 +105,7 @@ def _heads(summary: Summary[Row], names: Sequence[str], level: str) -> list[str]
 def truth_sheet(summary: Summary[Row], truth: Mapping[str, float]) -> Sheet:
     """Return the table of shares beside the true ones, and whether each interval holds its share."""
     table = sheet(summary, percent=True)
-    kept = [
+    columns = [
         0,
         1,
         *(
@@ -117,10 +117,14 @@ def truth_sheet(summary: Summary[Row], truth: Mapping[str, float]) -> Sheet:
     rows = zip(summary.rows, table.cells, strict=True)
     return replace(
         table,
-        heads=(*(table.heads[number] for number in kept), "truth", "interval holds it"),
+        heads=(
+            *(table.heads[number] for number in columns),
+            "truth",
+            "interval holds it",
+        ),
         cells=tuple(
             (
-                *(cells[number] for number in kept),
+                *(cells[number] for number in columns),
                 formats.fixed_percent(truth[row.name]),
                 "yes" if row.low <= truth[row.name] <= row.high else "no",
             )

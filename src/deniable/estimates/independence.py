@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ScoredRows", "TableSide", "holm", "response_scores", "score_test", "white"]
 
-MOST_CELLS = 4_096
+MAX_CELLS = 4_096
 """Responses of a question in a table: each is a row or a column of it."""
 
 NEAR = 0.05
@@ -43,9 +43,9 @@ def response_scores(design: Design) -> Matrix:
         raise NotEstimable(
             "the tally of this design keeps sums; expected a count for every response."
         )
-    if channel.cells > MOST_CELLS:
+    if channel.cells > MAX_CELLS:
         raise InvalidRequest(
-            f"a question has {channel.cells:,} responses; expected at most {MOST_CELLS:,} in a table."
+            f"a question has {channel.cells:,} responses; expected at most {MAX_CELLS:,} in a table."
         )
     linear = left_inverse(channel)
     return np.array([linear.shares(row) for row in np.eye(channel.cells)])
@@ -93,8 +93,8 @@ class TableSide(NamedTuple):
             2 * p * (n - 1 - p) * q * (n - 1 - q) / ((n - 1) ** 2 * (n + 1) * (n - 2))
         )
         tails = [
-            n * (n + 1) * each.tail - (n - 1) * each.rank * (each.rank + 2)
-            for each in (self, other)
+            n * (n + 1) * side.tail - (n - 1) * side.rank * (side.rank + 2)
+            for side in (self, other)
         ]
         more = tails[0] * tails[1] / ((n + 1) * n * (n - 1) * (n - 2) * (n - 3))
         return (n - 1) ** 2 * (normal + more), (n - 1) ** 2 * normal
@@ -122,9 +122,9 @@ def white(values: Matrix, times: Vector | None = None) -> Matrix:
     seen = np.ones(len(values)) if times is None else np.asarray(times, np.float64)
     centred = values - seen @ values / max(seen.sum(), 1)
     sizes, directions = np.linalg.eigh(centred.T @ (seen[:, None] * centred))
-    kept = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
-    found: Matrix = centred @ (directions[:, kept] / np.sqrt(sizes[kept]))
-    return found
+    is_kept = sizes > 1e-9 * max(float(sizes[-1]), 1e-300)
+    scores: Matrix = centred @ (directions[:, is_kept] / np.sqrt(sizes[is_kept]))
+    return scores
 
 
 def score_test(
@@ -165,11 +165,11 @@ def score_test(
     if table.shape == (2, 2):
         return HypothesisTest(hypothesis, "score", statistic, df, _fisher(table))
     seed = int.from_bytes(hashlib.sha256(table.tobytes()).digest(), "little")
-    kept = [each > 0 for each in margins]
-    drawn = random_table(margins[0][kept[0]], margins[1][kept[1]]).rvs(
+    is_seen = [margin > 0 for margin in margins]
+    tables = random_table(margins[0][is_seen[0]], margins[1][is_seen[1]]).rvs(
         _TABLES, random_state=np.random.default_rng(seed)
     )
-    turned = np.einsum("ip,tij,jq->tpq", one[kept[0]], drawn, two[kept[1]])
+    turned = np.einsum("ip,tij,jq->tpq", one[is_seen[0]], tables, two[is_seen[1]])
     as_large = int(
         ((n - 1) * (turned**2).sum(axis=(1, 2)) >= statistic * (1 - 1e-9)).sum()
     )

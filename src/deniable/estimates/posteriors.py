@@ -43,21 +43,20 @@ from deniable.estimates.shares import Estimate
 from deniable.estimates.summary import rests_on
 from deniable.rendering import formats
 from deniable.tallies import Tally
-from deniable.tallies.weighted import WeightedTally
 
-MOST_ENUMERATED = 1 << 12
+MAX_ENUMERATED = 1 << 12
 """Respondents up to whom the mixture is written out: less than a second."""
 
-MOST_DRAWN_CELLS = 1 << 12
+MAX_DRAWN_CELLS = 1 << 12
 """Cells of a channel, answers × responses, from whose posterior is drawn: some seconds."""
 
 CHAINS = 4
 ENOUGH_DRAWS = 1_000
 """The effective sample size at which drawing stops; ends of intervals then err by some hundredths of their width."""
 
-_FIRST_SWEEPS, _MOST_SWEEPS = 1_000, 32_000
+_FIRST_SWEEPS, _MAX_SWEEPS = 1_000, 32_000
 _NEGLIGIBLE = 1e-16  # weights of components that are left out
-_MOST_RATIO = 1.01  # of the spread of all chains to that within each
+_MAX_RATIO = 1.01  # of the spread of all chains to that within each
 _NAMED_PRIORS = {"uniform": 1.0, "jeffreys": 0.5}
 METHODS = ("exact", "draws")
 INTERVALS = ("equal-tailed", "highest")
@@ -142,16 +141,18 @@ class Posterior(Result[PosteriorRow]):
         probabilities P(y|1)/(P(y|0) + P(y|1)). Nothing is subtracted, so that no digits are lost.
         """
         numbers, ways = np.arange(self.tally.respondents + 1), np.zeros(1)
-        for count, (other, member) in zip(
+        for count, (p_other, p_member) in zip(
             self.tally.counts.tolist(), floats(self.design.channel), strict=True
         ):
             if count:
-                ways = _convolved(ways, _log_binomial(count, member / (other + member)))
+                ways = _convolved(
+                    ways, _log_binomial(count, p_member / (p_other + p_member))
+                )
         logs = ways + betaln(self.prior[1] + numbers, self.prior[0] + numbers[::-1])
         weights = np.exp(logs - logs.max())
         weights /= weights.sum()
-        held = weights > _NEGLIGIBLE
-        return numbers[held], weights[held] / weights[held].sum()
+        kept_terms = weights > _NEGLIGIBLE
+        return numbers[kept_terms], weights[kept_terms] / weights[kept_terms].sum()
 
     @cached_property
     def drawn(self) -> PosteriorDraws:
@@ -171,13 +172,13 @@ class Posterior(Result[PosteriorRow]):
             shares = self.drawn.shares
             return shares.mean(axis=0), np.cov(shares.T)
         (numbers, weights), (b, a) = self.mixture, self.prior
-        whole = a + b + self.tally.respondents
-        means = (a + numbers) / whole
+        total = a + b + self.tally.respondents
+        means = (a + numbers) / total
         mean = float(weights @ means)
-        spread = float(
-            weights @ (means * (1 - means) / (whole + 1) + (means - mean) ** 2)
+        variance = float(
+            weights @ (means * (1 - means) / (total + 1) + (means - mean) ** 2)
         )
-        return vector([1 - mean, mean]), spread * vector([[1.0, -1.0], [-1.0, 1.0]])
+        return vector([1 - mean, mean]), variance * vector([[1.0, -1.0], [-1.0, 1.0]])
 
     @property
     def params(self) -> dict[str, float]:
@@ -198,8 +199,8 @@ class Posterior(Result[PosteriorRow]):
         number = self.design.category_number(category)
         if self.entropy is not None:
             return float((self.drawn.shares[:, number] > share).mean())
-        at = min(max(float(share), 0.0), 1.0)
-        return 1 - self._below(at) if number == 1 else self._below(1 - at)
+        clipped = min(max(float(share), 0.0), 1.0)
+        return 1 - self._below(clipped) if number == 1 else self._below(1 - clipped)
 
     def _n_intervals(self) -> int:
         return len(self.prior) if len(self.prior) > 2 else 1
@@ -245,11 +246,11 @@ class Posterior(Result[PosteriorRow]):
     @property
     def warnings(self) -> tuple[Caution, ...]:
         if self.entropy is None or (
-            self.drawn.effective >= ENOUGH_DRAWS and self.drawn.ratio <= _MOST_RATIO
+            self.drawn.effective >= ENOUGH_DRAWS and self.drawn.ratio <= _MAX_RATIO
         ):
             return ()
         text = (
-            f"the draws are worth only {self.drawn.effective:,.0f} independent ones after {_MOST_SWEEPS:,} sweeps: the "
+            f"the draws are worth only {self.drawn.effective:,.0f} independent ones after {_MAX_SWEEPS:,} sweeps: the "
             "responses tell so little about the answers that the draws hardly move. Means and intervals are rough."
         )
         return (Caution("few-draws", text),)
@@ -261,10 +262,11 @@ class Posterior(Result[PosteriorRow]):
     def _row_columns(self, request: IntervalRequest) -> Mapping[str, Sequence[float]]:
         total = sum(self.prior)
         bounds = [
-            beta_law.interval(request.level, part, total - part) for part in self.prior
+            beta_law.interval(request.level, parameter, total - parameter)
+            for parameter in self.prior
         ]
         return {
-            "prior": [part / total for part in self.prior],
+            "prior": [parameter / total for parameter in self.prior],
             "prior_low": [float(low) for low, _ in bounds],
             "prior_high": [float(high) for _, high in bounds],
         }
@@ -284,21 +286,21 @@ class Posterior(Result[PosteriorRow]):
 
     @property
     def _notes(self) -> tuple[str, ...]:
-        parts = ", ".join(f"{part:g}" for part in self.prior[:6]) + (
+        parameters = ", ".join(f"{parameter:g}" for parameter in self.prior[:6]) + (
             ", …" if len(self.prior) > 6 else ""
         )
         if self.entropy is None:
-            found = f"Exact: a mixture of {len(self.mixture[0]):,} Beta laws."
+            origin = f"Exact: a mixture of {len(self.mixture[0]):,} Beta laws."
         else:
-            found = (
+            origin = (
                 f"From {len(self.drawn.shares):,} draws in {CHAINS} chains, worth {self.drawn.effective:,.0f} "
                 "independent ones of the share that is drawn worst."
             )
         missing = self.tally.missing
         return (
-            f"Prior: Dirichlet({parts}), which counts as much as {sum(self.prior):g} direct answers.",
+            f"Prior: Dirichlet({parameters}), which counts as much as {sum(self.prior):g} direct answers.",
             "Intervals are credible ones: given this prior, the share lies inside with this probability.",
-            found,
+            origin,
             *(
                 [f"{missing:,} sent no response and take no part in it."]
                 if missing
@@ -338,9 +340,7 @@ class Posterior(Result[PosteriorRow]):
 def _no_tally(given: object) -> InvalidRequest:
     """Return why something has no posterior: weights and groups are no counts of people drawn one by one."""
     counts = getattr(given, "tally", given)
-    has_weights = isinstance(counts, WeightedTally) or getattr(
-        counts, "weighted", False
-    )
+    has_weights = getattr(counts, "weighted", False) or hasattr(counts, "weights")
     if hasattr(counts, "groups") and not has_weights:
         return InvalidRequest(
             "posterior was given groups; expected the tally of one.",
@@ -393,7 +393,7 @@ def posterior(
         raise InvalidRequest(
             f"the method is {quoted(method)}; expected one of {', '.join(METHODS)}."
         )
-    few = len(counts.design.categories) == 2 and counts.respondents <= MOST_ENUMERATED
+    few = len(counts.design.categories) == 2 and counts.respondents <= MAX_ENUMERATED
     chosen = method or ("exact" if few else "draws")
     _check(counts, chosen)
     read = _read_prior(counts.design, prior)
@@ -415,15 +415,15 @@ def _check(tally: Tally, method: str) -> None:
             "Use dn.estimate(), which does without.",
         )
     if method == "exact" and (
-        channel.answers != 2 or tally.respondents > MOST_ENUMERATED
+        channel.answers != 2 or tally.respondents > MAX_ENUMERATED
     ):
         raise InvalidRequest(
-            f"the exact posterior is for two answers and at most {MOST_ENUMERATED:,} respondents.",
+            f"the exact posterior is for two answers and at most {MAX_ENUMERATED:,} respondents.",
             'Use method="draws".',
         )
-    if channel.answers * channel.responses > MOST_DRAWN_CELLS:
+    if channel.answers * channel.responses > MAX_DRAWN_CELLS:
         raise InvalidRequest(
-            f"this channel has {channel.answers * channel.responses:,} cells; expected at most {MOST_DRAWN_CELLS:,} to "
+            f"this channel has {channel.answers * channel.responses:,} cells; expected at most {MAX_DRAWN_CELLS:,} to "
             "draw from.",
             'Use dn.estimate(tally, method="likelihood").',
         )
@@ -435,33 +435,35 @@ def _check(tally: Tally, method: str) -> None:
         )
 
 
-def _read_prior(design: Design, given: Any) -> tuple[float, ...]:
+def _read_prior(design: Design, prior: Any) -> tuple[float, ...]:
     size = len(design.categories)
-    if isinstance(given, str):
-        if given not in _NAMED_PRIORS:
+    if isinstance(prior, str):
+        if prior not in _NAMED_PRIORS:
             raise InvalidRequest(
-                f"the prior is {quoted(given)}; expected {' or '.join(_NAMED_PRIORS)}, or numbers."
+                f"the prior is {quoted(prior)}; expected {' or '.join(_NAMED_PRIORS)}, or numbers."
             )
-        given = _NAMED_PRIORS[given]
-    if isinstance(given, Real):
-        given = [given] * size
-    if isinstance(given, Mapping):
-        if set(given) != set(design.categories):
+        prior = _NAMED_PRIORS[prior]
+    if isinstance(prior, Real):
+        prior = [prior] * size
+    if isinstance(prior, Mapping):
+        if set(prior) != set(design.categories):
             raise InvalidRequest(
                 "the prior does not name each category once; expected a number for each of them."
             )
-        given = [given[name] for name in design.categories]
+        prior = [prior[name] for name in design.categories]
     try:
-        found = tuple(float(each) for each in given)
+        parameters = tuple(float(parameter) for parameter in prior)
     except (TypeError, ValueError):
         raise InvalidRequest(
             "the prior is not made of numbers; expected one for each category."
         ) from None
-    if len(found) != size or not all(0 < each < math.inf for each in found):
+    if len(parameters) != size or not all(
+        0 < parameter < math.inf for parameter in parameters
+    ):
         raise InvalidRequest(
             f"the prior does not fit; expected {size} numbers above 0, such as 1 for each category."
         )
-    return found
+    return parameters
 
 
 def _log_binomial(count: int, probability: float) -> Vector:
@@ -476,14 +478,14 @@ def _log_binomial(count: int, probability: float) -> Vector:
     )
 
 
-def _convolved(one: Vector, two: Vector) -> Vector:
+def _convolved(first: Vector, second: Vector) -> Vector:
     """Return the logarithm of a convolution from the logarithms of both."""
-    short, long = sorted((one, two), key=len)
-    found = np.full(len(one) + len(two) - 1, -np.inf)
-    for at in np.flatnonzero(short > -np.inf).tolist():
-        part = found[at : at + len(long)]
-        np.logaddexp(part, short[at] + long, out=part)
-    return found
+    short, long = sorted((first, second), key=len)
+    logs = np.full(len(first) + len(second) - 1, -np.inf)
+    for index in np.flatnonzero(short > -np.inf).tolist():
+        window = logs[index : index + len(long)]
+        np.logaddexp(window, short[index] + long, out=window)
+    return logs
 
 
 def _drawn(tally: Tally, prior: Vector, source: np.random.Generator) -> PosteriorDraws:
@@ -491,22 +493,22 @@ def _drawn(tally: Tally, prior: Vector, source: np.random.Generator) -> Posterio
     seen = tally.counts > 0
     rates, counts = floats(tally.design.channel)[seen], tally.counts[seen]
     shares = source.dirichlet(np.maximum(prior, 1e-3), size=CHAINS)
-    kept: list[Matrix] = []
+    draws: list[Matrix] = []
     while True:
-        for _ in range(max(len(kept), _FIRST_SWEEPS)):
-            likely = rates * np.maximum(shares, 1e-300)[:, None, :]
-            held = source.multinomial(
-                counts, likely / likely.sum(axis=2, keepdims=True)
+        for _ in range(max(len(draws), _FIRST_SWEEPS)):
+            joint = rates * np.maximum(shares, 1e-300)[:, None, :]
+            holders = source.multinomial(
+                counts, joint / joint.sum(axis=2, keepdims=True)
             ).sum(axis=1)
-            shares = source.standard_gamma(prior + held)
+            shares = source.standard_gamma(prior + holders)
             shares /= shares.sum(axis=1, keepdims=True)
-            kept.append(shares)
-        chains = np.stack(kept[len(kept) // 2 :], axis=1)
-        worth, ratio = _worth(chains)
-        if (worth >= ENOUGH_DRAWS and ratio <= _MOST_RATIO) or len(
-            kept
-        ) >= _MOST_SWEEPS:
-            return PosteriorDraws(chains.reshape(-1, chains.shape[2]), worth, ratio)
+            draws.append(shares)
+        chains = np.stack(draws[len(draws) // 2 :], axis=1)
+        effective, ratio = _worth(chains)
+        if (effective >= ENOUGH_DRAWS and ratio <= _MAX_RATIO) or len(
+            draws
+        ) >= _MAX_SWEEPS:
+            return PosteriorDraws(chains.reshape(-1, chains.shape[2]), effective, ratio)
 
 
 def _worth(chains: Matrix) -> tuple[float, float]:
@@ -514,23 +516,23 @@ def _worth(chains: Matrix) -> tuple[float, float]:
     number, sweeps, size = chains.shape
     centred = chains - chains.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, 2 * sweeps, axis=1)
-    together = (
+    autocovariances = (
         np.fft.irfft((np.abs(spectrum) ** 2).mean(axis=0), 2 * sweeps, axis=0)[:sweeps]
         / sweeps
     )
-    within = together[0] * sweeps / (sweeps - 1)
-    whole = together[0] + chains.mean(axis=1).var(axis=0, ddof=1)
+    within = autocovariances[0] * sweeps / (sweeps - 1)
+    total = autocovariances[0] + chains.mean(axis=1).var(axis=0, ddof=1)
     effective = []
-    for at in range(size):
-        if whole[at] <= 0:
+    for index in range(size):
+        if total[index] <= 0:
             continue
-        lags = 1 - (within[at] - together[:, at]) / whole[at]
+        lags = 1 - (within[index] - autocovariances[:, index]) / total[index]
         pairs = lags[: sweeps - sweeps % 2].reshape(-1, 2).sum(axis=1)
         ends = np.flatnonzero(pairs <= 0)
         positive = pairs[: ends[0]] if len(ends) else pairs
         time = max(-1 + 2 * float(np.minimum.accumulate(positive).sum()), 1.0)
         effective.append(number * sweeps / time)
-    ratios = np.sqrt(whole / np.maximum(within, 1e-300))
+    ratios = np.sqrt(total / np.maximum(within, 1e-300))
     return min(effective, default=float(number * sweeps)), float(ratios.max())
 
 

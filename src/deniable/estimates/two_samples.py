@@ -95,21 +95,21 @@ class TwoSamples(Model):
 
         Why: the likelihood is concave in both shares, and both samples together leave nothing to test.
         """
-        found = list(self.params.values())
-        if not all(0 <= each <= 1 for each in found):
-            found = max(
+        shares = list(self.params.values())
+        if not all(0 <= share <= 1 for share in shares):
+            shares = max(
                 (self._best_on_border(at, end) for at in (0, 1) for end in (0.0, 1.0)),
                 key=self._height,
             )
-        return dict(zip(NAMES, found, strict=True))
+        return dict(zip(NAMES, shares, strict=True))
 
     def _height(self, shares: Sequence[float]) -> float:
-        p = vector([float(each) for each in self.p])
-        said, n = p * shares[0] + (1 - p) * shares[1], self._said.sizes
+        p = vector([float(probability) for probability in self.p])
+        p_yes, n = p * shares[0] + (1 - p) * shares[1], self._said.sizes
         yes = self._said.counts[1::2]
         with np.errstate(divide="ignore", invalid="ignore"):
-            terms = np.where(yes > 0, yes * np.log(said), 0) + np.where(
-                n > yes, (n - yes) * np.log(1 - said), 0
+            terms = np.where(yes > 0, yes * np.log(p_yes), 0) + np.where(
+                n > yes, (n - yes) * np.log(1 - p_yes), 0
             )
         return float(terms.sum())
 
@@ -145,10 +145,12 @@ class TwoSamples(Model):
         outside = [name for name, value in self.params.items() if not 0 <= value <= 1]
         if not outside:
             return ()
-        told = ", ".join(f"{name} {value:.4f}" for name, value in self.likely().items())
+        likely = ", ".join(
+            f"{name} {value:.4f}" for name, value in self.likely().items()
+        )
         text = (
             f"the {' and the '.join(outside)} share lies outside of 0 and 1: by chance, because the samples differ in "
-            f"other ways too, or because p or the codes are wrong. The most likely shares are {told}."
+            f"other ways too, or because p or the codes are wrong. The most likely shares are {likely}."
         )
         return (Caution("outside", text),)
 
@@ -228,8 +230,12 @@ def unrelated_two_samples(
                 "there are groups and counts; expected groups alone, or yes and respondents."
             )
         yes, respondents, sampled = _counted(groups, sampling)
-    for each in (p, yes, respondents):
-        if not isinstance(each, Sequence) or isinstance(each, str) or len(each) != 2:
+    for numbers in (p, yes, respondents):
+        if (
+            not isinstance(numbers, Sequence)
+            or isinstance(numbers, str)
+            or len(numbers) != 2
+        ):
             raise InvalidRequest(
                 "p, yes and respondents are not two numbers each; expected one for each sample."
             )
@@ -237,7 +243,7 @@ def unrelated_two_samples(
         (_count(one, "yes"), _count(n, "respondents"))
         for one, n in zip(yes or (), respondents or (), strict=True)
     ]
-    first, second = (exact.probability(each, name="p") for each in p)
+    first, second = (exact.probability(numbers, name="p") for numbers in p)
     if first == second:
         raise InvalidRequest(
             f"both samples have p = {first}; expected different ones: otherwise they tell one number."
@@ -264,14 +270,14 @@ def _counted(
     groups: Sequence[Group], sampling: Samplings
 ) -> tuple[Sequence[int], Sequence[int], ResponseShares | None]:
     tallies, sampled = gather(groups, sampling)
-    if any(each.design.channel != direct().channel for each in tallies):
+    if any(tally.design.channel != direct().channel for tally in tallies):
         raise InvalidRequest(
             "a group was not counted as what people said; expected responses to dn.direct(), yes the second of two.",
             'For example dn.Responses.of(dn.direct(), ["no", "yes", "no"]).',
         )
     return (
-        [int(each.counts[1]) for each in tallies],
-        [each.respondents for each in tallies],
+        [int(tally.counts[1]) for tally in tallies],
+        [tally.respondents for tally in tallies],
         sampled,
     )
 
@@ -303,25 +309,34 @@ def best_split(
         >>> round(part, 4), round(variance, 4)
         (0.7516, 0.7439)
     """
-    one, two = (float(exact.probability(each, name="p")) for each in p)
-    if one == two or not (0 <= sensitive <= 1 and 0 <= innocuous <= 1):
+    first_p, second_p = (float(exact.probability(p_yes, name="p")) for p_yes in p)
+    if first_p == second_p or not (0 <= sensitive <= 1 and 0 <= innocuous <= 1):
         raise InvalidRequest(
             "expected two different probabilities, and shares from 0 to 1."
         )
-    said = [each * sensitive + (1 - each) * innocuous for each in (one, two)]
-    spreads = [
-        (1 - other) * math.sqrt(yes * (1 - yes))
-        for other, yes in zip((two, one), said, strict=True)
+    shares_of_yes = [
+        p_yes * sensitive + (1 - p_yes) * innocuous for p_yes in (first_p, second_p)
     ]
-    parts = [
-        spread / math.sqrt(cost) for spread, cost in zip(spreads, costs, strict=True)
+    deviations = [
+        (1 - p_rest) * math.sqrt(yes * (1 - yes))
+        for p_rest, yes in zip((second_p, first_p), shares_of_yes, strict=True)
     ]
-    part = (parts[0] / sum(parts) if sum(parts) else 0.5) if first is None else first
+    allocations = [
+        deviation / math.sqrt(cost)
+        for deviation, cost in zip(deviations, costs, strict=True)
+    ]
+    first_share = (
+        (allocations[0] / sum(allocations) if sum(allocations) else 0.5)
+        if first is None
+        else first
+    )
     squares = [
-        spread**2 / share if spread else 0.0
-        for spread, share in zip(spreads, (part, 1 - part), strict=True)
+        deviation**2 / share if deviation else 0.0
+        for deviation, share in zip(
+            deviations, (first_share, 1 - first_share), strict=True
+        )
     ]
-    return Split(part, sum(squares) / (one - two) ** 2)
+    return Split(first_share, sum(squares) / (first_p - second_p) ** 2)
 
 
 def _count(number: object, name: str) -> int:

@@ -27,7 +27,7 @@ from deniable.estimates.differences import (
     nameless,
 )
 from deniable.estimates.independence import (
-    MOST_CELLS,
+    MAX_CELLS,
     highest,
     response_scores,
     score_test,
@@ -323,7 +323,7 @@ class GroupedEstimate(Groups[Row]):
         if not self._have_shares:
             return False
         channel = self._device.channel
-        return channel.own_cells and channel.cells <= MOST_CELLS
+        return channel.own_cells and channel.cells <= MAX_CELLS
 
     @property
     def _device(self) -> Design:

@@ -101,12 +101,12 @@ class Sheet:
                 ),
                 reverse=True,
             )
-        kept = order[:most]
+        chosen = order[:most]
         return replace(
             self,
-            cells=tuple(self.cells[row] for row in kept),
-            figures=tuple(self.figures[row] for row in kept) if self.figures else (),
-            sizes=tuple(self.sizes[row] for row in kept) if self.sizes else (),
+            cells=tuple(self.cells[row] for row in chosen),
+            figures=tuple(self.figures[row] for row in chosen) if self.figures else (),
+            sizes=tuple(self.sizes[row] for row in chosen) if self.sizes else (),
             left_out=self.left_out + len(order) - most,
         )
 
@@ -115,9 +115,9 @@ class Sheet:
         """A sentence about the rows that are not here; empty where all are."""
         if not self.left_out:
             return ()
-        which = "largest" if self.sizes else "first"
+        adjective = "largest" if self.sizes else "first"
         return (
-            f"The {which} {len(self.cells):,} of {len(self.cells) + self.left_out:,}.",
+            f"The {adjective} {len(self.cells):,} of {len(self.cells) + self.left_out:,}.",
         )
 
     @property
@@ -126,10 +126,10 @@ class Sheet:
         columns = (
             zip(*self.cells, strict=True) if self.cells else ((),) * len(self.heads)
         )
-        others = (
+        flags = (
             bool(column) and not any(map(_NUMBER.match, column)) for column in columns
         )
-        return (True, *list(others)[1:])
+        return (True, *list(flags)[1:])
 
 
 def to_text(sheet: Sheet, width: int | None = None) -> str:
@@ -274,7 +274,7 @@ def to_html(sheet: Sheet) -> str:
         >>> "<td>&lt;b&gt;</td>" in to_html(Sheet("Who smokes", ("", "share"), (("yes", "<b>"),)))
         True
     """
-    head = "".join(f'<th scope="col">{_html(each)}</th>' for each in sheet.heads)
+    head = "".join(f'<th scope="col">{_html(label)}</th>' for label in sheet.heads)
     head += (
         f'<th scope="col" class="figure">{_html(sheet.figure)}</th>'
         if sheet.figures
@@ -442,5 +442,5 @@ def _markdown(text: str) -> str:
 
 
 def _tex(text: str) -> str:
-    told = "".join(_TEX.get(letter, letter) for letter in _line(text))
-    return _MINUS.sub("$-$", told)
+    escaped = "".join(_TEX.get(letter, letter) for letter in _line(text))
+    return _MINUS.sub("$-$", escaped)

@@ -82,7 +82,7 @@ def interval_name(method: str) -> str:
         >>> interval_name("score"), interval_name("profile")
         ('score intervals', 'profile likelihood')
     """
-    return ", ".join(_INTERVALS.get(each, each) for each in method.split(", "))
+    return ", ".join(_INTERVALS.get(name, name) for name in method.split(", "))
 
 
 _NOBODY = 0.005

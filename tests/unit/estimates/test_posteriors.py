@@ -157,7 +157,7 @@ def test_the_same_generator_gives_the_same_result_and_the_system_another() -> No
 
 
 def test_chains_that_hardly_move_are_doubted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(posteriors, "_MOST_SWEEPS", 1000)
+    monkeypatch.setattr(posteriors, "_MAX_SWEEPS", 1000)
     found = dn.posterior(
         dn.Tally(dn.k_ary(3, epsilon="1/5"), [60, 50, 40]),
         draws=np.random.default_rng(1),

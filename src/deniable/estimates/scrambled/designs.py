@@ -23,7 +23,7 @@ __all__ = ["MODELS", "Scrambling", "ScramblingLaw", "scrambled"]
 Given: TypeAlias = "Mapping[exact.Rational, exact.Rational] | Sequence[exact.Rational]"
 """A law as it is given: the probability of each value; or its mean and its standard deviation."""
 
-_MOST_CELLS = (
+_MAX_CELLS = (
     1 << 20
 )  # of the table of responses and answers that a guarantee is worked out from
 
@@ -54,17 +54,17 @@ class ScramblingLaw:
             Fraction(1, 1)
         """
         if isinstance(given, Mapping):
-            known = [
+            pairs = [
                 (exact.rational(value), exact.probability(chance))
                 for value, chance in given.items()
             ]
-            if not math.isclose(sum(chance for _, chance in known), 1, abs_tol=1e-9):
+            if not math.isclose(sum(chance for _, chance in pairs), 1, abs_tol=1e-9):
                 raise InvalidDesign(
                     f"the probabilities of {name} do not sum to 1; expected those of all its values."
                 )
-            mean = sum((value * chance for value, chance in known), Fraction(0))
-            square = sum((value**2 * chance for value, chance in known), Fraction(0))
-            return cls(mean, square - mean**2, tuple(known))
+            mean = sum((value * chance for value, chance in pairs), Fraction(0))
+            square = sum((value**2 * chance for value, chance in pairs), Fraction(0))
+            return cls(mean, square - mean**2, tuple(pairs))
         if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
             raise InvalidDesign(
                 f"the law of {name} is a {type(given).__name__}; expected probabilities by value, or (mean, deviation)."
@@ -287,8 +287,8 @@ class Scrambling:
         Raises:
             InvalidRequest: only the moments of a law are known, or there are too many numbers.
         """
-        known = sorted({exact.rational(answer) for answer in answers})
-        if len(known) < 2:
+        numbers = sorted({exact.rational(answer) for answer in answers})
+        if len(numbers) < 2:
             raise InvalidRequest(
                 "there are fewer than 2 numbers; expected all that somebody may have."
             )
@@ -298,8 +298,8 @@ class Scrambling:
                 "expected the probability of each value."
             )
         if (
-            len(known) * sum(len(branch.draws) for branch in self.branches)
-            > _MOST_CELLS
+            len(numbers) * sum(len(branch.draws) for branch in self.branches)
+            > _MAX_CELLS
         ):
             raise InvalidRequest(
                 "there are too many numbers and values; expected about a million pairs at most."
@@ -307,12 +307,12 @@ class Scrambling:
         table: dict[Fraction, dict[Fraction, Fraction]] = defaultdict(
             lambda: defaultdict(Fraction)
         )
-        for answer, branch in product(known, self.branches):
+        for answer, branch in product(numbers, self.branches):
             for chance, factor, shift in branch.draws:
                 table[factor * answer + shift][answer] += branch.chance * chance
         worst: exact.Ratio = Fraction(1)
         for row in table.values():
-            chances = [row[answer] for answer in known]
+            chances = [row[answer] for answer in numbers]
             worst = max(worst, exact.ratio(max(chances), min(chances)))
         return worst
 
@@ -388,20 +388,24 @@ def scrambled(
             f"the model is {quoted(model)}; expected one of {', '.join(MODELS)}."
         )
     every = {"p": p, "share": share, "factor": factor, "shift": shift, "other": other}
-    given = {name: value for name, value in every.items() if value is not None}
-    if set(given) != set(MODELS[model]):
+    parameters = {name: value for name, value in every.items() if value is not None}
+    if set(parameters) != set(MODELS[model]):
         raise InvalidRequest(
-            f"{model} was given {', '.join(given) or 'nothing'}; expected {', '.join(MODELS[model])}."
+            f"{model} was given {', '.join(parameters) or 'nothing'}; expected {', '.join(MODELS[model])}."
         )
-    named = (("factor", factor), ("shift", shift), ("other", other))
-    laws = {name: ScramblingLaw.of(law, name) for name, law in named if law is not None}
-    both = (("p", p), ("share", share))
-    chances = {
-        name: exact.probability(each, name=name)
-        for name, each in both
-        if each is not None
+    law_parameters = (("factor", factor), ("shift", shift), ("other", other))
+    laws = {
+        name: ScramblingLaw.of(law, name)
+        for name, law in law_parameters
+        if law is not None
     }
-    body = tuple((name, _written(given[name])) for name in MODELS[model])
+    probabilities = (("p", p), ("share", share))
+    chances = {
+        name: exact.probability(value, name=name)
+        for name, value in probabilities
+        if value is not None
+    }
+    body = tuple((name, _written(parameters[name])) for name in MODELS[model])
     return Scrambling(model, tuple(_branches(model, laws, chances)), body)
 
 
@@ -413,26 +417,24 @@ def _written(given: Any) -> Any:
             for value, chance in given.items()
         )
     if isinstance(given, Sequence) and not isinstance(given, str):
-        return tuple(str(exact.rational(each)) for each in given)
+        return tuple(str(exact.rational(number)) for number in given)
     return str(exact.rational(given))
 
 
 def _branches(
     model: str, laws: Mapping[str, ScramblingLaw], chances: Mapping[str, Fraction]
 ) -> list[Branch]:
-    whole, share = Fraction(1), chances.get("share", Fraction(0))
-    rest = whole - chances.get("p", Fraction(0))
+    one, share = Fraction(1), chances.get("share", Fraction(0))
+    remaining = one - chances.get("p", Fraction(0))
     factor, shift = laws.get("factor", _NOTHING), laws.get("shift", _NOTHING)
-    told = {
-        "eichhorn_hayre": lambda: [_scrambled(whole, factor, _NOTHING)],
-        "eriksson": lambda: [_other(rest, laws["other"])],
-        "bar_lev": lambda: [_scrambled(rest, factor, _NOTHING)],
-        "saha": lambda: [_scrambled(whole, factor, shift)],
-        "diana_perri_1": lambda: [_scrambled(rest, factor, shift)],
-        "diana_perri_2": lambda: [
-            _scrambled(whole, factor, shift, whole - share, share)
-        ],
+    makers = {
+        "eichhorn_hayre": lambda: [_scrambled(one, factor, _NOTHING)],
+        "eriksson": lambda: [_other(remaining, laws["other"])],
+        "bar_lev": lambda: [_scrambled(remaining, factor, _NOTHING)],
+        "saha": lambda: [_scrambled(one, factor, shift)],
+        "diana_perri_1": lambda: [_scrambled(remaining, factor, shift)],
+        "diana_perri_2": lambda: [_scrambled(one, factor, shift, one - share, share)],
         "chaudhuri_christofides": lambda: [_apart(factor, shift)],
     }
     truth = [_truth(chances["p"])] if "p" in chances else []
-    return [*truth, *told[model]()]
+    return [*truth, *makers[model]()]

@@ -139,7 +139,7 @@ class ScrambledMean(Model):
 def _law(given: Any) -> Any:
     """Return a law, or a probability, as `scrambled` reads it."""
     pairs = not isinstance(given, str) and all(
-        not isinstance(each, str) for each in given
+        not isinstance(entry, str) for entry in given
     )
     return dict(given) if pairs else given
 
@@ -171,7 +171,7 @@ def estimate_sampled(
     )
     single = (
         np.array(
-            [scrambling.estimated_device_variance(each) for each in values.tolist()]
+            [scrambling.estimated_device_variance(value) for value in values.tolist()]
         )
         * present
     )
@@ -209,21 +209,21 @@ def estimate(
         (1.666667, 0.701355, 1)
     """
     column = _column(responses)
-    sent = column[~np.isnan(column)]
-    if len(sent) < 2:
+    present = column[~np.isnan(column)]
+    if len(present) < 2:
         raise NotEstimable(
-            f"there are {len(sent)} responses; expected at least 2, to say how sure an estimate is."
+            f"there are {len(present)} responses; expected at least 2, to say how sure an estimate is."
         )
-    whole = isinstance(population, int) and not isinstance(population, bool)
-    if population is not None and not (whole and population >= len(sent)):
+    is_integer = isinstance(population, int) and not isinstance(population, bool)
+    if population is not None and not (is_integer and population >= len(present)):
         raise InvalidRequest(
-            f"the population is {quoted(population)}; expected at least the {len(sent)} respondents."
+            f"the population is {quoted(population)}; expected at least the {len(present)} respondents."
         )
-    values = (sent - float(scrambling.intercept)) / float(scrambling.slope)
-    missing = len(column) - len(sent)
+    values = (present - float(scrambling.intercept)) / float(scrambling.slope)
+    missing = len(column) - len(present)
     model = ScrambledMean(
         scrambling,
-        len(sent),
+        len(present),
         float(values.mean()),
         float(values.var(ddof=1)),
         missing,
@@ -235,7 +235,8 @@ def estimate(
 def _column(responses: Iterable[float | None]) -> Vector:
     try:
         column = np.array(
-            [math.nan if each is None else each for each in responses], np.float64
+            [math.nan if response is None else response for response in responses],
+            np.float64,
         )
     except (TypeError, ValueError):
         raise InvalidResponse(

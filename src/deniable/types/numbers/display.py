@@ -6,7 +6,7 @@ from fractions import Fraction
 
 from deniable.designs import NumberDesign
 from deniable.display.named_designs import (
-    MOST_LISTED,
+    MAX_LISTED,
     exchangeable_clause,
     print_probability,
 )
@@ -56,9 +56,9 @@ def device_clause(design: NumberDesign) -> str | None:
         return exchangeable_clause(design)
     rare, frequent = probabilities
     n_holding = columns[0].count(frequent)
-    some = levels if len(levels) <= MOST_LISTED else [*levels[:2], levels[-1]]
-    listed = ", ".join(f"{float(level):g}" for level in some[:-1])
-    dots = ", …" if len(some) < len(levels) else ""
+    named_levels = levels if len(levels) <= MAX_LISTED else [*levels[:2], levels[-1]]
+    listed = ", ".join(f"{float(level):g}" for level in named_levels[:-1])
+    dots = ", …" if len(named_levels) < len(levels) else ""
     stretches = (
         f"{channel.responses} stretches of neighbouring levels"
         if n_holding > 1
@@ -69,6 +69,6 @@ def device_clause(design: NumberDesign) -> str | None:
     )
     return (
         f"a number from {float(design.range.low):g} to {float(design.range.high):g} was rounded at random, without "
-        f"bias, to one of {len(levels)} levels ({listed}{dots} and {float(some[-1]):g}); of {stretches} one was sent: "
-        f"{holding} with probability {frequent}, and each of the others with probability {rare}"
+        f"bias, to one of {len(levels)} levels ({listed}{dots} and {float(named_levels[-1]):g}); of {stretches} one "
+        f"was sent: {holding} with probability {frequent}, and each of the others with probability {rare}"
     )

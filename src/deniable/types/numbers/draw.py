@@ -36,10 +36,10 @@ def respond_all(
     """Round each number to a level, and draw a response to the level."""
     values, present = _read_numbers(answers)
     levels = round_values(design, values, source=source)
-    sent = draw_all(
+    codes = draw_all(
         design, levels, codes=True, source=source, threads=threads, fast=fast
     )
-    return build_responses(design, present, sent)
+    return build_responses(design, present, codes)
 
 
 def _read_numbers(answers: Any) -> tuple[NDArray[Any], Missing]:
@@ -130,8 +130,8 @@ def round_values(
     words = Words(source)
     out = np.empty(len(column), np.uint8)
     for start in range(0, len(column), CHUNK):
-        part = slice(start, start + CHUNK)
-        _round_into(design, column[part], words, out[part], start)
+        chunk = slice(start, start + CHUNK)
+        _round_into(design, column[chunk], words, out[chunk], start)
     return out
 
 
@@ -196,8 +196,8 @@ def _sure(design: NumberDesign, kind: np.dtype[Any]) -> float:
 
 def _level(word: np.uint64, place: Fraction) -> bool:
     """Whether a word is the very beginning of the place, so that `happens` takes another one: 2^-64 a value."""
-    digit, rest = divmod(place.numerator << 64, place.denominator)
-    return int(word) == digit and rest > 0
+    digit, remainder = divmod(place.numerator << 64, place.denominator)
+    return int(word) == digit and remainder > 0
 
 
 def _one_by_one(

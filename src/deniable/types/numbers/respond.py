@@ -103,8 +103,8 @@ def level_of(
     Raises:
         InvalidAnswer: no number, or outside the range. The message does not repeat it.
     """
-    below, part = place_of(design, answer)
-    return below + chance.happens(part, source)
+    below, fraction = place_of(design, answer)
+    return below + chance.happens(fraction, source)
 
 
 def place_of(design: NumberDesign, answer: exact.Rational) -> tuple[int, Fraction]:
