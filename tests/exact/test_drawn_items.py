@@ -332,13 +332,14 @@ def test_the_covariance_of_a_cross_table_is_that_of_what_was_sent() -> None:
             moves.append((cells(moved, "smokes", "likes") - base) / 1000)
         adds = np.array(moves).T
         expected += n * adds @ (np.diag(law) - np.outer(law, law)) @ adds.T
-    table = dn.estimate(dn.DrawnTally(PAIRS, start)).cross_table("smokes", "likes")
+    drawn = dn.estimate(dn.DrawnTally(PAIRS, start))
+    table = drawn.cross_table("smokes", "likes")
     np.testing.assert_allclose(
         table.cov_params(), expected, rtol=1e-3, atol=1e-3 * expected.max()
     )
-    alone = dn.estimate(table.drawn.tally.of("smokes", "likes"))
+    alone = dn.estimate(drawn.tally.of("smokes", "likes"))
     assert (table.errors.ravel() < alone.errors).all()
-    few = dn.estimate(table.drawn.tally, population=12 * 10**6)
+    few = dn.estimate(drawn.tally, population=12 * 10**6)
     sums = np.kron(np.eye(2), np.ones(2))  # the cells of each row
     assert sums @ few.cross_table(
         "smokes", "likes"

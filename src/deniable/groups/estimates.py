@@ -277,14 +277,16 @@ class GroupedEstimate(Groups[Row]):
             for group, summary in summaries.items()
             for row in summary.rows
         ]
-        return replace(
-            first,
+        return Summary(
             title=f"{self._counted}, {_asked(self.design)}, ε = {formats.epsilon(epsilon)}, {self.respondents:,} "
             f"respondents, by {told_method(first.method)}",
+            quantity=first.quantity,
             rows=tuple(rows),
             notes=self.comparison_notes,
             warnings=self.warnings,
             level=request.level,
+            interval=first.interval,
+            method=first.method,
             respondents=self.respondents,
             missing=self.tally.missing,
             epsilon=epsilon,

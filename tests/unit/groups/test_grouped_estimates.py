@@ -259,3 +259,17 @@ def test_a_p_value_beyond_floats_is_not_told_as_zero() -> None:
     seen = dn.estimate(counted).homogeneity()
     assert seen.p_value == 0
     assert str(seen).endswith("p < 1e-300")
+
+
+def test_groups_of_items_are_summed_up_without_the_graph_of_one_of_them() -> None:
+    design = dn.lpp_club(["tea", "coffee", "milk"], 1)
+    counts = np.array([[1000, 1500, 500], [1500, 800, 700], [2000, 500, 500]])
+    tallies = {
+        group: dn.KeyValueTally(design, counts, 9000) for group in ("north", "south")
+    }
+    found = dn.estimate(dn.GroupedTally(design, tallies)).summary()
+    assert type(found) is dn.Summary
+    assert [row.name.partition(" · ")[0] for row in found.rows] == [
+        *["north"] * 3,
+        *["south"] * 3,
+    ]
