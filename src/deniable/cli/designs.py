@@ -243,8 +243,9 @@ def _default_text(parameter: inspect.Parameter) -> str:
         if isinstance(parameter.default, tuple)
         else parameter.default
     )
-    shown = default is not None and not isinstance(default, bool)
-    return f"  [default: {default}]" if shown else ""
+    if default is None or isinstance(default, bool):
+        return ""
+    return f"  [default: {default}]"
 
 
 @app.add

@@ -162,19 +162,19 @@ def estimate(
     from deniable.groups.separate import SeparateTallies
 
     counts = collected.read_tally(read_counts(tally), collected.read_designs(design))
-    told = {"level": level, "method": interval, "simultaneous": simultaneous}
+    intervals = {"level": level, "method": interval, "simultaneous": simultaneous}
     if isinstance(counts, SeparateTallies):
         results = collected.SeparateResults.of(
             counts, lambda column: _estimate(column, options, differences)
         )
-        _deliver_separate(results, told, output)
+        _deliver_separate(results, intervals, output)
         return
     result = _estimate(counts, options, differences)
     output.deliver_result(
         result,
-        lambda: _show_result(result, told),
+        lambda: _show_result(result, intervals),
         lambda: result.plot(level=level, method=interval),
-        **told,
+        **intervals,
     )
 
 

@@ -135,8 +135,8 @@ def tally(design: Path, responses: list[Path], *, output: CommandOutput) -> None
         out: write the result to this file.
     """
     graph = _read_design(design)
-    first, *others = [_count(graph, path) for path in responses]
-    total = sum(others, start=first)
+    first, *further = [_count(graph, path) for path in responses]
+    total = sum(further, start=first)
     output.deliver(
         total.to_json(indent=2),
         lambda: tell(

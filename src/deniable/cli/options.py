@@ -239,17 +239,17 @@ def typer_parameters(
     """
     texts = {**parameter_help(function), **(texts or {})}
     hints = get_type_hints(function, include_extras=True)
-    own: list[inspect.Parameter] = []
+    parameters: list[inspect.Parameter] = []
     groups: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if is_dataclass(hints[name]):
             groups += typer_parameters(hints[name], texts)
         elif get_origin(hints[name]) is Annotated:  # says itself how it is read
-            own.append(parameter.replace(annotation=hints[name]))
+            parameters.append(parameter.replace(annotation=hints[name]))
         elif parameter.kind is not parameter.VAR_KEYWORD:
             kind = kind_of(parameter) or Kind("TEXT", hints[name])
-            own.append(shell_parameter(parameter, texts.get(name), kind))
-    return [*own, *library, *groups]
+            parameters.append(shell_parameter(parameter, texts.get(name), kind))
+    return [*parameters, *library, *groups]
 
 
 def group_options(function: Callable[..., object], values: Values) -> dict[str, Any]:

@@ -110,8 +110,8 @@ class _FileCounter:
             return collected.read_tally(Path(path).read_bytes(), self.designs)
         options, source = self.options, cast("str | IO[bytes]", path)
         if path == "-":
-            whole = self.design is None or bool(options.columns)
-            source = collected.read_stream(whole=whole)
+            is_reread = self.design is None or bool(options.columns)
+            source = collected.read_stream(whole=is_reread)
         if self.design is None:
             return self._count_mapped(source, path)
         question = (
@@ -129,7 +129,7 @@ class _FileCounter:
         """Count columns with a design each; where a file names that of a column, under it alone."""
         from deniable.groups.separate import SeparateTallies, TallyKey
 
-        declared, named = {}, {}
+        declared, tallies_by_key = {}, {}
         for column, column_options in self.options.questions(None).items():
             design = column_options.designs.get(None)
             question = None
@@ -138,8 +138,9 @@ class _FileCounter:
             if design is None or question is None:
                 declared[column] = column_options
                 continue
-            named[TallyKey(column)] = self._count_named(design, source, path, question)
-        tallies = SeparateTallies(named)
+            tally = self._count_named(design, source, path, question)
+            tallies_by_key[TallyKey(column)] = tally
+        tallies = SeparateTallies(tallies_by_key)
         if declared:
             tallies += self._count_declared(declared, source, path)
         return collected.plainest(tallies)

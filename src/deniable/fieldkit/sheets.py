@@ -169,13 +169,13 @@ def _coins(texts: DeviceTexts, paper: Paper) -> None:
         product(coin_sides, repeat=texts.tosses), texts.outcomes, strict=True
     ):
         y = _outcome_row(paper, outcome, height=14) + 5
-        for number, side in enumerate(sides):
+        for number, face in enumerate(sides):
             x = MARGIN + 7 + number * 15
-            fill = coin_sides[side]
+            fill = coin_sides[face]
             paper.axes.add_patch(
                 Circle((x, y), 6, facecolor=fill, edgecolor=INK, linewidth=0.8)
             )
-            paper.boxed(words[side], x - 5.4, y - 3, 10.8, 6, size=9)
+            paper.boxed(words[face], x - 5.4, y - 3, 10.8, 6, size=9)
 
 
 _SHEETS = {

@@ -145,18 +145,18 @@ class PaperTexts:
         words = self.words["quiz"]
         return QuizItem(words["seen"], words["seen_answer"])
 
-    def _pairs(self) -> Iterator[tuple[int, int, dict[str, str]]]:
-        """Yield each answer with each symbol, by number and by what they are called."""
-        for x, answer in enumerate(self.categories):
-            for y, symbol in enumerate(self.symbols):
-                yield x, y, {"answer": answer, "symbol": symbol}
+    def _pairs(self) -> product[tuple[tuple[int, str], tuple[int, str]]]:
+        """Return each answer with each symbol, by number and by what they are called."""
+        return product(enumerate(self.categories), enumerate(self.symbols))
 
     def _chances(self) -> Iterator[str]:
         """Tell every probability of the design."""
         channel = self.device.design.channel
-        for x, y, names in self._pairs():
+        for (x, answer), (y, symbol) in self._pairs():
             chance = channel.probability(y, given=x)
-            yield self.fill("facts", "chance", chance=chance, **names)
+            yield self.fill(
+                "facts", "chance", answer=answer, symbol=symbol, chance=chance
+            )
 
 
 @dataclass(frozen=True)
@@ -258,10 +258,15 @@ class DeviceTexts(PaperTexts):
         )
 
     def _cells(self) -> Iterator[str]:
-        total = self.device.outcomes
-        for x, y, names in self._pairs():
-            count = self.said(y, x)
-            yield self.fill("facts", "cell", count=count, total=total, **names)
+        for (x, answer), (y, symbol) in self._pairs():
+            yield self.fill(
+                "facts",
+                "cell",
+                answer=answer,
+                symbol=symbol,
+                count=self.said(y, x),
+                total=self.device.outcomes,
+            )
 
     def points(self) -> str:
         """Return the largest difference from what was asked for in percentage points, rounded up."""

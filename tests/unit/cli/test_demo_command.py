@@ -54,9 +54,10 @@ def test_the_demo_fields_a_whole_survey(tmp_path: Path) -> None:
     )
     assert [each.respondents for each in raised.seen] == [1000, 334, 112]
     assert f"{combine(raised).params['never']:.1%}" in shown
+    weights = combine(raised).evidence.weights
     told = [
         f"{each.respondents} ({weight:.0%} of the weight)"
-        for each, weight in zip(raised.finest, combine(raised).weights, strict=True)
+        for each, weight in zip(raised.finest, weights, strict=True)
     ]
     assert [each.split(" ")[0] for each in told] == ["666", "222", "112"]
     for each in told:
