@@ -905,8 +905,10 @@ def independence(
     tally = given if isinstance(given, Tally) else given.tally
     factors = tally.design.factors
     chosen = method or ("score" if len(factors) == 2 else "likelihood")
-    allowed = {"likelihood": len(factors) > 1, "score": len(factors) == 2}
-    if not allowed.get(chosen):
+    allowed = {1: (), 2: ("score", "likelihood")}.get(
+        max(1, len(factors)), ("likelihood",)
+    )
+    if chosen not in allowed:
         raise InvalidRequest(
             f"the method is {quoted(chosen)} for {max(1, len(factors))} attributes; expected score for two of them, or "
             "likelihood for two or more."
