@@ -109,7 +109,7 @@ class Edges:
 
 
 @dataclass(frozen=True)
-class EdgeRows:
+class EdgeColumns:
     """A row for each edge, as it was given."""
 
     people: int
@@ -119,7 +119,7 @@ class EdgeRows:
     names: tuple[Any, ...] | None
 
 
-def build(design: Catalogue, rows: EdgeRows) -> Edges:
+def build(design: Catalogue, rows: EdgeColumns) -> Edges:
     """Check rows and bring them into the order of people and items.
 
     Raises:
@@ -217,7 +217,7 @@ def read_edges(
     return build(design, rows)
 
 
-def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeRows:
+def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeColumns:
     if len(matrix.shape) != 2 or matrix.dtype.kind not in "biuf":
         raise InvalidAnswer(
             f"the matrix has {len(matrix.shape)} dimensions of {matrix.dtype}; expected people × items of numbers."
@@ -232,12 +232,12 @@ def _read_sparse(design: Catalogue, matrix: Any, people: Any) -> EdgeRows:
         )
     entries = matrix.tocoo()
     person, item = entries.row.astype(np.int64), entries.col.astype(np.int64)
-    return EdgeRows(
+    return EdgeColumns(
         matrix.shape[0], person, item, entries.data.astype(np.float64), None
     )
 
 
-def _read_graph(design: Catalogue, graph: Any, people: Any, weight: str) -> EdgeRows:
+def _read_graph(design: Catalogue, graph: Any, people: Any, weight: str) -> EdgeColumns:
     if people is None:
         sides = dict(graph.nodes(data="bipartite"))
         if set(sides.values()) - {0, 1}:
@@ -257,12 +257,12 @@ def _read_graph(design: Catalogue, graph: Any, people: Any, weight: str) -> Edge
         edges.append((numbers[person], _item_number(design, item), _to_float(value)))
     columns = np.array(edges, np.float64).reshape(-1, 3).T
     persons, items = columns[:2].astype(np.int64)
-    return EdgeRows(len(numbers), persons, items, columns[2], tuple(numbers))
+    return EdgeColumns(len(numbers), persons, items, columns[2], tuple(numbers))
 
 
 def _read_table(
     design: Catalogue, data: Any, people: Any, columns: tuple[str, str, str]
-) -> EdgeRows:
+) -> EdgeColumns:
     import pyarrow as pa
 
     try:
@@ -288,7 +288,7 @@ def _read_table(
         _read_items(design, table[columns[1]]),
         _read_weights(table[columns[2]]),
     )
-    return EdgeRows(len(names), person, item, weight, names)
+    return EdgeColumns(len(names), person, item, weight, names)
 
 
 def _read_people(column: Any, people: Any) -> tuple[Whole, tuple[Any, ...]]:

@@ -154,12 +154,12 @@ class Output:
         files = self._files.listStatus(folder) if self._files.exists(folder) else []
         names = [file.getPath().getName() for file in files]
         parts = [_PART.fullmatch(name) for name in names if name != "_SUCCESS"]
-        tasks = [match["task"] for match in parts if match is not None]
+        task_ids = [match["task"] for match in parts if match is not None]
         jobs = {match["job"] for match in parts if match is not None}
         if (
             "_SUCCESS" not in names
             or None in parts
-            or len(set(tasks)) < len(tasks)
+            or len(set(task_ids)) < len(task_ids)
             or len(jobs) > 1
         ):
             raise UnreadableFile(
