@@ -13,7 +13,7 @@ import pytest
 import deniable as dn
 from deniable.errors import NotEstimable
 from deniable.estimates.sampling import Asked, estimate_values
-from deniable.types.edges.sampling import EdgeRows
+from deniable.types.edges.sampling import OneEdgeRows
 from deniable.types.key_value.linear import CONDITIONAL, read_scaling
 from deniable.types.key_value.sampling import KeyValueRows
 from tests.support.keyvalue import designs
@@ -33,7 +33,7 @@ def numbers_of_items(
 ) -> dn.SampledEstimate:
     """Return all quantities of items together, with one covariance."""
     if rows.design.asks == "edges":
-        block = EdgeRows.of(rows).block()
+        block = OneEdgeRows.of(rows).block()
     else:
         chosen = read_scaling(dn.tally(rows), scaling)
         block = KeyValueRows.of(rows, conditional=chosen == CONDITIONAL).block()

@@ -56,12 +56,12 @@ def estimate_sampled(
         return estimate(counts, population=population)
 
     asked = Asked(design, "one edge each", design.epsilon)
-    rows = EdgeRows.of(responses)
+    rows = OneEdgeRows.of(responses)
     return rows.estimate(sampling, asked, count, domain=domain, by=by)
 
 
 @dataclass(frozen=True, eq=False)
-class EdgeRows(ItemRows):
+class OneEdgeRows(ItemRows):
     """What each response says about the item of the respondent's one edge.
 
     Attributes:
@@ -71,7 +71,7 @@ class EdgeRows(ItemRows):
     noise: Matrix
 
     @classmethod
-    def of(cls, responses: Responses[EdgeDesign]) -> EdgeRows:
+    def of(cls, responses: Responses[EdgeDesign]) -> OneEdgeRows:
         """Read rows; those without a response hold zeros."""
         design, present = responses.design, ~responses.gaps
         codes = responses.columns["response"].astype(np.int64)
