@@ -38,10 +38,11 @@ from deniable.designs import AnyDesign, Design
 from deniable.designs.labels import format_labels
 from deniable.errors import InvalidAnswer, InvalidRequest, quoted
 from deniable.files import arrow
+from deniable.files.arrow import is_absent
 from deniable.tallies import Tally
 from deniable.tallies import tally as tally_any
 from deniable.tallies.responses import Missing, Responses
-from deniable.tallies.running import are_renumbered, is_absent
+from deniable.tallies.running import are_renumbered
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -967,23 +967,23 @@ def _pair_columns(
 
 
 def _index_pair(
-    labels: Sequence[str], answers: tuple[str, str] | None, name: str
+    labels: Sequence[str], pair: tuple[str, str] | None, name: str
 ) -> tuple[float, ...]:
-    """Return the indices of two answers; of two in all, by default theirs."""
-    if answers is None and len(labels) > 2:
+    """Return the indices of two labels; of two in all, by default theirs."""
+    if pair is None and len(labels) > 2:
         some = ", ".join(map(repr, labels[:5]))
         raise InvalidRequest(
             f"there are {len(labels)} {name}; expected which two: {name}= two of {some:.200}."
         )
-    if answers is None:
+    if pair is None:
         return (0.0, 1.0)
     require(
-        isinstance(answers, Sequence) and not isinstance(answers, str),
-        answers,
+        isinstance(pair, Sequence) and not isinstance(pair, str),
+        pair,
         f"{name}=",
         f"two answers, such as ({labels[0]!r}, {labels[1]!r})",
     )
-    indices = tuple(float(_index(labels, answer)) for answer in answers)
+    indices = tuple(float(_index(labels, label)) for label in pair)
     if len(set(indices)) != 2:
         raise InvalidRequest(
             f"there are {len(indices)} answers to be compared; expected two different ones."

@@ -6,7 +6,9 @@ imported.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from deniable.files.row_names import index_of
@@ -14,7 +16,15 @@ from deniable.files.row_names import index_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["is_column", "is_text", "slice_rows", "to_arrow", "to_items"]
+__all__ = [
+    "ABSENT",
+    "is_absent",
+    "is_column",
+    "is_text",
+    "slice_rows",
+    "to_arrow",
+    "to_items",
+]
 
 _ROWS = 1 << 20  # rows that are turned into numbers at a time
 
@@ -81,4 +91,15 @@ def is_text(kind: pa.DataType) -> bool:
         pa.types.is_string(kind)
         or pa.types.is_large_string(kind)
         or pa.types.is_string_view(kind)
+    )
+
+
+ABSENT = {"NoneType", "NAType", "NaTType"}
+"""The types of None and of what pandas writes for it, by name: pandas is never imported for it."""
+
+
+def is_absent(value: object) -> bool:
+    """Tell whether a value stands for nothing: None, NaN, or what pandas writes for them."""
+    return type(value).__name__ in ABSENT or (
+        isinstance(value, Real) and math.isnan(value)
     )

@@ -340,7 +340,7 @@ def _view_clause(view: ChannelView) -> str:
 
 
 def _column_clause(
-    answer: str, probabilities: Sequence[Fraction], responses: Sequence[str]
+    category: str, probabilities: Sequence[Fraction], responses: Sequence[str]
 ) -> str:
     first, *further = [
         (f"“{response}”", print_probability(p))
@@ -349,7 +349,7 @@ def _column_clause(
     ]
     clauses = [f"{first[0]} is sent with probability {first[1]}"]
     clauses += [f"{response} with {p}" for response, p in further]
-    return f"given the answer “{answer}”, {formats.listing(clauses)}"
+    return f"given the answer “{category}”, {formats.listing(clauses)}"
 
 
 def _count_responses(counted: Any, dropped: Mapping[str, int] | None = None) -> str:

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from deniable.designs import AnyDesign, Design
 from deniable.errors import InvalidRequest, InvalidResponse, require
-from deniable.files.arrow import to_items
+from deniable.files.arrow import is_absent, to_items
 from deniable.tallies.base import response_numbers
-from deniable.tallies.running import Running, Where, at_index, is_absent
+from deniable.tallies.running import Running, Where, at_index
 
 
 def read_rows(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +15,7 @@ from deniable.designs import Design
 from deniable.designs.labels import Computed, format_labels
 from deniable.documents import Response
 from deniable.errors import Incompatible, InvalidResponse, quoted
+from deniable.files.arrow import ABSENT, is_absent
 from deniable.tallies.counts import Tally, zeros
 
 _HELD_RESPONSES = 1 << 12  # single responses that are held back to be counted together
@@ -24,9 +24,6 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 Where: TypeAlias = Callable[[int], str]
 """How a row is called in a message, given how many came before it."""
-
-
-_ABSENT = {"NoneType", "NAType", "NaTType"}  # None, and what pandas writes for it
 
 
 def at_index(offset: int) -> str:
@@ -282,14 +279,7 @@ def booleans(row: str, design: Design) -> InvalidResponse:
 def _countable(kind: type) -> bool:
     if issubclass(kind, bool | np.bool_):
         return False
-    return issubclass(kind, str | numbers.Real | Response) or kind.__name__ in _ABSENT
-
-
-def is_absent(value: object) -> bool:
-    """Tell whether a value stands for nothing: None, NaN, or what pandas writes for them, which is never imported."""
-    return type(value).__name__ in _ABSENT or (
-        isinstance(value, float | np.floating) and math.isnan(value)
-    )
+    return issubclass(kind, str | numbers.Real | Response) or kind.__name__ in ABSENT
 
 
 def are_renumbered(labels: Sequence[str]) -> bool:

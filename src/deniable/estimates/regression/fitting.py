@@ -381,11 +381,11 @@ def _build(
         )
     if read.predictor is not None:
         return _build_outcome(read.predictor, family, names, matrix, read)
-    built = _build_answer(family, names, matrix, read.evidence)
+    built = _build_likelihood(family, names, matrix, read.evidence)
     return _with_honesty(built, read.evidence) if honesty else built
 
 
-def _build_answer(
+def _build_likelihood(
     family: str, names: tuple[str, ...], matrix: Matrix, evidence: Evidence
 ) -> _Built:
     """Return a regression in which the answer is explained."""

@@ -389,7 +389,7 @@ class OutcomeLaw(AnswerLaw):
         return int(self.evidence.shape[1]) - 1
 
     @property
-    def _answers(self) -> slice:
+    def _category_columns(self) -> slice:
         """The predictors of the answers."""
         return slice(1 + self._others, 1 + 2 * self._others)
 
@@ -398,28 +398,28 @@ class OutcomeLaw(AnswerLaw):
         return 1 + 2 * self._others + (self.family == "linear")
 
     def shares(self, eta: Matrix) -> Matrix:
-        return _multinomial(eta[:, self._answers])
+        return _multinomial(eta[:, self._category_columns])
 
     def share_slopes(self, eta: Matrix) -> Matrix:
         shares = self.shares(eta)
         slopes = np.zeros((*shares.shape, self.predictors))
-        slopes[:, :, self._answers] = _variances(shares)[:, :, 1:]
+        slopes[:, :, self._category_columns] = _variances(shares)[:, :, 1:]
         return slopes
 
     def posterior(self, eta: Matrix) -> Matrix:
-        return self._weigh_answers(eta)[1]
+        return self._weigh_categories(eta)[1]
 
-    def _weigh_answers(self, eta: Matrix) -> tuple[Vector, Matrix]:
+    def _weigh_categories(self, eta: Matrix) -> tuple[Vector, Matrix]:
         """Return the log-probability of each row, and that of each answer given all that is known."""
         with np.errstate(divide="ignore"):
             logs = np.log(self.shares(eta)) + np.log(self.evidence)
         answers = range(self._others + 1)
-        outcomes = [self._outcome(eta, answer).log for answer in answers]
+        outcomes = [self._outcome(eta, category).log for category in answers]
         return normalize_logs(logs + np.column_stack(outcomes))
 
-    def _outcome(self, eta: Matrix, answer: int) -> Derivatives:
+    def _outcome(self, eta: Matrix, category: int) -> Derivatives:
         """Return ln f(o | answer), its gradient by predictor and ln σ, and its Hessian by these two."""
-        mean = eta[:, 0] + (eta[:, answer] if answer else 0.0)
+        mean = eta[:, 0] + (eta[:, category] if category else 0.0)
         if self.family == "linear":
             return _normal_errors(self.outcome - mean, eta[:, -1])
         share, zeros = expit(mean), np.zeros(len(eta))
@@ -430,7 +430,7 @@ class OutcomeLaw(AnswerLaw):
         )
 
     def derivatives(self, eta: Matrix) -> Derivatives:
-        log, after = self._weigh_answers(eta)
+        log, after = self._weigh_categories(eta)
         rows, size = len(eta), self.predictors
         shares = self.shares(eta)[:, 1:]
         mean, curve = np.zeros((rows, size)), np.zeros((rows, size, size))
@@ -442,10 +442,12 @@ class OutcomeLaw(AnswerLaw):
             first, second = np.zeros_like(mean), np.zeros_like(curve)
             first[:, columns] = slope[:, kinds]
             second[:, columns[:, None], columns] = hessian[:, kinds[:, None], kinds]
-            first[:, self._answers] = -shares
+            first[:, self._category_columns] = -shares
             if answer:
                 first[:, self._others + answer] += 1
-            second[:, self._answers, self._answers] = -_variances(shares)
+            second[:, self._category_columns, self._category_columns] = -_variances(
+                shares
+            )
             likely = after[:, answer]
             mean += likely[:, None] * first
             curve += likely[:, None, None] * (second + _squares(first))

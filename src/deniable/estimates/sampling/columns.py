@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from deniable.errors import InvalidRequest, kind_of, quoted, require
 from deniable.estimates.covariances import Vector, vector
-from deniable.files.arrow import to_items
-from deniable.tallies.running import is_absent
+from deniable.files.arrow import is_absent, to_items
 
 Codes: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
