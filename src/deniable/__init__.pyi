@@ -48,7 +48,6 @@ from deniable.estimates.measures import correlation as correlation
 from deniable.estimates.regression import Regression as Regression
 from deniable.estimates.regression import regress as regress
 from deniable.estimates.sampling import Replicates as Replicates
-from deniable.estimates.sampling import SampledEstimate as SampledEstimate
 from deniable.estimates.sampling import Sampling as Sampling
 from deniable.estimates.scrambled.designs import Scrambling as Scrambling
 from deniable.estimates.scrambled.designs import scrambled as scrambled
@@ -121,6 +120,7 @@ from deniable.types.numbers.estimate import Statistic as Statistic
 from deniable.types.numbers.estimate import mean as mean
 from deniable.types.numbers.estimate import spread as spread
 from deniable.types.numbers.respond import rounded as rounded
+from deniable.types.results import SampledEstimate as SampledEstimate
 from deniable.types.strings.count import NoisyTally as NoisyTally
 from deniable.types.strings.count import StringTally as StringTally
 from deniable.types.strings.design import Bloom as Bloom

@@ -88,7 +88,7 @@ def estimate_groups(tally: GroupedTally, **options: Any) -> GroupedEstimate:
     )
 
 
-def _plain(option: Any) -> Any:
+def _plain(option: object) -> Any:
     """Return an option as JSON can hold it."""
     if isinstance(option, Mapping):
         return {name: float(value) for name, value in option.items()}

@@ -290,7 +290,7 @@ def tally_by(
     count: Callable[[Any, Any], Any],
     design: AnyDesign,
     responses: Any,
-    by: Any,
+    by: object,
     also: Any,
 ) -> GroupedTally:
     """Count responses apart by groups.
@@ -343,7 +343,7 @@ def _check_number(groups: int) -> None:
         )
 
 
-def _names(by: Any) -> tuple[str, ...]:
+def _names(by: object) -> tuple[str, ...]:
     """Return what columns of groups are called, where they have names."""
     if isinstance(by, Mapping):
         return tuple(map(str, by))
@@ -399,7 +399,7 @@ def _cut(given: Any, rows: NDArray[np.intp]) -> Any:
     )
 
 
-def _read_label(given: Any) -> Group:
+def _read_label(given: object) -> Group:
     if (
         isinstance(given, list)
         and given

@@ -16,7 +16,7 @@ from deniable.tallies.running import Running, Where, at_index
 
 def read_rows(
     design: AnyDesign,
-    column: Any,
+    column: object,
     *,
     codes: bool | None = None,
     where: Where = at_index,
@@ -57,7 +57,7 @@ def read_rows(
     return table[indexes], gaps[indexes]
 
 
-def _read_numbered(design: Any, column: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _read_numbered(design: Any, column: object) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Return the numbers of responses that a design reads one by one, 0 where nothing was sent, and which these are."""
     items = [None if is_absent(item) else item for item in _read_items(column)]
     numbers = list(response_numbers(design, items))
@@ -65,7 +65,7 @@ def _read_numbered(design: Any, column: Any) -> tuple[NDArray[Any], NDArray[np.b
     return np.array([number or 0 for number in numbers], np.uint32), missing
 
 
-def _read_items(column: Any) -> list[Any]:
+def _read_items(column: object) -> list[Any]:
     items = to_items(column)
     if items is None:
         raise InvalidResponse(
@@ -80,7 +80,7 @@ def packed_rows(design: Design, numbers: list[int]) -> NDArray[Any]:
 
 
 def read_distinct(
-    design: Design, column: Any, *, codes: bool | None = None, where: Where = at_index
+    design: Design, column: object, *, codes: bool | None = None, where: Where = at_index
 ) -> tuple[list[int | None], NDArray[np.intp]]:
     """Return the number of each different response in a column, None for nothing, and which of them each row holds.
 
@@ -102,7 +102,7 @@ def read_distinct(
     return [_number(running, value, row) for value, row in pairs], rows
 
 
-def _distinct(column: Any) -> tuple[list[Any], list[int], NDArray[np.intp]]:
+def _distinct(column: object) -> tuple[list[Any], list[int], NDArray[np.intp]]:
     """Return the different values of a column as they come, the first row of each, and which of them each row holds."""
     if isinstance(column, np.ndarray) and column.ndim != 1:
         raise InvalidResponse(
@@ -129,7 +129,7 @@ def _distinct(column: Any) -> tuple[list[Any], list[int], NDArray[np.intp]]:
     return [value for _, value in indexes], first, rows
 
 
-def _number(running: Running, value: Any, row: int) -> int | None:
+def _number(running: Running, value: object, row: int) -> int | None:
     if isinstance(value, bytes) and running.coding.ndim > 1:
         packed = np.frombuffer(value, np.uint8)[None, :]
         return running.coding.unpack(running.coding.checked(packed))[0]

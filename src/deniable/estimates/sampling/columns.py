@@ -16,7 +16,7 @@ Codes: TypeAlias = NDArray[np.intp]
 Mask: TypeAlias = NDArray[np.bool_]
 
 
-def named_column(given: Any, data: Any, name: str) -> Any:
+def named_column(given: object, data: Any, name: str) -> Any:
     """Return a column, looked up in a frame where it is given by its name.
 
     Raises:
@@ -45,7 +45,7 @@ def named_column(given: Any, data: Any, name: str) -> Any:
     )
 
 
-def numbers(given: Any, name: str, rows: int | None = None) -> Vector:
+def numbers(given: object, name: str, rows: int | None = None) -> Vector:
     """Read a column of numbers.
 
     Raises:
@@ -76,7 +76,7 @@ def numbers(given: Any, name: str, rows: int | None = None) -> Vector:
 
 
 def labels(
-    given: Any, name: str, rows: int | None = None
+    given: object, name: str, rows: int | None = None
 ) -> tuple[Codes, tuple[Any, ...]]:
     """Read a column of labels: a code for each row, and the different labels in the order in which they come.
 
@@ -99,7 +99,7 @@ def labels(
     return np.array([known[each] for each in items], np.intp), tuple(known)
 
 
-def mask(given: Any, name: str, rows: int) -> Mask:
+def mask(given: object, name: str, rows: int) -> Mask:
     """Read a column of booleans.
 
     Raises:
@@ -114,7 +114,7 @@ def mask(given: Any, name: str, rows: int) -> Mask:
     return np.array(items, np.bool_)
 
 
-def objects(given: Any, name: str) -> list[Any]:
+def objects(given: object, name: str) -> list[Any]:
     """Return a column as a list of Python objects.
 
     Raises:
@@ -140,7 +140,7 @@ def check_rows(found: Any, name: str, rows: int | None) -> None:
         )
 
 
-def by_label(given: Any, known: tuple[Any, ...], name: str, of: str) -> Vector:
+def by_label(given: object, known: tuple[Any, ...], name: str, of: str) -> Vector:
     """Return a number for each label, looked up by the label or by how it is written.
 
     Raises:

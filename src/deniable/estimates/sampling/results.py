@@ -8,7 +8,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from typing import Any, ClassVar
 
 import numpy as np
@@ -672,20 +671,11 @@ class SampledEstimate(Groups[SampledRow]):
 
 
 def _read_evidence(body: Mapping[str, Any], design: Any) -> Result[Any]:
-    """Read the estimate from counts, whose class is registered when its module is imported."""
+    """Read the estimate from counts; `deniable.types.results` loads the classes of all types of questions."""
     name = documents.field(body, "type", str)
-    if name in _EVIDENCE:
-        import_module(f"deniable.types.{_EVIDENCE[name]}.estimate")
     return construct_result(name, documents.field(body, "source", dict), design)
 
 
-_EVIDENCE = {  # by the type of a result that is defined in the folder of a type of question: the folder
-    "drawn-items": "drawn",
-    "numbers": "numbers",
-    "key-value": "key_value",
-    "edges": "edges",
-    "strings": "strings",
-}
 _OF_ROWS = ("korn-graubard", "logit", "fieller")  # methods that counts have none of
 _TOLD = (
     "asked",

@@ -74,7 +74,7 @@ class Sampling:
     rule: str
     replicates: ReplicateWeights | None
     calibration: Calibration | None
-    index: Any
+    index: object
     _data: Any
     _kind: str
     _own_degrees: int | None
@@ -84,12 +84,12 @@ class Sampling:
         self,
         weights: Any = None,
         *,
-        strata: Any = None,
-        clusters: Any = None,
+        strata: object = None,
+        clusters: object = None,
         population: float | Mapping[Any, float] | None = None,
         fraction: float | Mapping[Any, float] | None = None,
-        inclusion: Any = None,
-        joint: Any = None,
+        inclusion: object = None,
+        joint: object = None,
         rule: str = "sen-yates-grundy",
         replicates: str | Replicates | Any = None,
         data: Any = None,
@@ -168,7 +168,7 @@ class Sampling:
                 array.flags.writeable = False
         self._frozen = True
 
-    def _read_clusters(self, given: Any, rows: int) -> None:
+    def _read_clusters(self, given: object, rows: int) -> None:
         self.clustered = given is not None
         if given is None:
             self.clusters, self.stratum_of = np.arange(rows), self.strata
@@ -178,7 +178,7 @@ class Sampling:
         distinct, self.clusters = np.unique(pairs, return_inverse=True)
         self.stratum_of = (distinct // len(names)).astype(np.intp)
 
-    def _read_inclusion(self, given: Any, rows: int, *, weighted: bool) -> None:
+    def _read_inclusion(self, given: object, rows: int, *, weighted: bool) -> None:
         self.inclusion = None
         self.base = np.ones(rows)
         if given is None:
@@ -200,7 +200,7 @@ class Sampling:
         self.inclusion, self.base = chances, 1 / chances
 
     def _read_population(
-        self, given: Any, counts: Codes, names: tuple[Any, ...], *, free: bool
+        self, given: object, counts: Codes, names: tuple[Any, ...], *, free: bool
     ) -> None:
         self.population = None
         if given is None:
@@ -250,7 +250,7 @@ class Sampling:
                 "Weights that are only relative tell a mean: leave population away.",
             )
 
-    def _read_replicates(self, given: Any, rows: int) -> None:
+    def _read_replicates(self, given: object, rows: int) -> None:
         self.replicates, self._kind = None, ""
         if given is None:
             return
@@ -558,7 +558,7 @@ class Sampling:
             )
         )
 
-    def _beside(self, given: Any, name: str) -> Any:
+    def _beside(self, given: object, name: str) -> Any:
         """Return a further column of the same people."""
         column = columns.named_column(given, self._data, name)
         check_same_people(sampling=self, **{name: column})
@@ -575,7 +575,7 @@ class Sampling:
         return self._changed(calibration=calibration, weights=weights)
 
 
-def _same(one: Any, two: Any) -> bool:
+def _same(one: object, two: object) -> bool:
     if isinstance(one, np.ndarray):
         return isinstance(two, np.ndarray) and np.array_equal(one, two)
     if is_dataclass(one) and type(one) is type(two):
@@ -588,7 +588,7 @@ def _same(one: Any, two: Any) -> bool:
     return bool(one == two)
 
 
-def _check_margins(given: Any, totals: Any) -> None:
+def _check_margins(given: object, totals: object) -> None:
     require(
         isinstance(given, Mapping),
         given,
@@ -616,7 +616,7 @@ def _rows(held: Mapping[str, Any]) -> int:
     return rows
 
 
-def _weights(given: Any, rows: int) -> Vector:
+def _weights(given: object, rows: int) -> Vector:
     weights = columns.numbers(given, "weights", rows)
     if (weights < 0).any():
         first = int((weights < 0).argmax())
@@ -630,7 +630,7 @@ def _weights(given: Any, rows: int) -> Vector:
     return weights
 
 
-def _fractions(given: Any, names: tuple[Any, ...]) -> Vector:
+def _fractions(given: object, names: tuple[Any, ...]) -> Vector:
     if isinstance(given, Mapping):
         fractions = columns.by_label(given, names, "fraction", "stratum")
     else:
@@ -642,7 +642,7 @@ def _fractions(given: Any, names: tuple[Any, ...]) -> Vector:
     return fractions
 
 
-def _joint(given: Any) -> Matrix:
+def _joint(given: object) -> Matrix:
     try:
         joint = np.array(given, np.float64)
     except (TypeError, ValueError):
